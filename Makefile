@@ -1,0 +1,36 @@
+# Every target makes .venv and installs what it needs; nothing has to be set up by hand.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ENV := $(VENV)/.installed
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
+	@$(BIN)/python examples/demo.py
+
+test: $(ENV)  ## the whole test suite
+	$(BIN)/python -m pytest -q
+
+check: $(ENV)  ## ruff and mypy strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(ENV)  ## quality and speed; DATA=DIR names the unpacked data sets
+	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/scaling.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+$(ENV): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	@touch $@ $(VENV)/.runtime
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

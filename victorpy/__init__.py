@@ -1,0 +1,29 @@
+"""victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out."""
+
+from victorpy.cleaner import Cleaner, clean, read_document
+from victorpy.config import Config, load_config
+from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Piece
+from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnnotationError",
+    "Block",
+    "CleanPage",
+    "Cleaner",
+    "Config",
+    "ConfigError",
+    "DataError",
+    "Document",
+    "Elements",
+    "Label",
+    "Labelling",
+    "ModelError",
+    "Piece",
+    "TemplateError",
+    "VictorError",
+    "clean",
+    "load_config",
+    "read_document",
+]

@@ -1,0 +1,189 @@
+"""Victor's annotation files: a page with its labels, one block a line, that reads back exactly.
+
+After a header of ``name: value`` lines and an empty line, every line is one block, in columns set apart by
+tabs: its label, the probability of it (``-`` where a person gave it), the tags passed since the block before,
+and its text, with the tags that stand inside it. Lines that begin with ``#`` are comments; the features of a
+block stand there. Tags after the last block stand on a line labelled ``end``.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from victorpy.document import CleanPage, Document, Label
+from victorpy.errors import AnnotationError, suggest
+from victorpy.markup import TagWriter, escape, pieces
+from victorpy.parse import VOID
+from victorpy.split import Cuts, Splitter
+
+MAGIC = "%victor-anno 1"
+_END = "end"
+_TAG = re.compile(r"<(/?)([^\s<>/]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
+_ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
+
+
+def write_anno(page: CleanPage) -> str:
+    """Write a page and its labels."""
+    document = page.document
+    header = {"url": document.url, "title": document.title, "encoding": document.encoding, "split": document.split}
+    lines = [MAGIC, *(f"{name}: {escape(value)}".rstrip() for name, value in header.items())]
+    lines += [f"loss: {escape(loss)}" for loss in document.losses]
+    lines.append("")
+    lines += _block_lines(page)
+    return "\n".join(lines) + "\n"
+
+
+def _block_lines(page: CleanPage) -> Iterator[str]:
+    writer = TagWriter(page.document)
+    for block, label in zip(page.document.blocks, page.labels, strict=True):
+        probability = repr(page.probabilities[block.index]) if page.probabilities else "-"
+        (before, first), *rest = pieces(block)
+        markup = writer.write(before)
+        gap = " " if block.spaced and not block.preformatted else ""
+        text = gap + escape(first) + "".join(writer.write(tags) + escape(text) for tags, text in rest)
+        yield f"{label}\t{probability}\t{markup}\t{text}"
+        if page.features:
+            yield "# " + " ".join(f"{name}={value}" for name, value in page.features[block.index].items())
+    yield f"{_END}\t-\t{writer.write(page.document.trailing)}\t"
+
+
+def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
+    """Read a page and its labels; a page that was cut otherwise is cut again as `cuts` says."""
+    header, rows = _read_lines(text, name)
+    was_every = header.get("split", ["every"])[0] == "every"
+    written = replace(cuts, every=was_every)
+    splitter = Splitter(written)
+    for row in rows:
+        _feed(splitter, row, name)
+    document = _document(splitter, header)
+    kept = [row for row in rows if row.label != _END]
+    if len(document.blocks) != len(kept):
+        raise AnnotationError(f"{name}: {len(kept)} lines make {len(document.blocks)} blocks: one block a line")
+    labels = tuple(Label(row.label) for row in kept)
+    probabilities = tuple(row.probability for row in kept if row.probability is not None)
+    page = CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
+    return page if was_every == cuts.every else _cut_again(page, rows, cuts, name, header)
+
+
+def load_anno(path: Path, cuts: Cuts) -> CleanPage:
+    """Read an annotation file."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise AnnotationError(f"{path}: not an annotation file: it is not UTF-8") from error
+    return read_anno(text, cuts, str(path))
+
+
+class _Row(NamedTuple):
+    line: int
+    label: str
+    probability: float | None
+    markup: str
+    text: str
+
+
+def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row]]:
+    lines = text.split("\n")
+    if lines[0].rstrip() != MAGIC:
+        raise AnnotationError(f"{name}:1: not an annotation file: it does not begin with {MAGIC!r}")
+    header: dict[str, list[str]] = {}
+    rows: list[_Row] = []
+    in_header = True
+    for number, line in enumerate(lines[1:], 2):
+        place = f"{name}:{number}"
+        if in_header and line.strip():
+            key, _, value = line.partition(":")
+            header.setdefault(key.strip(), []).append(html.unescape(value.strip()))
+        elif line.strip() and not line.startswith("#"):
+            rows.append(_read_row(line.rstrip("\r"), number, place))
+        in_header = in_header and bool(line.strip())
+    return header, rows
+
+
+def _read_row(line: str, number: int, place: str) -> _Row:
+    columns = line.split("\t")
+    if len(columns) != 4:
+        raise AnnotationError(f"{place}: expected label, probability, tags and text between tabs, found {line[:60]!r}")
+    label, probability, markup, text = columns
+    known = [*Label, _END]
+    if label not in known:
+        raise AnnotationError(f"{place}: unknown label {label!r}{suggest(label, known)}; there are {', '.join(Label)}")
+    return _Row(number, label, _probability(probability, place), markup, text)
+
+
+def _probability(text: str, place: str) -> float | None:
+    if text == "-":
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise AnnotationError(f"{place}: a probability is '-' or a number from 0 to 1, not {text!r}")
+    return value
+
+
+def _feed(splitter: Splitter, row: _Row, name: str) -> None:
+    """Give a line's tags and texts to the splitter."""
+    at = 0
+    shown_by_image = False
+    line = row.markup + row.text
+    for found in _TAG.finditer(line):
+        _feed_text(splitter, line[at : found.start()], row, name)
+        shown_by_image = _feed_tag(splitter, *found.groups())
+        at = found.end()
+    if not shown_by_image:
+        _feed_text(splitter, line[at:], row, name)
+
+
+def _feed_text(splitter: Splitter, text: str, row: _Row, name: str) -> None:
+    if "<" in text or ">" in text:
+        raise AnnotationError(f"{name}:{row.line}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
+    if text:
+        splitter.text(html.unescape(text))
+
+
+def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool:
+    """Pass a tag on; the answer is whether it was an image, whose text comes from its ``alt``."""
+    if slash:
+        splitter.end(tag)
+        return False
+    found = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
+    splitter.start(tag, found)
+    if tag in VOID:
+        splitter.end(tag)
+    return tag == "img" and bool(found.get("alt", "").strip())
+
+
+def _document(splitter: Splitter, header: dict[str, list[str]]) -> Document:
+    document = splitter.document(
+        url=header.get("url", [""])[0], title=header.get("title", [""])[0], losses=tuple(header.get("loss", ()))
+    )
+    return replace(document, encoding=header.get("encoding", [""])[0])
+
+
+def _cut_again(page: CleanPage, rows: list[_Row], cuts: Cuts, name: str, header: dict[str, list[str]]) -> CleanPage:
+    """Cut the same page by other rules, and give every new block the label of the text that it is made of."""
+    splitter = Splitter(cuts)
+    for row in rows:
+        _feed(splitter, row, name)
+    document = _document(splitter, header)
+    owners = [block.index for block in page.document.blocks for char in block.text if not char.isspace()]
+    labels: list[Label] = []
+    at, before = 0, -1
+    for block in document.blocks:
+        length = len("".join(block.text.split()))
+        label = page.labels[owners[at]]
+        if owners[at] == before and label.is_content:
+            label = Label.CONTINUATION
+        labels.append(label)
+        before = owners[at + length - 1]
+        at += length
+    return CleanPage(document, tuple(labels))

@@ -1,0 +1,77 @@
+"""A page's way through victorpy, in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from victorpy.config import Config
+from victorpy.decode import decode
+from victorpy.document import CleanPage, Document
+from victorpy.labellers.base import Labeller
+from victorpy.model import DEFAULT, load_model
+from victorpy.outputs import OUTPUTS
+from victorpy.parse import parse
+from victorpy.split import split
+
+
+def read_document(
+    page: bytes | str, config: Config, url: str | None = None, content_type: str | None = None
+) -> Document:
+    """Take a page from bytes to blocks."""
+    decoded = decode(page, content_type)
+    tree = parse(decoded.text, delete=config.get("tag-delete"))
+    document = split(tree, config.cuts)
+    losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
+    return replace(document, url=url or document.url, encoding=decoded.encoding, losses=losses)
+
+
+class Cleaner:
+    """Cleans pages with one labeller, loaded once.
+
+    >>> cleaner = Cleaner.load()
+    >>> page = cleaner.document("<h1>Tea</h1><p>Tea is a drink that is made by pouring hot water over leaves.</p>")
+    >>> [str(label) for label in page.labels]
+    ['header', 'paragraph']
+    """
+
+    def __init__(self, labeller: Labeller, config: Config) -> None:
+        self.labeller = labeller
+        self.config = config
+
+    @classmethod
+    def load(cls, model: str | Path = DEFAULT) -> Cleaner:
+        """Load a model by name or path; the bundled one by default."""
+        loaded = load_model(model)
+        return cls(loaded.labeller, loaded.config)
+
+    def document(self, page: bytes | str, url: str | None = None, content_type: str | None = None) -> CleanPage:
+        """Clean a page: its blocks, their labels and probabilities."""
+        document = read_document(page, self.config, url, content_type)
+        found = self.labeller.label(document)
+        return CleanPage(document, found.labels, found.probabilities, found.content)
+
+    def clean(
+        self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
+    ) -> str:
+        """Clean a page and write it in a format."""
+        return OUTPUTS.get(format).render(self.document(page, url, content_type))
+
+
+@cache
+def _default_cleaner() -> Cleaner:
+    return Cleaner.load()
+
+
+def clean(page: bytes | str, url: str | None = None, format: str = "text") -> str:
+    r"""Clean a web page with the bundled model.
+
+    The page is HTML as text or as bytes of any encoding; `format` is one of text, markdown, html, jsonl,
+    cleaneval and anno.
+
+    >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><h1>Tea</h1>"
+    ...       "<p>Tea is a drink that is made by pouring hot water over leaves of the tea bush.</p>", format="markdown")
+    '# Tea\n\nTea is a drink that is made by pouring hot water over leaves of the tea bush.\n'
+    """
+    return _default_cleaner().clean(page, url, format)

@@ -1,0 +1,358 @@
+"""Everything countable of a page's blocks, as arrays with an entry a block, counted once when first asked for.
+
+A page's text is one array of characters; a table look-up classes them, and one sum over the boundaries of
+pieces and blocks gives every count. Elements are arrays too, in document order: what lies in an element is
+a range, so that sums over it are differences of running totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy import unicode
+from victorpy.config import Config
+from victorpy.document import Block, Document
+
+Column = npt.NDArray[np.generic]
+Counts = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+class Columns:
+    """The arrays of one page."""
+
+    def __init__(self, document: Document, config: Config) -> None:
+        self.document = document
+        self.blocks: tuple[Block, ...] = document.blocks
+        self.config = config
+        self.count = len(document.blocks)
+
+    # Text: characters, and the pieces and blocks that they belong to.
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The text of each block."""
+        return [block.text for block in self.blocks]
+
+    @cached_property
+    def lengths(self) -> Counts:
+        """How many characters each block has."""
+        return np.array([len(text) for text in self.texts], dtype=np.int64)
+
+    @cached_property
+    def _codes(self) -> npt.NDArray[np.uint32]:
+        """The page's characters, a line break after each block."""
+        joined = "\n".join([*self.texts, ""])
+        return np.frombuffer(joined.encode("utf-32-le"), dtype="<u4")
+
+    @cached_property
+    def _starts(self) -> Counts:
+        """Where in the characters each block begins."""
+        return np.cumsum(self.lengths + 1) - self.lengths - 1
+
+    @cached_property
+    def _flags(self) -> npt.NDArray[np.uint8]:
+        return unicode.flags_table()[self._codes]
+
+    @cached_property
+    def _block_of_char(self) -> Counts:
+        return np.repeat(np.arange(self.count), self.lengths + 1)
+
+    def _has(self, flags: int) -> Flags:
+        return (self._flags & flags) != 0
+
+    def _per_block(self, chars: Flags) -> Counts:
+        """Count the marked characters of each block."""
+        return np.add.reduceat(chars, self._starts, dtype=np.int64) if self.count else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def letters(self) -> Counts:
+        """How many letters each block has."""
+        return self._per_block(self._has(unicode.LETTER))
+
+    @cached_property
+    def capitals(self) -> Counts:
+        """How many capital letters each block has."""
+        return self._per_block(self._has(unicode.UPPER))
+
+    @cached_property
+    def digits(self) -> Counts:
+        """How many digits each block has."""
+        return self._per_block(self._has(unicode.DIGIT))
+
+    @cached_property
+    def punctuation(self) -> Counts:
+        """How many punctuation marks each block has."""
+        return self._per_block(self._has(unicode.PUNCTUATION))
+
+    @cached_property
+    def white(self) -> Counts:
+        """How many white-space characters each block has."""
+        return self._per_block(self._has(unicode.SPACE)) - 1  # less the line break behind it
+
+    # Words and tokens.
+
+    @cached_property
+    def _word_weight_of_char(self) -> npt.NDArray[np.float64]:
+        """1 where a word begins; in scripts without spaces two letters make a word on average."""
+        unspaced = self._has(unicode.UNSPACED)
+        wordly = self._has(unicode.LETTER | unicode.DIGIT) & ~unspaced
+        begins = wordly.copy()
+        begins[1:] &= ~wordly[:-1]
+        return begins + 0.5 * unspaced
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.float64]:
+        """How many words each block has."""
+        if not self.count:
+            return np.zeros(0)
+        return np.add.reduceat(self._word_weight_of_char, self._starts)
+
+    @cached_property
+    def link_words(self) -> npt.NDArray[np.float64]:
+        """How many of a block's words stand in links."""
+        return self._words_of_pieces_in(["a"])
+
+    @cached_property
+    def link_characters(self) -> Counts:
+        """How many of a block's characters stand in links."""
+        lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
+        inside = self._elements_inside(["a"])[self._piece_element] > 0
+        counted = np.bincount(self._piece_block, weights=lengths * inside, minlength=self.count)
+        return np.minimum(counted.astype(np.int64), self.lengths)
+
+    def _words_of_pieces_in(self, tags: Iterable[str]) -> npt.NDArray[np.float64]:
+        if not self.count:
+            return np.zeros(0)
+        words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
+        inside = self._elements_inside(tags)[self._piece_element] > 0
+        return np.bincount(self._piece_block, weights=words * inside, minlength=self.count)
+
+    @cached_property
+    def _piece_block(self) -> Counts:
+        return np.repeat(np.arange(self.count), [len(block.pieces) for block in self.blocks])
+
+    @cached_property
+    def _pieces(self) -> npt.NDArray[np.int64]:
+        rows = [(piece.start, piece.element) for block in self.blocks for piece in block.pieces]
+        return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+    @cached_property
+    def _piece_starts(self) -> Counts:
+        return self._starts[self._piece_block] + self._pieces[:, 0]
+
+    @property
+    def _piece_element(self) -> Counts:
+        return self._pieces[:, 1]
+
+    @cached_property
+    def tokens(self) -> dict[str, npt.NDArray[np.float64]]:
+        """How many tokens of each class (alpha, num, mix, other) each block has.
+
+        Tokens are what white space separates; one in a script without spaces counts as the words in it.
+        """
+        space = self._has(unicode.SPACE)
+        begins = np.flatnonzero(~space & np.append(True, space[:-1]))
+        if not len(begins):
+            return {kind: np.zeros(self.count) for kind in ("alpha", "num", "mix", "other")}
+        holds = np.bitwise_or.reduceat(self._flags, begins)
+        unspaced = np.add.reduceat(self._has(unicode.UNSPACED), begins, dtype=np.int64)
+        weights = np.maximum(unspaced // 2, 1)
+        has_letter, has_digit = (holds & unicode.LETTER) != 0, (holds & unicode.DIGIT) != 0
+        kinds = {
+            "alpha": has_letter & ~has_digit,
+            "num": has_digit & ~has_letter,
+            "mix": has_letter & has_digit,
+            "other": ~has_letter & ~has_digit,
+        }
+        owner = self._block_of_char[begins]
+        return {name: np.bincount(owner, weights * kind, self.count) for name, kind in kinds.items()}
+
+    # Sentences.
+
+    @cached_property
+    def sentences(self) -> Counts:
+        """How many sentence ends each block has: runs of ``. ! ?`` that end a word; no look at abbreviations."""
+        ends = self._has(unicode.END)
+        follows = np.append(self._flags[1:], 0)
+        goes_on = (follows & (unicode.LETTER | unicode.DIGIT | unicode.END)) != 0
+        ideographic = self._codes >= 0x3000  # the full stop of a script without spaces ends in mid-line
+        last_of_run = ends & (~goes_on | (ideographic & ((follows & unicode.END) == 0)))
+        return self._per_block(last_of_run)
+
+    @cached_property
+    def begins_sentence(self) -> Flags:
+        """Whether a block's first letter or digit may begin a sentence, that is, is not in lower case."""
+        first = self._first_of(self._has(unicode.LETTER | unicode.DIGIT))
+        found = first >= 0
+        return found & ((self._flags[np.maximum(first, 0)] & unicode.LOWER) == 0)
+
+    @cached_property
+    def ends_sentence(self) -> Flags:
+        """Whether a block ends with the end of a sentence, closing quotes and brackets aside."""
+        ends = self._has(unicode.END)
+        closing = self._has(unicode.PUNCTUATION | unicode.SPACE) & ~ends
+        last = self._last_of(~closing)
+        return (last >= 0) & ends[np.maximum(last, 0)]
+
+    def _first_of(self, chars: Flags) -> Counts:
+        """Where each block's first marked character is, -1 for none."""
+        where = np.flatnonzero(chars)
+        at = np.searchsorted(where, self._starts)
+        first = np.append(where, len(chars))[at]
+        return np.where(first < self._starts + self.lengths, first, -1)
+
+    def _last_of(self, chars: Flags) -> Counts:
+        where = np.flatnonzero(chars)
+        at = np.searchsorted(where, self._starts + self.lengths) - 1
+        last = np.append(where, -1)[at]
+        return np.where(last >= self._starts, last, -1)
+
+    # Repetition.
+
+    @cached_property
+    def _duplicate_groups(self) -> tuple[Counts, Counts, Counts]:
+        """For each distinct content the first block that has it; for each block its content's number; sizes."""
+        _, first, group, size = np.unique(
+            self._letter_hashes, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, group.reshape(-1), size
+
+    @cached_property
+    def _letter_hashes(self) -> npt.NDArray[np.uint64]:
+        """A hash of the letters of each block; blocks with the same letters in the same order share it."""
+        letters = self._has(unicode.LETTER)
+        codes = np.where(letters, self._codes, 0).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        rank = np.cumsum(letters) - letters
+        rank -= rank[self._starts[self._block_of_char]]  # a letter's number within its block
+        powers = np.multiply.accumulate(np.full(int(rank.max(initial=0)) + 2, 0x100000001B3, dtype=np.uint64))
+        mixed = (codes ^ (codes >> np.uint64(29))) * powers[rank]
+        return np.add.reduceat(mixed, self._starts)
+
+    @cached_property
+    def duplicates(self) -> Counts:
+        """How many blocks have the same letters as this one, itself included; 0 for a block without letters."""
+        if not self.count:
+            return np.zeros(0, dtype=np.int64)
+        _, group, size = self._duplicate_groups
+        return np.where(self.letters > 0, size[group], 0)
+
+    @cached_property
+    def first_duplicate(self) -> Flags:
+        """Whether a block is the first of several with the same letters."""
+        if not self.count:
+            return np.zeros(0, dtype=bool)
+        first, group, _ = self._duplicate_groups
+        return (self.duplicates > 1) & (first[group] == np.arange(self.count))
+
+    # Elements.
+
+    @cached_property
+    def _tag_numbers(self) -> dict[str, int]:
+        return {tag: number for number, tag in enumerate(dict.fromkeys(self.document.elements.tag))}
+
+    @cached_property
+    def _tag_of_element(self) -> Counts:
+        numbers = self._tag_numbers
+        return np.array([numbers[tag] for tag in self.document.elements.tag], dtype=np.int64)
+
+    @cached_property
+    def parent(self) -> Counts:
+        """The parent of each element, -1 for the root."""
+        return np.array(self.document.elements.parent, dtype=np.int64)
+
+    @cached_property
+    def stop(self) -> Counts:
+        """One more than the last element in each element."""
+        return np.array(self.document.elements.stop, dtype=np.int64)
+
+    @cached_property
+    def element(self) -> Counts:
+        """The innermost element that holds each block."""
+        return np.array([block.element for block in self.blocks], dtype=np.int64)
+
+    @cached_property
+    def block_range(self) -> tuple[Counts, Counts]:
+        """The first block of each element and one more than the last: those that it holds as a whole."""
+        elements = self.document.elements
+        first, stop = np.array(elements.first_block, dtype=np.int64), np.array(elements.stop_block, dtype=np.int64)
+        if not self.count:
+            return first, stop
+        first = first + self._straddles(first, first < stop)
+        stop = stop - self._straddles(stop - 1, first < stop)
+        return first, stop
+
+    def _straddles(self, block: Counts, some: Flags) -> Flags:
+        """Whether an element holds a part of the given block only, where it has any block."""
+        holder = self.element[np.clip(block, 0, self.count - 1)]
+        return some & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
+
+    def tags_of(self, what: str) -> frozenset[str]:
+        """The tags that a feature's name means: one, or those of a ``class-X`` of the config."""
+        if what.startswith("class-"):
+            return frozenset(self.config.get(what))
+        return frozenset([what])
+
+    def elements_with(self, tags: Iterable[str]) -> Counts:
+        """The numbers of the elements with one of these tags."""
+        wanted = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
+        if len(wanted) == 1:
+            return np.flatnonzero(self._tag_of_element == wanted[0])
+        return np.flatnonzero(np.isin(self._tag_of_element, wanted))
+
+    def inside(self, elements: Counts) -> Counts:
+        """How many of these elements are around each block."""
+        first, stop = self.block_range
+        return _covered(first[elements], stop[elements], self.count)
+
+    def _elements_inside(self, tags: Iterable[str]) -> Counts:
+        """How many elements with one of these tags are around each element, itself included."""
+        found = self.elements_with(tags)
+        return _covered(found, self.stop[found], len(self.stop))
+
+    # Tags between blocks.
+
+    @cached_property
+    def _passed_tags(self) -> tuple[Counts, Counts]:
+        """The tags that were passed before the blocks, and for each the block it came before."""
+        owner = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
+        numbers = self._tag_numbers
+        passed = chain.from_iterable(block.distance for block in self.blocks)
+        return np.array([numbers.get(tag.lstrip("/"), -1) for tag in passed], dtype=np.int64), owner
+
+    def passed(self, tags: Iterable[str]) -> Counts:
+        """How many opening or closing tags of these were passed since the block before."""
+        seen, owner = self._passed_tags
+        wanted = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
+        return np.bincount(owner[np.isin(seen, wanted)], minlength=self.count)
+
+    # Groups.
+
+    def group_share(self, group: Counts) -> npt.NDArray[np.float64]:
+        """The share that each block's group has of the page's words outside links; 0 outside any group."""
+        words = self.words - self.link_words
+        sums = np.bincount(group + 1, weights=words, minlength=1)
+        sums[0] = 0
+        return sums[group + 1] / max(float(words.sum()), 1.0)
+
+    @cached_property
+    def div_group(self) -> Counts:
+        """The number of the nearest ``<div>`` of each block, -1 for none."""
+        return np.array([block.div_group for block in self.blocks], dtype=np.int64)
+
+    @cached_property
+    def td_group(self) -> Counts:
+        """The number of the nearest ``<td>`` of each block, -1 for none."""
+        return np.array([block.td_group for block in self.blocks], dtype=np.int64)
+
+
+def _covered(first: Counts, stop: Counts, count: int) -> Counts:
+    """How many of the ranges each of `count` places lies in."""
+    nonempty = first < stop
+    changes = np.bincount(first[nonempty], minlength=count + 1) - np.bincount(stop[nonempty], minlength=count + 1)
+    return np.cumsum(changes)[:count]

@@ -1,0 +1,57 @@
+"""What a gold page is, and how a reader of a data set is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from victorpy.align import Gold
+from victorpy.errors import DataError
+from victorpy.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """A page as it was found, and its gold."""
+
+    name: str
+    html: bytes
+    gold: tuple[Gold, ...]
+    url: str = ""
+    page_type: str = ""
+
+    @property
+    def site(self) -> str:
+        """The page's host, without www; pages of one site share it."""
+        return urlsplit(self.url).netloc.lower().removeprefix("www.") or self.name
+
+    @property
+    def text(self) -> str:
+        """The gold text alone."""
+        return "\n".join(segment.text for segment in self.gold)
+
+
+Warn = Callable[[str], None]
+Reader = Callable[[Path, Warn], Iterator[GoldPage]]
+
+DATASETS: Registry[Reader] = Registry("data set", "victorpy.datasets")
+
+
+def read_dataset(kind: str, directory: Path, warn: Warn) -> Iterator[GoldPage]:
+    """Read the pages of a data set; what is wrong with a page is told to `warn`, and the page left out."""
+    if not directory.is_dir():
+        raise DataError(f"{directory}: no such directory")
+    found = False
+    for page in DATASETS.get(kind)(directory, warn):
+        found = True
+        yield page
+    if not found:
+        raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
+
+
+def by_number(path: Path) -> tuple[int, str]:
+    """Order files by the number that they are named with."""
+    digits = "".join(char for char in path.name.partition(".")[0] if char.isdigit())
+    return int(digits or 0), path.name

@@ -1,0 +1,92 @@
+"""Features to small whole numbers: bins, scales, and a table with a row a feature and a column a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.columns import Column, Columns
+from victorpy.config import Config
+from victorpy.document import Document
+from victorpy.errors import DataError
+from victorpy.features import Feature, check_features, find_feature, load_modules
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Turns one feature's column into codes 0, 1, 2, ..., each of which stands for a value."""
+
+    name: str
+    feature: Feature
+    bins: tuple[str, ...] = ()
+    scale: int = 0
+
+    def raw(self, page: Columns) -> Column:
+        """Compute the feature itself; numbers that are none are refused here, before they spoil a model."""
+        column = np.asarray(self.feature.column(page, self.name))
+        if column.shape != (page.count,):
+            raise DataError(f"feature {self.name!r} gave {column.shape} values for {page.count} blocks")
+        if column.dtype.kind == "f" and not np.isfinite(column).all():
+            block = int(np.flatnonzero(~np.isfinite(column))[0])
+            raise DataError(f"feature {self.name!r} is {column[block]} at block {block}: {page.blocks[block].text[:60]!r}")
+        return column
+
+    def codes(self, page: Columns) -> Codes:
+        """Compute the feature and code it."""
+        column = self.raw(page)
+        if self.bins:
+            # The largest value less than or equal to the number; below all of them, the smallest.
+            return np.maximum(np.searchsorted([float(bin) for bin in self.bins], column, side="right") - 1, 0)
+        if self.scale:
+            return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
+        return self._whole(column)
+
+    def _whole(self, column: Column) -> Codes:
+        codes = column.astype(np.int64)
+        if column.dtype.kind == "f" and (codes != column).any():
+            raise DataError(
+                f"feature {self.name!r} has fractions: set feature-{self.name}-values (bins) or feature-{self.name}-scale"
+            )
+        if codes.min(initial=0) < 0:
+            raise DataError(f"feature {self.name!r} is negative: set feature-{self.name}-values (bins)")
+        return codes
+
+    def value(self, code: int) -> str:
+        """Say which value a code stands for."""
+        return self.bins[min(code, len(self.bins) - 1)] if self.bins else str(code)
+
+
+def make_encoders(config: Config) -> list[Encoder]:
+    """Find the features that a config asks for, with their bins and scales."""
+    load_modules(config)
+    check_features(config)
+    bins, scales = config.family("feature-", "-values"), config.family("feature-", "-scale")
+    encoders = []
+    for name in config.get("crf-features"):
+        feature = find_feature(name)
+        assert feature is not None  # check_features has seen to it
+        scale = int(scales[name][0]) if scales.get(name) else 0
+        encoders.append(Encoder(name, feature, bins.get(name, ()), scale))
+    return encoders
+
+
+def encode(document: Document, config: Config, encoders: list[Encoder]) -> Codes:
+    """Compute the table of a page's features: a row a feature, a column a block."""
+    page = Columns(document, config)
+    if not page.count or not encoders:
+        return np.zeros((len(encoders), page.count), dtype=np.int64)
+    with np.errstate(all="ignore"):  # what is not finite is refused by name
+        return np.stack([encoder.codes(page) for encoder in encoders])
+
+
+def show_features(document: Document, config: Config, encoders: list[Encoder]) -> list[dict[str, str]]:
+    """Give each block's features by name, as the values that their codes stand for."""
+    table = encode(document, config, encoders)
+    return [
+        {encoder.name: encoder.value(int(code)) for encoder, code in zip(encoders, column, strict=True)}
+        for column in table.T
+    ]

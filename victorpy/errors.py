@@ -1,0 +1,42 @@
+"""What can go wrong by a user's doing: each error carries a message that says what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class VictorError(Exception):
+    """The parent of every error that victorpy raises on purpose."""
+
+
+class ConfigError(VictorError):
+    """A configuration file or value is wrong."""
+
+
+class TemplateError(VictorError):
+    """A template file is wrong."""
+
+
+class ModelError(VictorError):
+    """A model directory is missing, damaged or of another version."""
+
+
+class AnnotationError(VictorError):
+    """An annotation file is wrong."""
+
+
+class DataError(VictorError):
+    """A page or a training set cannot be used as it is."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Say which known name was probably meant.
+
+    >>> suggest("containr.p", ["container.p", "position"])
+    " (did you mean 'container.p'?)"
+    >>> suggest("zzz", ["position"])
+    ''
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,5 @@
+"""The features of blocks: one small named function each, in three families."""
+
+from victorpy.features.base import FEATURES, Feature, block_feature, check_features, feature, find_feature, load_modules
+
+__all__ = ["FEATURES", "Feature", "block_feature", "check_features", "feature", "find_feature", "load_modules"]

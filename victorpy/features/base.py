@@ -1,0 +1,131 @@
+"""What a feature is, how one is written, and how it is found by name."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from victorpy.columns import Column, Columns
+from victorpy.config import Config
+from victorpy.document import Block
+from victorpy.errors import suggest
+from victorpy.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A named column: a function of a page's columns. A name that ends in ``*`` stands for many."""
+
+    name: str
+    family: str
+    description: str
+    function: Callable[..., Column]
+
+    def column(self, page: Columns, name: str) -> Column:
+        """Compute the feature; one that stands for many is told which by what the star means."""
+        if self.name.endswith("*"):
+            return self.function(page, name[len(self.name) - 1 :])
+        return self.function(page)
+
+
+FEATURES: Registry[Feature] = Registry("feature", "victorpy.features")
+
+Function = Callable[..., Any]
+
+
+def feature(name: str, family: str = "") -> Callable[[Function], Function]:
+    """Register a function of a page's columns as a feature.
+
+    Its docstring is the description that users see; its family is its module's name, if not given.
+    """
+
+    def register(function: Function) -> Function:
+        description = " ".join((inspect.getdoc(function) or "").split())
+        FEATURES.add(name, Feature(name, family or function.__module__.rpartition(".")[2], description, function))
+        return function
+
+    return register
+
+
+def block_feature(name: str, family: str = "own") -> Callable[[Function], Function]:
+    """Register a function of one block as a feature: simpler to write, slower to run."""
+
+    def register(function: Callable[[Block], float]) -> Function:
+        def column(page: Columns) -> Column:
+            return np.array([function(block) for block in page.blocks])
+
+        column.__doc__ = function.__doc__
+        feature(name, family)(column)
+        return function
+
+    return register
+
+
+def find_feature(name: str) -> Feature | None:
+    """Find a feature by its name or by the star that covers it."""
+    if name in FEATURES:
+        return FEATURES.get(name)
+    for pattern in FEATURES:
+        if pattern.endswith("*") and name.startswith(pattern[:-1]) and len(name) >= len(pattern):
+            return FEATURES.get(pattern)
+    return None
+
+
+def load_modules(config: Config) -> None:
+    """Import the feature files that a config names, from beside it or from the current directory."""
+    for name in config.get("feature-modules"):
+        places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
+        path = next((place for place in places if place.is_file()), None)
+        if path is None:
+            raise config.error("feature-modules", f"no file {name!r} beside the config or in the current directory")
+        _load_module(path, config)
+
+
+def _load_module(path: Path, config: Config) -> None:
+    """Import a file once for each content that it has."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    module_name = f"victorpy_features_{path.stem}_{digest}"
+    if module_name in sys.modules:
+        return
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise config.error("feature-modules", f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever a user's file may raise
+        del sys.modules[module_name]
+        raise config.error("feature-modules", f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def check_features(config: Config) -> None:
+    """Refuse a config that names features which do not exist, or classes and patterns that it does not set."""
+    for name in config.get("crf-features"):
+        found = find_feature(name)
+        if found is None:
+            raise config.error("crf-features", f"no feature {name!r}{suggest(name, [*FEATURES, *_examples(config)])}")
+        _check_meaning(config, found, name)
+
+
+def _check_meaning(config: Config, found: Feature, name: str) -> None:
+    what = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
+    if what.startswith("class-") and not config.get(what):
+        raise config.error("crf-features", f"{name!r} needs the variable {what!r}, which is not set")
+    if found.name == "regexp.*" and not config.get(f"regexp-{what}"):
+        raise config.error("crf-features", f"{name!r} needs the variable 'regexp-{what}', which is not set")
+
+
+def _examples(config: Config) -> list[str]:
+    """Names that stars of this config stand for, to suggest from."""
+    ends = [name for name in config.values if name.startswith("class-")]
+    starred = [pattern[:-1] for pattern in FEATURES if pattern.endswith("*")]
+    return [start + end for start in starred for end in [*ends, "p", "a", "br", "li"]]

@@ -1,0 +1,75 @@
+"""The contract of every labeller: scikit-learn's manners, on pages instead of rows.
+
+``fit(documents, labels)`` learns, ``label(document)`` answers for one page, and ``predict``,
+``predict_marginals`` and ``score`` follow from it, so that scikit-learn's cross_val_score and
+GridSearchCV take any labeller. scikit-learn itself is not needed to run one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+from victorpy.document import Document, Labelling
+from victorpy.errors import VictorError, suggest
+from victorpy.registry import Registry
+
+LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
+
+
+class Labeller(ABC):
+    """Gives every block of a page a label. What `__init__` takes are its parameters."""
+
+    @abstractmethod
+    def fit(self, documents: Sequence[Document], labels: Sequence[Sequence[str]] | None = None) -> Self:
+        """Learn from pages, and from the labels of their blocks where the method needs them."""
+
+    @abstractmethod
+    def label(self, document: Document) -> Labelling:
+        """Label the blocks of one page."""
+
+    def predict(self, documents: Sequence[Document]) -> list[list[str]]:
+        """Label the blocks of pages."""
+        return [[str(label) for label in self.label(document).labels] for document in documents]
+
+    def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
+        """Give the probability of every label for every block, where the method knows it."""
+        raise VictorError(f"{type(self).__name__} gives no probabilities")
+
+    def score(self, documents: Sequence[Document], labels: Sequence[Sequence[str]]) -> float:
+        """Compute the share of blocks whose label is right."""
+        right = total = 0
+        for predicted, gold in zip(self.predict(documents), labels, strict=True):
+            right += sum(ours == theirs for ours, theirs in zip(predicted, gold, strict=True))
+            total += len(gold)
+        return right / max(total, 1)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters by name, as scikit-learn's clone wants them."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}{suggest(name, known)}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn, where it asks, what kind of estimator this is."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=False),
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)
+        return f"{type(self).__name__}({shown})"

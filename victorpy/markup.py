@@ -1,0 +1,54 @@
+"""A Document back to a stream of tags and texts, with the attributes of the tags."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+
+from victorpy.document import Block, Document
+from victorpy.parse import VOID
+from victorpy.split import DEEPEST
+
+_NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def escape(text: str) -> str:
+    r"""Write text so that it stands in markup, on one line, without control characters.
+
+    >>> escape("a < b\t\x1b[0m")
+    'a &lt; b&#9;&#27;[0m'
+    """
+    return _NOT_PLAIN.sub(lambda found: f"&#{ord(found[0])};", html.escape(text))
+
+
+class TagWriter:
+    """Writes a document's tags in order, each opening one with the attributes of its element."""
+
+    def __init__(self, document: Document) -> None:
+        self._elements = document.elements
+        self._next = 0
+        self._depth = 0
+
+    def write(self, tags: Iterable[str]) -> str:
+        """Write the next tags of the document, given as in `Block.distance`."""
+        return "".join(self._close(tag) if tag.startswith("/") else self._open(tag) for tag in tags)
+
+    def _open(self, tag: str) -> str:
+        kept = self._depth < DEEPEST
+        attributes = self._elements.attributes[self._next] if kept else {}
+        self._next += kept
+        self._depth += tag not in VOID
+        written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+        return f"<{tag}{written}>"
+
+    def _close(self, tag: str) -> str:
+        self._depth -= 1
+        return f"<{tag}>"
+
+
+def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give a block's pieces: the tags passed before each, and its text."""
+    stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+    for piece, stop in zip(block.pieces, stops, strict=True):
+        yield piece.distance, block.text[piece.start : stop]

@@ -1,0 +1,159 @@
+"""A model directory: written whole, and verified before any of it is opened.
+
+    config.conf      the resolved configuration
+    template.tpl     the template
+    tables.npy       the weights, as victorpy runs them
+    model.crfsuite   the same weights as crfsuite's own model
+    meta.json        labels, digests of every file, and what the model was trained on
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from victorpy.config import Config, read_config
+from victorpy.crf.tables import Tables
+from victorpy.errors import ConfigError, ModelError, TemplateError, suggest
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.resources import shipped
+from victorpy.template import load_template
+
+FORMAT = 1
+DEFAULT = "default"
+_MODELS = Path("models")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained labeller with its configuration and its story."""
+
+    labeller: CRFLabeller
+    config: Config
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def save_model(directory: Path, labeller: CRFLabeller, config: Config, training: Mapping[str, Any]) -> None:
+    """Write a model directory; it appears whole or not at all, and replaces only another model."""
+    if labeller.tables_ is None:
+        raise ModelError("this labeller has not been trained: there is nothing to save")
+    if directory.exists() and any(directory.iterdir()) and not (directory / "meta.json").is_file():
+        raise ModelError(f"{directory} is not empty and is no model: choose another place")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
+        fresh = Path(temporary) / "model"
+        fresh.mkdir()
+        _write_files(fresh, labeller, labeller.tables_, config)
+        _write_meta(fresh, labeller.tables_, training)
+        _put_in_place(fresh, directory)
+
+
+def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config: Config) -> None:
+    modules = []
+    for name in config.get("feature-modules"):
+        places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
+        source = next(place for place in places if place.is_file())
+        shutil.copyfile(source, directory / source.name)
+        modules.append(source.name)
+    own = {"crf-template": ("template.tpl",), "feature-modules": tuple(modules)}
+    resolved = replace(config, values={**config.values, **own})
+    (directory / "config.conf").write_text(resolved.text(), encoding="utf-8")
+    (directory / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")
+    (directory / "model.crfsuite").write_bytes(labeller.crfsuite_model_)
+    tables.save(directory / "tables.npy")
+
+
+def _write_meta(directory: Path, tables: Tables, training: Mapping[str, Any]) -> None:
+    meta: dict[str, Any] = {
+        "format": FORMAT,
+        "labels": list(tables.labels),
+        "files": {path.name: _digest(path.read_bytes()) for path in sorted(directory.iterdir())},
+        "versions": {name: _version(name) for name in ("victorpy", "python-crfsuite", "numpy", "lxml")},
+        "python": platform.python_version(),
+        "attributes": len(tables.numbers),
+        "training": dict(training),
+    }
+    meta["digest"] = _meta_digest(meta)
+    (directory / "meta.json").write_text(json.dumps(meta, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _put_in_place(fresh: Path, directory: Path) -> None:
+    if directory.exists():
+        os.replace(directory, fresh.parent / "old")
+    os.replace(fresh, directory)
+
+
+def find_model(name: str | Path) -> Path:
+    """Find a model by path, by its name in ./models, or by the name of a bundled one."""
+    for place in (Path(name), _MODELS / name, shipped("models") / name):
+        if (place / "meta.json").exists():
+            return place
+    if Path(name).exists():
+        raise ModelError(f"{name}: not a model directory: there is no meta.json in it")
+    known = sorted(path.parent.name for path in shipped("models").glob("*/meta.json"))
+    raise ModelError(f"no model {str(name)!r}{suggest(str(name), known)}; bundled are {', '.join(known)}, or give a path")
+
+
+def load_model(name: str | Path = DEFAULT) -> Model:
+    """Verify a model directory and load it."""
+    directory = find_model(name)
+    meta = _verified_meta(directory)
+    try:
+        config = read_config(directory / "config.conf")
+        template = load_template(config)
+        tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), template)
+    except (ConfigError, TemplateError, ValueError, KeyError, OSError) as error:
+        raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error
+    return Model(CRFLabeller(config).with_tables(tables), config, meta)
+
+
+def _verified_meta(directory: Path) -> dict[str, Any]:
+    """Read meta.json and hold every file against the digest that it gives."""
+    path = directory / "meta.json"
+    try:
+        meta = json.loads(path.read_bytes())
+        digest, listed = meta["digest"], dict(meta["files"])
+        stored_format = meta["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: damaged: {error}") from error
+    if stored_format != FORMAT:
+        raise ModelError(f"{directory}: a model of format {stored_format}; this victorpy reads format {FORMAT}: train it again")
+    if digest != _meta_digest(meta):
+        raise ModelError(f"{path}: damaged: its content does not match its digest")
+    for name, expected in listed.items():
+        _verify(directory / name, expected)
+    return dict(meta)
+
+
+def _verify(path: Path, expected: str) -> None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: missing or unreadable ({error.strerror}); get the model again or train it again") from error
+    if _digest(content) != expected:
+        raise ModelError(f"{path}: damaged: it does not match the digest in meta.json; get the model again or train it again")
+
+
+def _meta_digest(meta: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in meta.items() if name != "digest"}
+    return _digest(json.dumps(rest, sort_keys=True).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

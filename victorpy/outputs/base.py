@@ -1,0 +1,87 @@
+"""What an output is, and the segments of text that most of them are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from victorpy.document import Block, CleanPage, Label
+from victorpy.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A way to write a cleaned page down."""
+
+    name: str
+    suffix: str
+    """How files of it are named."""
+    description: str
+    render: Callable[[CleanPage], str]
+    keeps_empty: bool = False
+    """Whether it says something even of a page without content."""
+
+
+OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
+
+Renderer = Callable[[CleanPage], str]
+
+
+def output(name: str, suffix: str) -> Callable[[Renderer], Renderer]:
+    """Register a function as an output format; the first line of its docstring describes it to users."""
+
+    def register(function: Renderer) -> Renderer:
+        description = (function.__doc__ or "").strip().partition("\n")[0]
+        OUTPUTS.add(name, Output(name, suffix, description, function))
+        return function
+
+    return register
+
+
+class Segment(NamedTuple):
+    """A header, paragraph or list item with the blocks that continue it."""
+
+    label: Label
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        """The segment's text, its blocks joined as they stood in the page."""
+        text = self.blocks[0].text
+        for before, block in zip(self.blocks, self.blocks[1:], strict=False):
+            text += joint(before, block) + block.text
+        return text
+
+    @property
+    def preformatted(self) -> bool:
+        """Whether the segment is lines of a ``<pre>``."""
+        return self.blocks[0].preformatted
+
+
+def joint(before: Block, after: Block) -> str:
+    """What stands between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
+    breaks = after.distance.count("br")
+    if before.preformatted and after.preformatted and breaks:
+        return "\n" * breaks
+    return " " if after.spaced or after.index != before.index + 1 else ""
+
+
+def segments(page: CleanPage) -> list[Segment]:
+    """Join continuations to the segment before them; one that has none is a paragraph.
+
+    Lines of one ``<pre>`` belong together whatever their labels.
+    """
+    found: list[tuple[Label, list[Block]]] = []
+    for block, label in zip(page.document.blocks, page.labels, strict=True):
+        if not label.is_content:
+            continue
+        if found and (label is Label.CONTINUATION or _same_listing(found[-1][1][-1], block)):
+            found[-1][1].append(block)
+        else:
+            found.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
+    return [Segment(label, tuple(blocks)) for label, blocks in found]
+
+
+def _same_listing(before: Block, after: Block) -> bool:
+    return before.preformatted and after.preformatted and "pre" not in after.distance

@@ -1,0 +1,130 @@
+"""Text to a pruned tree, and what the parser lost on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lxml import etree
+
+from victorpy.errors import DataError
+
+# libxml2 gives up on a page below 2,048 levels; browsers flatten what is deeper than 512.
+FLATTEN_DEPTH = 512
+
+# libxml2 compares each attribute of a tag with all others: a tag of this size with nothing but
+# attributes would take seconds, and its attributes say nothing of the text.
+LONGEST_TAG = 100_000
+
+# Elements that hold nothing and have no closing tag ...
+VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
+
+# ... and those of which libxml2 does not know it: they would swallow the rest of their parent.
+UNKNOWN_VOID = frozenset("bgsound command embed image keygen menuitem source track wbr".split())
+
+_LONG_TAG = re.compile(r"<([a-zA-Z][^\s/<>]*+)(?=[^<>]{%d})[^<>]*+>?" % LONGEST_TAG)
+_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)|\Z)[^>]*(?:>|\Z)"
+    r"|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A parsed and pruned page; `root` is None for a page without any markup or text."""
+
+    root: etree._Element | None
+    url: str = ""
+    title: str = ""
+    losses: tuple[str, ...] = ()
+
+
+def parse(text: str, delete: Iterable[str] = ()) -> Tree:
+    """Parse a page's text and take out the elements named in `delete` with all that is in them."""
+    wrapper = _cleaneval_wrapper(text)
+    root, losses = _parse_whole(text)
+    if root is None:
+        return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
+    title = " ".join((root.findtext(".//title") or wrapper.get("title", "")).split())
+    url = wrapper.get("id") or _canonical_url(root)
+    etree.strip_tags(root, *UNKNOWN_VOID)
+    etree.strip_elements(root, *delete, with_tail=False)
+    return Tree(root, url, title, losses)
+
+
+def _parse_whole(text: str) -> tuple[etree._Element | None, tuple[str, ...]]:
+    """Parse so that no text is lost; where that fails, say what was."""
+    losses = []
+    if _may_hold_long_tag(text):
+        text, shortened = _LONG_TAG.subn(r"<\1>", text)
+        if shortened:
+            losses.append(f"the attributes of {shortened} tags longer than {LONGEST_TAG:,} characters were dropped")
+    root, error = _lxml_tree(text)
+    if error:
+        root, error = _lxml_tree(_flatten(text))
+        losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
+    return root, tuple(losses)
+
+
+def _may_hold_long_tag(text: str) -> bool:
+    """Look for a stretch without any ``>``, half a tag's limit at a time, so that ordinary pages cost nothing."""
+    stretch = LONGEST_TAG // 2
+    return any(text.find(">", at, at + stretch) < 0 for at in range(0, len(text) - stretch, stretch))
+
+
+def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:
+    """Parse once; the error is what libxml2 dropped text for, which it says nowhere but in its log."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, default_doctype=False
+    )
+    try:
+        root = etree.fromstring(text.encode("utf-8"), parser)
+    except etree.XMLSyntaxError as error:
+        if text.strip() and "Document is empty" not in str(error):
+            raise DataError(f"the page cannot be parsed: {error}") from error
+        return None, ""
+    for entry in parser.error_log.filter_from_fatals():
+        if entry.type_name in {"ERR_RESOURCE_LIMIT", "ERR_NO_MEMORY"}:
+            return root, f"the parser gave up at line {entry.line}: {entry.message}"
+    return root, ""
+
+
+def _flatten(text: str) -> str:
+    """Leave out the tags that lie deeper than a browser would nest them; the text between them stays."""
+    depth = 0
+
+    def keep(match: re.Match[str]) -> str:
+        nonlocal depth
+        tag = match["tag"]
+        if tag is None or tag.lower() in VOID:
+            return match[0]
+        if tag.lower() in UNKNOWN_VOID:
+            return ""
+        if match["close"]:
+            depth = max(depth - 1, 0)
+            return match[0] if depth < FLATTEN_DEPTH else " "
+        depth += 1
+        return match[0] if depth <= FLATTEN_DEPTH else " "
+
+    return _MARKUP.sub(keep, text)
+
+
+def _cleaneval_wrapper(text: str) -> dict[str, str]:
+    """Read the attributes of the ``<text id= title=>`` that CleanEval puts around a page."""
+    wrapper = _CLEANEVAL_WRAPPER.match(text)
+    if not wrapper:
+        return {}
+    found = _ATTRIBUTE.findall(wrapper["attributes"])
+    return {name.lower(): double or single or bare for name, double, single, bare in found}
+
+
+def _canonical_url(root: etree._Element) -> str:
+    for link in root.iter("link"):
+        if link.get("rel", "").lower() == "canonical":
+            return (link.get("href") or "").strip()
+    return ""

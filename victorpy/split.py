@@ -1,0 +1,243 @@
+"""A pruned tree to a Document: where the text is cut, and what each block knows of its place.
+
+The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and inside ``<pre>`` at every line as if a
+``<br>`` stood there. ``split: block`` cuts at block-level tags and ``<br>`` only, so that a paragraph
+with links in it stays one block of several pieces; an image's ``alt`` and hidden elements still stand alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+
+from victorpy.document import Block, Document, Elements, Piece
+from victorpy.parse import VOID, Tree
+
+# Deeper elements are not kept as containers: a page nested for thousands of levels costs no more than another.
+DEEPEST = 256
+
+_HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_NONE: dict[str, str] = {}
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Where to cut and what to remember."""
+
+    every: bool
+    """Whether every tag cuts, or only the block-level ones."""
+    block_level: frozenset[str]
+    attributes: frozenset[str]
+    """The names of the attributes that elements keep."""
+
+
+def split(tree: Tree, cuts: Cuts) -> Document:
+    """Split a page into blocks."""
+    splitter = Splitter(cuts)
+    keep = cuts.attributes
+    if tree.root is not None:
+        for event, element in etree.iterwalk(tree.root, events=("start", "end")):
+            if event == "start":
+                attributes = element.items()
+                kept = {name: value for name, value in attributes if name in keep} if attributes else _NONE
+                splitter.start(element.tag, kept)
+                text = element.text
+            else:
+                splitter.end(element.tag)
+                text = element.tail
+            if text:
+                splitter.text(text)
+    return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
+
+
+class Splitter:
+    """Makes blocks of a stream of start tags, texts and end tags."""
+
+    def __init__(self, cuts: Cuts) -> None:
+        self._block_level = cuts.block_level
+        self._every = cuts.every
+        self._elements = Elements()
+        self._blocks: list[Block] = []
+        # The open elements, outermost first; -1 stands for the page around them.
+        self._tags: list[str] = []
+        self._numbers = [-1]
+        # What holds for the text directly in each element.
+        self._div_group = {-1: -1}
+        self._td_group = {-1: -1}
+        self._hidden: set[int] = set()
+        self._preformatted = 0
+        self._too_deep = 0
+        # What came since the last text.
+        self._distance: list[str] = []
+        self._gap = True
+        self._indent = ""
+        self._lowest = 0
+        # The block that is growing; none while it has no parts.
+        self._parts: list[str] = []
+        self._pieces: list[Piece] = []
+        self._length = 0
+        self._depth = 0
+        self._containers: tuple[str, ...] = ()
+        self._holder = -1
+        self._spaced = False
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Open an element; an image's ``alt`` becomes its text."""
+        hides = bool(attributes) and _hides(attributes)
+        if self._parts and (self._every or hides or tag in self._block_level):
+            self._finish_block()
+        if tag in self._block_level:
+            self._gap = True
+            self._indent = ""
+        self._distance.append(tag)
+        if len(self._tags) < DEEPEST:
+            self._open_element(tag, attributes, hides)
+        else:
+            self._too_deep += 1
+        if tag == "img" and attributes.get("alt"):
+            self._add_alone(attributes["alt"].split())
+
+    def end(self, tag: str) -> None:
+        """Close the innermost element."""
+        number = self._numbers[-1]
+        if self._parts and (self._every or number in self._hidden or tag in self._block_level):
+            self._finish_block()
+        if tag not in VOID:
+            self._distance.append("/" + tag)
+            if tag in self._block_level:
+                self._gap = True
+                self._indent = ""
+        if self._too_deep:
+            self._too_deep -= 1
+            return
+        self._elements.stop[number] = len(self._elements.tag)
+        self._elements.stop_block[number] = len(self._blocks) + bool(self._parts)
+        self._tags.pop()
+        self._numbers.pop()
+        self._preformatted -= tag == "pre"
+        if self._lowest > len(self._tags):
+            self._lowest = len(self._tags)
+
+    def text(self, text: str) -> None:
+        """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
+        if self._preformatted:
+            self._add_lines(_LINE_END.split(text))
+            return
+        words = text.split()
+        if not words:
+            self._gap = True
+            return
+        self._gap = self._gap or text[0].isspace()
+        self._add_words(words)
+        self._gap = text[-1].isspace()
+
+    def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
+        """Finish the last block and return the page."""
+        while self._tags:
+            self.end(self._tags[-1])
+        self._finish_block()
+        return Document(
+            blocks=tuple(self._blocks),
+            elements=self._elements,
+            url=url,
+            title=title,
+            losses=losses,
+            trailing=tuple(self._distance),
+            split="every" if self._every else "block",
+        )
+
+    def _open_element(self, tag: str, attributes: dict[str, str], hides: bool) -> None:
+        elements, number, parent = self._elements, len(self._elements.tag), self._numbers[-1]
+        begun = len(self._blocks) + bool(self._parts)
+        elements.tag.append(tag)
+        elements.parent.append(parent)
+        elements.attributes.append(attributes)
+        elements.stop.append(number + 1)
+        elements.first_block.append(begun)
+        elements.stop_block.append(begun)
+        self._tags.append(tag)
+        self._numbers.append(number)
+        self._div_group[number] = number if tag == "div" else self._div_group[parent]
+        self._td_group[number] = number if tag == "td" else self._td_group[parent]
+        if hides or parent in self._hidden:
+            self._hidden.add(number)
+        if tag == "pre":
+            self._preformatted += 1
+
+    def _add_lines(self, lines: list[str]) -> None:
+        for number, line in enumerate(lines):
+            if number:
+                self.start("br", {})
+                self.end("br")
+            if line.strip():
+                self._add(self._indent + line)
+                self._indent = ""
+            else:
+                self._indent += line  # goes before what comes next on the line, if anything does
+
+    def _add_words(self, words: list[str]) -> None:
+        if words:
+            self._add((" " if self._parts and self._gap else "") + " ".join(words))
+
+    def _add_alone(self, words: list[str]) -> None:
+        """Make a block of words that belong to nothing around them."""
+        self._finish_block()
+        self._gap = True
+        self._add_words(words)
+        self._finish_block()
+        self._gap = True
+
+    def _add(self, text: str) -> None:
+        """Let the growing block go on with a piece of text, or begin one."""
+        if not self._parts:
+            self._spaced = self._gap
+            self._settle(len(self._tags))
+        elif self._lowest < self._depth:
+            self._settle(self._lowest)  # the block has left an element that it began in
+        self._pieces.append(Piece(self._length, self._numbers[-1], tuple(self._distance)))
+        self._parts.append(text)
+        self._length += len(text)
+        self._distance.clear()
+        self._lowest = len(self._tags)
+        self._gap = False
+
+    def _settle(self, depth: int) -> None:
+        """Remember what holds the growing block: the innermost of the outer `depth` open elements."""
+        self._depth = depth
+        self._containers = tuple(self._tags[:depth])
+        self._holder = self._numbers[depth]
+
+    def _finish_block(self) -> None:
+        if not self._parts:
+            return
+        text = "".join(self._parts)
+        holder, pieces = self._holder, tuple(self._pieces)
+        self._blocks.append(
+            Block(
+                len(self._blocks),
+                text.rstrip() if self._preformatted else text,
+                holder,
+                self._containers,
+                pieces[0].distance,
+                self._div_group[holder],
+                self._td_group[holder],
+                self._spaced,
+                holder in self._hidden,
+                pieces,
+            )
+        )
+        self._parts.clear()
+        self._pieces.clear()
+        self._length = 0
+
+
+def _hides(attributes: dict[str, str]) -> bool:
+    """Whether an element's attributes say that nobody sees it."""
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
+    )

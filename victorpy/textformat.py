@@ -1,0 +1,60 @@
+"""What config and template files share: comments, quotes, and ``{a,b}`` that expands."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*')|(?P<bare>(?:\{[^{}]*\}|[^\s"'{}]|[{}])+)""")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+
+
+def strip_comment(line: str) -> str:
+    """Cut a comment off: ``#`` at the start of a line or after white space, outside quotes.
+
+    >>> strip_comment('class-list: li  # items')
+    'class-list: li'
+    >>> strip_comment('regexp-x: "a # b"')
+    'regexp-x: "a # b"'
+    """
+    quote = ""
+    for at, char in enumerate(line):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char == "#" and (at == 0 or line[at - 1].isspace()):
+            return line[:at].rstrip()
+    return line.rstrip()
+
+
+def tokens(text: str) -> list[tuple[str, bool]]:
+    """Cut text into values at white space; each comes with whether it was quoted, so taken to the letter."""
+    if _TOKEN.sub("", text).strip():
+        raise ValueError(f"a quote is not closed in {text.strip()!r}")
+    return [
+        (match["quoted"][1:-1], True) if match["quoted"] else (match["bare"], False) for match in _TOKEN.finditer(text)
+    ]
+
+
+def expand(text: str) -> list[str]:
+    """Expand braces, the last one fastest; ``{-1..1}`` counts.
+
+    >>> expand("token.{alpha,num}-{abs,rel}")
+    ['token.alpha-abs', 'token.alpha-rel', 'token.num-abs', 'token.num-rel']
+    >>> expand("%x[{-1..1},position]")
+    ['%x[-1,position]', '%x[0,position]', '%x[1,position]']
+    """
+    found = _BRACES.search(text)
+    if not found:
+        return [text]
+    before, after = text[: found.start()], expand(text[found.end() :])
+    return [before + choice + rest for choice in _choices(found[1]) for rest in after]
+
+
+def _choices(inside: str) -> list[str]:
+    numbers = _RANGE.fullmatch(inside.strip())
+    if numbers:
+        low, high = int(numbers[1]), int(numbers[2])
+        return [str(number) for number in range(low, high + 1)]
+    return [choice.strip() for choice in inside.split(",")]

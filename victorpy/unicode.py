@@ -1,0 +1,63 @@
+"""A table of what each Unicode character is, so that a page's characters are classed by one array look-up.
+
+The table is kept as runs in unicode-runs.npy; ``python -m victorpy.unicode`` writes it anew.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+LETTER, UPPER, LOWER, DIGIT, PUNCTUATION, SPACE, UNSPACED, END = (1 << bit for bit in range(8))
+"""What a character can be. UNSPACED letters are of scripts that put no space between words, an END ends
+a sentence; a combining mark is a LETTER, because Thai and Hindi words are full of them."""
+
+_RUNS = Path(__file__).parent / "unicode-runs.npy"
+_ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
+_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI SYLLABLE")
+
+
+@cache
+def flags_table() -> npt.NDArray[np.uint8]:
+    """Give the flags of every code point."""
+    starts, flags = np.load(_RUNS, allow_pickle=False)
+    lengths = np.diff(np.append(starts, sys.maxunicode + 1))
+    return np.repeat(flags.astype(np.uint8), lengths)
+
+
+def classify(char: str) -> int:
+    """Work out the flags of one character from Python's Unicode database.
+
+    >>> classify("É") == LETTER | UPPER, classify("語") == LETTER | UNSPACED, classify("?") == PUNCTUATION | END
+    (True, True, True)
+    """
+    category = unicodedata.category(char)
+    flags = END if char in _ENDS else 0
+    if char.isspace():
+        return flags | SPACE
+    if category[0] in "LM":
+        flags |= LETTER
+        flags |= {"Lu": UPPER, "Lt": UPPER, "Ll": LOWER}.get(category, 0)
+        if category in {"Lo", "Lm", "Mn", "Mc"} and unicodedata.name(char, "").startswith(_UNSPACED_SCRIPTS):
+            flags |= UNSPACED
+    elif category[0] == "N":
+        flags |= DIGIT
+    elif category[0] == "P":
+        flags |= PUNCTUATION
+    return flags
+
+
+def build() -> npt.NDArray[np.uint32]:
+    """Class every code point; a row of where runs start and a row of their flags."""
+    flags = np.array([classify(chr(code)) for code in range(sys.maxunicode + 1)], dtype=np.uint32)
+    starts = np.flatnonzero(np.append(True, flags[1:] != flags[:-1])).astype(np.uint32)
+    return np.stack([starts, flags[starts]])
+
+
+if __name__ == "__main__":
+    np.save(_RUNS, build(), allow_pickle=False)

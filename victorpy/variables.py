@@ -1,0 +1,116 @@
+"""The variables of a configuration: what each may hold and what it is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from victorpy.document import Label
+from victorpy.errors import suggest
+
+Check = Callable[[tuple[str, ...]], str]
+"""Looks at a variable's values and says what is wrong with them, or nothing."""
+
+
+def _words(values: tuple[str, ...]) -> str:
+    return ""
+
+
+def _one_of(*choices: str) -> Check:
+    def check(values: tuple[str, ...]) -> str:
+        if len(values) == 1 and values[0] in choices:
+            return ""
+        return f"must be one of {', '.join(choices)}{suggest(' '.join(values), choices)}"
+
+    return check
+
+
+def _one_word(values: tuple[str, ...]) -> str:
+    return "" if len(values) == 1 else "takes exactly one value"
+
+
+def _number(low: float, high: float = float("inf"), whole: bool = False) -> Check:
+    def check(values: tuple[str, ...]) -> str:
+        kind = "a whole number" if whole else "a number"
+        wanted = f"must be {kind} from {low:g}" + ("" if high == float("inf") else f" to {high:g}")
+        try:
+            (value,) = map(int if whole else float, values)
+        except ValueError:
+            return wanted
+        return "" if low <= value <= high else wanted
+
+    return check
+
+
+def _bins(values: tuple[str, ...]) -> str:
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return "must be numbers"
+    if not numbers or any(not abs(number) < float("inf") for number in numbers):
+        return "must be finite numbers"
+    return "" if numbers == sorted(set(numbers)) else "must be ascending numbers, each once"
+
+
+def _labels(values: tuple[str, ...]) -> str:
+    known = [str(label) for label in Label]
+    unknown = [value for value in values if value not in known]
+    if unknown:
+        return f"knows no label {unknown[0]!r}{suggest(unknown[0], known)}; there are {', '.join(known)}"
+    if len(set(values)) < len(values):
+        return "must name each label once"
+    return "" if Label.OTHER in values and len(values) > 1 else "must hold 'other' and at least one more label"
+
+
+def _regexps(values: tuple[str, ...]) -> str:
+    for value in values:
+        try:
+            re.compile(value)
+        except re.error as error:
+            return f"has a bad regular expression {value!r}: {error}"
+    return ""
+
+
+class Variable(NamedTuple):
+    """What a variable may hold and what it is for."""
+
+    check: Check
+    purpose: str
+    single: bool = False
+    """A single value is replaced when it is given again; lists are appended to."""
+
+
+VARIABLES: dict[str, Variable] = {
+    "labels": Variable(_labels, "the labels that a model tells apart"),
+    "split": Variable(_one_of("every", "block"), "where text is cut: at every tag, or at block-level tags and <br>", single=True),
+    "tag-delete": Variable(_words, "elements that are removed with all that is in them"),
+    "attribute-keep": Variable(_words, "attributes that elements keep, for features, annotations and outputs"),
+    "class-*": Variable(_words, "a group of similar elements"),
+    "feature-modules": Variable(_words, "Python files with features of your own"),
+    "crf-features": Variable(_words, "the features that are computed, in order"),
+    "feature-*-values": Variable(_bins, "bins: a number becomes the largest of these that is less than or equal to it"),
+    "feature-*-scale": Variable(_number(1, whole=True), "a share from 0 to 1 becomes one of this many steps", single=True),
+    "regexp-*": Variable(_regexps, "patterns of the feature regexp.*: its value is the number of the first that matches"),
+    "bullet": Variable(_regexps, "patterns of the feature bullet: every combination of matches is a value"),
+    "crf-template": Variable(_one_word, "the template: a name of templates/ or a path", single=True),
+    "crf-algorithm": Variable(_one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True),
+    "crf-param-*": Variable(_number(float("-inf")), "a parameter of the training algorithm, such as c1 or max_iterations", single=True),
+    "decode": Variable(_one_of("viterbi", "marginal"), "the best label sequence, or each block by its own probability", single=True),
+    "threshold": Variable(_number(0, 1), "with decode: marginal, how probable content must be to be kept", single=True),
+}
+
+
+def kind_of(variable: str) -> str | None:
+    """Find the entry of VARIABLES that a name belongs to.
+
+    >>> kind_of("class-header"), kind_of("clas-header")
+    ('class-*', None)
+    """
+    if variable in VARIABLES:
+        return variable if "*" not in variable else None
+    for pattern in VARIABLES:
+        head, star, tail = pattern.partition("*")
+        if star and variable.startswith(head) and variable.endswith(tail) and len(variable) > len(head + tail):
+            return pattern
+    return None
