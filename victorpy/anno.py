@@ -8,7 +8,6 @@ block stand there. Tags after the last block stand on a line labelled ``end``.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,21 +16,21 @@ from typing import NamedTuple
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import AnnotationError, suggest
-from victorpy.markup import TagWriter, escape, pieces
+from victorpy.markup import TagWriter, escape, pieces, unescape
 from victorpy.parse import VOID
 from victorpy.split import Cuts, Splitter
 
 MAGIC = "%victor-anno 1"
+_HEADER = ("url", "title", "source", "encoding", "split")
 _END = "end"
-_TAG = re.compile(r"<(/?)([^\s<>/]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
+_TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 
 def write_anno(page: CleanPage) -> str:
     """Write a page and its labels."""
     document = page.document
-    header = {"url": document.url, "title": document.title, "encoding": document.encoding, "split": document.split}
-    lines = [MAGIC, *(f"{name}: {escape(value)}".rstrip() for name, value in header.items())]
+    lines = [MAGIC, *(f"{name}: {escape(getattr(document, name))}".rstrip() for name in _HEADER)]
     lines += [f"loss: {escape(loss)}" for loss in document.losses]
     lines.append("")
     lines += _block_lines(page)
@@ -100,7 +99,7 @@ def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row]]
         place = f"{name}:{number}"
         if in_header and line.strip():
             key, _, value = line.partition(":")
-            header.setdefault(key.strip(), []).append(html.unescape(value.strip()))
+            header.setdefault(key.strip(), []).append(unescape(value.strip()))
         elif line.strip() and not line.startswith("#"):
             rows.append(_read_row(line.rstrip("\r"), number, place))
         in_header = in_header and bool(line.strip())
@@ -147,7 +146,7 @@ def _feed_text(splitter: Splitter, text: str, row: _Row, name: str) -> None:
     if "<" in text or ">" in text:
         raise AnnotationError(f"{name}:{row.line}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
     if text:
-        splitter.text(html.unescape(text))
+        splitter.text(unescape(text))
 
 
 def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool:
@@ -155,7 +154,7 @@ def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool
     if slash:
         splitter.end(tag)
         return False
-    found = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
+    found = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
     splitter.start(tag, found)
     if tag in VOID:
         splitter.end(tag)
@@ -163,10 +162,8 @@ def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool
 
 
 def _document(splitter: Splitter, header: dict[str, list[str]]) -> Document:
-    document = splitter.document(
-        url=header.get("url", [""])[0], title=header.get("title", [""])[0], losses=tuple(header.get("loss", ()))
-    )
-    return replace(document, encoding=header.get("encoding", [""])[0])
+    named = {name: header.get(name, [""])[0] for name in _HEADER if name != "split"}
+    return replace(splitter.document(), **named, losses=tuple(header.get("loss", ())))
 
 
 def _cut_again(page: CleanPage, rows: list[_Row], cuts: Cuts, name: str, header: dict[str, list[str]]) -> CleanPage:

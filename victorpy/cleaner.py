@@ -17,14 +17,14 @@ from victorpy.split import split
 
 
 def read_document(
-    page: bytes | str, config: Config, url: str | None = None, content_type: str | None = None
+    page: bytes | str, config: Config, url: str | None = None, content_type: str | None = None, source: str = ""
 ) -> Document:
     """Take a page from bytes to blocks."""
     decoded = decode(page, content_type)
     tree = parse(decoded.text, delete=config.get("tag-delete"))
     document = split(tree, config.cuts)
     losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
-    return replace(document, url=url or document.url, encoding=decoded.encoding, losses=losses)
+    return replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses)
 
 
 class Cleaner:
@@ -46,11 +46,19 @@ class Cleaner:
         loaded = load_model(model)
         return cls(loaded.labeller, loaded.config)
 
-    def document(self, page: bytes | str, url: str | None = None, content_type: str | None = None) -> CleanPage:
-        """Clean a page: its blocks, their labels and probabilities."""
-        document = read_document(page, self.config, url, content_type)
+    def document(
+        self,
+        page: bytes | str,
+        url: str | None = None,
+        content_type: str | None = None,
+        source: str = "",
+        features: bool = False,
+    ) -> CleanPage:
+        """Clean a page: its blocks, their labels and probabilities, and on request their features."""
+        document = read_document(page, self.config, url, content_type, source)
         found = self.labeller.label(document)
-        return CleanPage(document, found.labels, found.probabilities, found.content)
+        shown = self.labeller.features(document) if features else ()
+        return CleanPage(document, found.labels, found.probabilities, found.content, shown)
 
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None

@@ -262,6 +262,17 @@ class Columns:
         return np.array([numbers[tag] for tag in self.document.elements.tag], dtype=np.int64)
 
     @cached_property
+    def names(self) -> tuple[list[str], Counts]:
+        """The different names (class, id and role) that elements have, and the number of each element's."""
+        numbers: dict[tuple[str, str, str], int] = {("", "", ""): 0}
+        found = []
+        for attributes in self.document.elements.attributes:
+            get = attributes.get
+            key = (get("class", ""), get("id", ""), get("role", ""))
+            found.append(numbers.setdefault(key, len(numbers)))
+        return [" ".join(key) for key in numbers], np.array(found, dtype=np.int64)
+
+    @cached_property
     def parent(self) -> Counts:
         """The parent of each element, -1 for the root."""
         return np.array(self.document.elements.parent, dtype=np.int64)
@@ -309,6 +320,20 @@ class Columns:
         """How many of these elements are around each block."""
         first, stop = self.block_range
         return _covered(first[elements], stop[elements], self.count)
+
+    def ancestor(self, levels: int) -> Counts:
+        """The element so many levels above each block's own; the root where there are not so many."""
+        element = self.element
+        for _ in range(levels):
+            parent = self.parent[element]
+            element = np.where(parent < 0, element, parent)
+        return element
+
+    def element_sum(self, column: npt.NDArray[np.float64] | Counts, element: Counts) -> npt.NDArray[np.float64]:
+        """The sum of a column over the blocks that each of the given elements holds."""
+        first, stop = self.block_range
+        total = np.concatenate([[0.0], np.cumsum(column)])
+        return total[stop[element]] - total[first[element]]
 
     def _elements_inside(self, tags: Iterable[str]) -> Counts:
         """How many elements with one of these tags are around each element, itself included."""

@@ -103,8 +103,9 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
             return None
     text = page.decode(encoding, "replace")
     damage = text.count(REPLACEMENT)
-    if damage > max(TOLERATED_DAMAGE * len(text), 1):
-        return None
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
+        return None  # nothing but ASCII fits, and that would fit anything
     return _tidied(text, encoding, source, damage=f"{damage} characters")
 
 

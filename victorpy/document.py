@@ -90,6 +90,8 @@ class Document:
     elements: Elements
     url: str = ""
     title: str = ""
+    source: str = ""
+    """Where the page was read from, a file's name say."""
     encoding: str = ""
     losses: tuple[str, ...] = ()
     """What was lost or guessed on the way from bytes to blocks, in words; empty when nothing was."""

@@ -10,6 +10,8 @@ from victorpy.document import Block, Document
 from victorpy.parse import VOID
 from victorpy.split import DEEPEST
 
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "#x27": "'"}
+_ESCAPED = re.compile(r"&(#x27|#\d{1,6}|amp|lt|gt|quot);")
 _NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -20,6 +22,15 @@ def escape(text: str) -> str:
     'a &lt; b&#9;&#27;[0m'
     """
     return _NOT_PLAIN.sub(lambda found: f"&#{ord(found[0])};", html.escape(text))
+
+
+def unescape(text: str) -> str:
+    r"""Undo `escape`, exactly; `html.unescape` would mend characters that no page should have.
+
+    >>> unescape(escape("<\x8e\x1a&")) == "<\x8e\x1a&"
+    True
+    """
+    return _ESCAPED.sub(lambda found: _NAMED.get(found[1]) or chr(int(found[1][1:])), text) if "&" in text else text
 
 
 class TagWriter:

@@ -30,6 +30,7 @@ _MARKUP = re.compile(
     r"|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+_C1_REFERENCE = re.compile("&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
@@ -52,7 +53,7 @@ def parse(text: str, delete: Iterable[str] = ()) -> Tree:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
     title = " ".join((root.findtext(".//title") or wrapper.get("title", "")).split())
     url = wrapper.get("id") or _canonical_url(root)
-    etree.strip_tags(root, *UNKNOWN_VOID)
+    etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
     etree.strip_elements(root, *delete, with_tail=False)
     return Tree(root, url, title, losses)
 
@@ -64,11 +65,18 @@ def _parse_whole(text: str) -> tuple[etree._Element | None, tuple[str, ...]]:
         text, shortened = _LONG_TAG.subn(r"<\1>", text)
         if shortened:
             losses.append(f"the attributes of {shortened} tags longer than {LONGEST_TAG:,} characters were dropped")
+    if "&#1" in text:
+        text = _C1_REFERENCE.sub(_as_browsers_read, text)
     root, error = _lxml_tree(text)
     if error:
         root, error = _lxml_tree(_flatten(text))
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
     return root, tuple(losses)
+
+
+def _as_browsers_read(reference: re.Match[str]) -> str:
+    """A reference to a control character means what the byte means in Windows-1252."""
+    return bytes([int(reference[1])]).decode("cp1252", "ignore")
 
 
 def _may_hold_long_tag(text: str) -> bool:

@@ -20,6 +20,7 @@ DEEPEST = 256
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _NONE: dict[str, str] = {}
+_ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -40,13 +41,14 @@ def split(tree: Tree, cuts: Cuts) -> Document:
     keep = cuts.attributes
     if tree.root is not None:
         for event, element in etree.iterwalk(tree.root, events=("start", "end")):
+            tag = element.tag if element.tag.isalnum() else _ODD.sub("_", element.tag)
             if event == "start":
                 attributes = element.items()
                 kept = {name: value for name, value in attributes if name in keep} if attributes else _NONE
-                splitter.start(element.tag, kept)
+                splitter.start(tag, kept)
                 text = element.text
             else:
-                splitter.end(element.tag)
+                splitter.end(tag)
                 text = element.tail
             if text:
                 splitter.text(text)

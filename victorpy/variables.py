@@ -92,6 +92,7 @@ VARIABLES: dict[str, Variable] = {
     "feature-*-values": Variable(_bins, "bins: a number becomes the largest of these that is less than or equal to it"),
     "feature-*-scale": Variable(_number(1, whole=True), "a share from 0 to 1 becomes one of this many steps", single=True),
     "regexp-*": Variable(_regexps, "patterns of the feature regexp.*: its value is the number of the first that matches"),
+    "name-*": Variable(_regexps, "patterns of the feature name.*: it counts elements whose class, id or role matches"),
     "bullet": Variable(_regexps, "patterns of the feature bullet: every combination of matches is a value"),
     "crf-template": Variable(_one_word, "the template: a name of templates/ or a path", single=True),
     "crf-algorithm": Variable(_one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True),

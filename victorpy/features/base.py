@@ -120,8 +120,9 @@ def _check_meaning(config: Config, found: Feature, name: str) -> None:
     what = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
     if what.startswith("class-") and not config.get(what):
         raise config.error("crf-features", f"{name!r} needs the variable {what!r}, which is not set")
-    if found.name == "regexp.*" and not config.get(f"regexp-{what}"):
-        raise config.error("crf-features", f"{name!r} needs the variable 'regexp-{what}', which is not set")
+    variable = f"{found.name[:-2]}-{what}"
+    if found.name in {"regexp.*", "name.*"} and not config.get(variable):
+        raise config.error("crf-features", f"{name!r} needs the variable {variable!r}, which is not set")
 
 
 def _examples(config: Config) -> list[str]:

@@ -30,6 +30,10 @@ class Labeller(ABC):
     def label(self, document: Document) -> Labelling:
         """Label the blocks of one page."""
 
+    def features(self, document: Document) -> tuple[dict[str, str], ...]:
+        """Give the features of every block by name, where the method has any."""
+        return ()
+
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
         """Label the blocks of pages."""
         return [[str(label) for label in self.label(document).labels] for document in documents]

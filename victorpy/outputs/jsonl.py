@@ -17,6 +17,7 @@ def render_jsonl(page: CleanPage) -> str:
     record: dict[str, Any] = {
         "url": document.url,
         "title": document.title,
+        "source": document.source,
         "text": render_text(page),
         "blocks": _blocks(page),
         "losses": list(document.losses),

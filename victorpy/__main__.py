@@ -1,0 +1,7 @@
+"""``python -m victorpy`` is ``victor``."""
+
+import sys
+
+from victorpy.commands import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Many pages: where they come from, what becomes of each, and where they go."""

@@ -1,0 +1,58 @@
+"""Where the texts of cleaned pages go: standard output, one file, or a directory of files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from victorpy.batch.records import Record
+from victorpy.errors import DataError
+from victorpy.outputs import Output
+
+Writer = Callable[[Record, str], None]
+
+
+def open_writer(target: str | None, output: Output, many: bool) -> Writer:
+    """Choose where texts go: many pages of JSON lines fit one file, many of another format want a directory."""
+    if target is None or target == "-":
+        return _to_stream(sys.stdout, titled=many and output.name != "jsonl")
+    path = Path(target)
+    as_directory = path.is_dir() or target.endswith("/") or (many and output.name != "jsonl")
+    if not as_directory:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _to_stream(path.open("w", encoding="utf-8", newline=""), titled=False)
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{target}: is a file; several pages go into a directory")
+    return _to_directory(path, output.suffix)
+
+
+def _to_stream(stream: TextIO, titled: bool) -> Writer:
+    """Write texts one after the other; where there are many, under their names, as head and tail do."""
+    first = True
+
+    def write(record: Record, text: str) -> None:
+        nonlocal first
+        if titled:
+            stream.write(f"{'' if first else chr(10)}==> {record.name} <==\n")
+        stream.write(text)
+        stream.flush()
+        first = False
+
+    return write
+
+
+def _to_directory(directory: Path, suffix: str) -> Writer:
+    taken: set[Path] = set()
+
+    def write(record: Record, text: str) -> None:
+        wanted = directory / record.place.with_suffix(suffix)
+        place, number = wanted, 2
+        while place in taken:
+            place, number = wanted.with_stem(f"{wanted.stem}-{number}"), number + 1
+        taken.add(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8", newline="")
+
+    return write

@@ -1,0 +1,88 @@
+"""Clean web pages: print the text that somebody wrote, without menus, advertisements and footers.
+
+examples:
+  clean.py page.html                           the text of a page
+  curl -s URL | clean.py --format markdown     a page from standard input, as Markdown
+  clean.py crawl/ -o clean/                    every page below a directory, to a directory
+  clean.py 'pages/*.html' --format jsonl -o pages.jsonl
+  clean.py --config cleaneval --format cleaneval page.html
+
+exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+
+from tqdm import tqdm
+
+from victorpy.batch.outcome import Outcome, Status, clean_record
+from victorpy.batch.records import Record, find_records
+from victorpy.batch.writers import open_writer
+from victorpy.cleaner import Cleaner
+from victorpy.config import load_config
+from victorpy.errors import ConfigError
+from victorpy.model import DEFAULT
+from victorpy.outputs import OUTPUTS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    formats = "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS)
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
+    parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
+    parser.add_argument("-f", "--format", default="text", choices=list(OUTPUTS), metavar="F", help=formats)
+    parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
+    parser.add_argument("-c", "--config", help="use the model that was trained with this config")
+    parser.add_argument("--url", help="the address of the page, for its links and its identity")
+    parser.add_argument("--charset", help="the encoding that the page was sent with")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Clean the pages, each to its outcome."""
+    cleaner = _cleaner(arguments.model, arguments.config)
+    output = OUTPUTS.get(arguments.format)
+    records = list(find_records(arguments.pages))
+    write = open_writer(arguments.output, output, many=len(records) > 1)
+    content_type = f"text/html; charset={arguments.charset}" if arguments.charset else None
+    counts: Counter[Status] = Counter()
+    # None: a bar only where stderr is a terminal
+    for record in tqdm(records, unit="page", disable=True if len(records) < 2 or arguments.quiet else None):
+        outcome = clean_record(record, cleaner, output, arguments.url, content_type)
+        counts[outcome.status] += 1
+        _report(record, outcome, arguments.quiet)
+        if outcome.status is not Status.FAILED:
+            write(record, outcome.text)
+    if len(records) > 1 and not arguments.quiet:
+        shown = ", ".join(f"{counts[status]} {status}" for status in Status)
+        print(f"clean: {len(records)} pages: {shown}", file=sys.stderr)
+    return 1 if counts[Status.FAILED] else 0
+
+
+def _cleaner(model: str | None, config: str | None) -> Cleaner:
+    """Load the model that was asked for; a config by itself names the model that was trained with it."""
+    if config is None:
+        return Cleaner.load(model or DEFAULT)
+    wanted = load_config(config)
+    cleaner = Cleaner.load(model or wanted.name)
+    if cleaner.config.get("crf-features") != wanted.get("crf-features"):
+        raise ConfigError(
+            f"the model {model or wanted.name!r} was trained with other features than config {config!r} has; "
+            f"train one with: learn.py --config {config} FILES.anno"
+        )
+    return cleaner
+
+
+def _report(record: Record, outcome: Outcome, quiet: bool) -> None:
+    """Say on stderr what a user should know of a page; failures always."""
+    if outcome.status is Status.FAILED:
+        tqdm.write(f"clean: {record.name}: failed: {outcome.reason}", file=sys.stderr)
+    elif not quiet:
+        for loss in outcome.losses:
+            tqdm.write(f"clean: {record.name}: {loss}", file=sys.stderr)
+        if outcome.status is Status.EMPTY:
+            tqdm.write(f"clean: {record.name}: no content was found", file=sys.stderr)

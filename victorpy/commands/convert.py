@@ -1,0 +1,57 @@
+"""Convert: make annotation files of a gold standard.
+
+examples:
+  victor convert --from cleaneval cleaneval/dev --to anno annotated/ --config cleaneval
+  learn.py --config cleaneval annotated/
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from victorpy.align import align
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.datasets import DATASETS, read_dataset
+from victorpy.document import CleanPage
+from victorpy.errors import VictorError
+from victorpy.outputs import OUTPUTS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("directory", type=Path, help="where the data set lies")
+    parser.add_argument("--from", dest="kind", required=True, choices=list(DATASETS), help="the layout of the data set")
+    parser.add_argument("--to", dest="format", default="anno", choices=list(OUTPUTS), help="what to write (default: anno)")
+    parser.add_argument("output", type=Path, metavar="OUT", help="the directory to write to")
+    parser.add_argument("-c", "--config", default="default", help="how pages are cut into blocks (default: default)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Align every page with its gold and write it."""
+    config = load_config(arguments.config)
+    output = OUTPUTS.get(arguments.format)
+    done, warnings = 0, []
+
+    def warn(message: str) -> None:
+        warnings.append(message)
+        tqdm.write(f"convert: {message}", file=sys.stderr)
+
+    for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
+        try:
+            document = read_document(page.html, config, page.url or None, source=page.name)
+        except VictorError as error:
+            warn(f"{page.name}: {error}")
+            continue
+        labels = align(document, page.gold, config.cuts.block_level)
+        target = arguments.output / f"{page.name}{output.suffix}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(output.render(CleanPage(document, labels)), encoding="utf-8", newline="")
+        done += 1
+    print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)
+    return 0

@@ -1,0 +1,39 @@
+"""Features: list every feature, its family, whether a config uses it, and what it is.
+
+examples:
+  victor features                       all of them, and which the default config uses
+  victor features --config cleaneval --used
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from victorpy.config import load_config
+from victorpy.features import FEATURES, check_features, find_feature, load_modules
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
+    parser.add_argument("--used", action="store_true", help="only those that the config uses")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table."""
+    config = load_config(arguments.config)
+    load_modules(config)
+    check_features(config)
+    used = config.get("crf-features")
+    starred = {found.name for name in used if (found := find_feature(name)) and found.name != name}
+    names = [*used, *(name for name in FEATURES if name not in used and name not in starred)]
+    rows = []
+    for name in names:
+        found = find_feature(name)
+        if found and (name in used or not arguments.used):
+            rows.append((name, found.family, "yes" if name in used else "-", found.description))
+    widths = [max(len(row[column]) for row in [*rows, ("feature", "family", "used")]) for column in range(3)]
+    for row in [("feature", "family", "used", "description"), *rows]:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]))
+    return 0

@@ -1,0 +1,66 @@
+"""Learn: train a model on annotated pages.
+
+examples:
+  learn.py --config cleaneval pages/*.anno             writes models/cleaneval
+  learn.py --config my.conf annotated/ -o my-model     every .anno below a directory
+  clean.py --model my-model page.html                  clean with it
+
+Annotated pages come from annotate.py, or from gold standards by `victor convert`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from victorpy.config import load_config
+from victorpy.errors import DataError
+from victorpy.train import Trained, load_pages, train
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("pages", nargs="+", metavar="FILE.anno", type=Path, help="annotation files, or directories of them")
+    parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
+    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="the model directory (default: models/CONFIG)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train and save."""
+    config = load_config(arguments.config)
+    target: Path = arguments.output or Path("models") / config.name
+    began = time.perf_counter()
+    pages = load_pages(arguments.pages, config)
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{target}: is a file; a model is a directory")
+    trained = train(pages, config, None if arguments.quiet else _show_iteration)
+    trained.save(target)
+    if not arguments.quiet:
+        print(_summary(trained, target, time.perf_counter() - began))
+    return 0
+
+
+def _show_iteration(info: Mapping[str, Any]) -> None:
+    loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
+    print(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s", file=sys.stderr, flush=True)
+
+
+def _summary(trained: Trained, target: Path, seconds: float) -> str:
+    story = trained.story
+    labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
+    tables = trained.labeller.tables_
+    return "\n".join(
+        [
+            f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})",
+            f"{len(tables.numbers) if tables else 0:,} attributes have weights; {seconds:.1f} s",
+            f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
+            f"{story['scores']['content_accuracy']:.2%} of content against noise",
+            f"saved: {target}; clean with it: clean.py --model {target} PAGE.html",
+        ]
+    )
