@@ -85,7 +85,7 @@ def _matches(page_words: list[list[str]], gold_words: list[list[str]]) -> list[t
     numbers: dict[str, int] = {}
     page = [numbers.setdefault(word, len(numbers)) for found in page_words for word in found]
     gold = [numbers.setdefault(word, len(numbers)) for found in gold_words for word in found]
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for code in LCSseq.opcodes(page, gold):
         if code.tag == "equal":
             pairs += zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from victorpy.config import Cuts
 from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import AnnotationError, suggest
 from victorpy.markup import TagWriter, escape, pieces, unescape
 from victorpy.parse import VOID
-from victorpy.split import Cuts, Splitter
+from victorpy.split import Splitter
 
 MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
@@ -162,8 +163,17 @@ def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool
 
 
 def _document(splitter: Splitter, header: dict[str, list[str]]) -> Document:
-    named = {name: header.get(name, [""])[0] for name in _HEADER if name != "split"}
-    return replace(splitter.document(), **named, losses=tuple(header.get("loss", ())))
+    def first(name: str) -> str:
+        return header.get(name, [""])[0]
+
+    return replace(
+        splitter.document(),
+        url=first("url"),
+        title=first("title"),
+        source=first("source"),
+        encoding=first("encoding"),
+        losses=tuple(header.get("loss", ())),
+    )
 
 
 def _cut_again(page: CleanPage, rows: list[_Row], cuts: Cuts, name: str, header: dict[str, list[str]]) -> CleanPage:

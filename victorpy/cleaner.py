@@ -17,7 +17,11 @@ from victorpy.split import split
 
 
 def read_document(
-    page: bytes | str, config: Config, url: str | None = None, content_type: str | None = None, source: str = ""
+    page: bytes | str,
+    config: Config,
+    url: str | None = None,
+    content_type: str | None = None,
+    source: str = "",
 ) -> Document:
     """Take a page from bytes to blocks."""
     decoded = decode(page, content_type)

@@ -1,4 +1,4 @@
-"""Everything countable of a page's blocks, as arrays with an entry a block, counted once when first asked for.
+"""Everything countable of a page's blocks, as arrays with an entry a block, counted when first asked for.
 
 A page's text is one array of characters; a table look-up classes them, and one sum over the boundaries of
 pieces and blocks gives every count. Elements are arrays too, in document order: what lies in an element is
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,9 @@ from victorpy import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
 
-Column = npt.NDArray[np.generic]
+Column = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
@@ -98,7 +100,7 @@ class Columns:
     # Words and tokens.
 
     @cached_property
-    def _word_weight_of_char(self) -> npt.NDArray[np.float64]:
+    def _word_weight_of_char(self) -> Floats:
         """1 where a word begins; in scripts without spaces two letters make a word on average."""
         unspaced = self._has(unicode.UNSPACED)
         wordly = self._has(unicode.LETTER | unicode.DIGIT) & ~unspaced
@@ -107,14 +109,14 @@ class Columns:
         return begins + 0.5 * unspaced
 
     @cached_property
-    def words(self) -> npt.NDArray[np.float64]:
+    def words(self) -> Floats:
         """How many words each block has."""
         if not self.count:
             return np.zeros(0)
         return np.add.reduceat(self._word_weight_of_char, self._starts)
 
     @cached_property
-    def link_words(self) -> npt.NDArray[np.float64]:
+    def link_words(self) -> Floats:
         """How many of a block's words stand in links."""
         return self._words_of_pieces_in(["a"])
 
@@ -126,12 +128,12 @@ class Columns:
         counted = np.bincount(self._piece_block, weights=lengths * inside, minlength=self.count)
         return np.minimum(counted.astype(np.int64), self.lengths)
 
-    def _words_of_pieces_in(self, tags: Iterable[str]) -> npt.NDArray[np.float64]:
+    def _words_of_pieces_in(self, tags: Iterable[str]) -> Floats:
         if not self.count:
             return np.zeros(0)
         words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
         inside = self._elements_inside(tags)[self._piece_element] > 0
-        return np.bincount(self._piece_block, weights=words * inside, minlength=self.count)
+        return np.bincount(self._piece_block, weights=words * inside, minlength=self.count).astype(np.float64)
 
     @cached_property
     def _piece_block(self) -> Counts:
@@ -151,7 +153,7 @@ class Columns:
         return self._pieces[:, 1]
 
     @cached_property
-    def tokens(self) -> dict[str, npt.NDArray[np.float64]]:
+    def tokens(self) -> dict[str, Floats]:
         """How many tokens of each class (alpha, num, mix, other) each block has.
 
         Tokens are what white space separates; one in a script without spaces counts as the words in it.
@@ -171,7 +173,7 @@ class Columns:
             "other": ~has_letter & ~has_digit,
         }
         owner = self._block_of_char[begins]
-        return {name: np.bincount(owner, weights * kind, self.count) for name, kind in kinds.items()}
+        return {name: np.bincount(owner, weights * kind, self.count).astype(np.float64) for name, kind in kinds.items()}
 
     # Sentences.
 
@@ -228,7 +230,7 @@ class Columns:
         """A hash of the letters of each block; blocks with the same letters in the same order share it."""
         letters = self._has(unicode.LETTER)
         codes = np.where(letters, self._codes, 0).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        rank = np.cumsum(letters) - letters
+        rank: Counts = np.cumsum(letters) - letters
         rank -= rank[self._starts[self._block_of_char]]  # a letter's number within its block
         powers = np.multiply.accumulate(np.full(int(rank.max(initial=0)) + 2, 0x100000001B3, dtype=np.uint64))
         mixed = (codes ^ (codes >> np.uint64(29))) * powers[rank]
@@ -291,7 +293,10 @@ class Columns:
     def block_range(self) -> tuple[Counts, Counts]:
         """The first block of each element and one more than the last: those that it holds as a whole."""
         elements = self.document.elements
-        first, stop = np.array(elements.first_block, dtype=np.int64), np.array(elements.stop_block, dtype=np.int64)
+        first, stop = (
+            np.array(elements.first_block, dtype=np.int64),
+            np.array(elements.stop_block, dtype=np.int64),
+        )
         if not self.count:
             return first, stop
         first = first + self._straddles(first, first < stop)
@@ -329,7 +334,7 @@ class Columns:
             element = np.where(parent < 0, element, parent)
         return element
 
-    def element_sum(self, column: npt.NDArray[np.float64] | Counts, element: Counts) -> npt.NDArray[np.float64]:
+    def element_sum(self, column: Column, element: Counts) -> Floats:
         """The sum of a column over the blocks that each of the given elements holds."""
         first, stop = self.block_range
         total = np.concatenate([[0.0], np.cumsum(column)])
@@ -358,7 +363,7 @@ class Columns:
 
     # Groups.
 
-    def group_share(self, group: Counts) -> npt.NDArray[np.float64]:
+    def group_share(self, group: Counts) -> Floats:
         """The share that each block's group has of the page's words outside links; 0 outside any group."""
         words = self.words - self.link_words
         sums = np.bincount(group + 1, weights=words, minlength=1)

@@ -16,9 +16,20 @@ from pathlib import Path
 from victorpy import resources
 from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
-from victorpy.split import Cuts
 from victorpy.textformat import expand, strip_comment, tokens
 from victorpy.variables import VARIABLES, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Where a page is cut into blocks, and what is remembered of its elements."""
+
+    every: bool
+    """Whether every tag cuts, or only the block-level ones."""
+    block_level: frozenset[str]
+    attributes: frozenset[str]
+    """The names of the attributes that elements keep."""
+
 
 @dataclass(frozen=True, slots=True)
 class Config:

@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 class Block(NamedTuple):
     """A stretch of text between two cuts, and where it stands in the page."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a block
     text: str
     element: int
     """The number of the innermost element that holds the whole block."""

@@ -32,7 +32,9 @@ class Encoder:
             raise DataError(f"feature {self.name!r} gave {column.shape} values for {page.count} blocks")
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             block = int(np.flatnonzero(~np.isfinite(column))[0])
-            raise DataError(f"feature {self.name!r} is {column[block]} at block {block}: {page.blocks[block].text[:60]!r}")
+            raise DataError(
+                f"feature {self.name!r} is {column[block]} at block {block}: {page.blocks[block].text[:60]!r}"
+            )
         return column
 
     def codes(self, page: Columns) -> Codes:
@@ -49,7 +51,8 @@ class Encoder:
         codes = column.astype(np.int64)
         if column.dtype.kind == "f" and (codes != column).any():
             raise DataError(
-                f"feature {self.name!r} has fractions: set feature-{self.name}-values (bins) or feature-{self.name}-scale"
+                f"feature {self.name!r} has fractions: "
+                f"set feature-{self.name}-values (bins) or feature-{self.name}-scale"
             )
         if codes.min(initial=0) < 0:
             raise DataError(f"feature {self.name!r} is negative: set feature-{self.name}-values (bins)")

@@ -1,17 +1,16 @@
 """A model directory: written whole, and verified before any of it is opened.
 
-    config.conf      the resolved configuration
-    template.tpl     the template
-    tables.npy       the weights, as victorpy runs them
-    model.crfsuite   the same weights as crfsuite's own model
-    meta.json        labels, digests of every file, and what the model was trained on
+config.conf      the resolved configuration
+template.tpl     the template
+tables.npy       the weights, as victorpy runs them
+model.crfsuite   the same weights as crfsuite's own model
+meta.json        labels, digests of every file, and what the model was trained on
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import shutil
 import tempfile
@@ -88,8 +87,8 @@ def _write_meta(directory: Path, tables: Tables, training: Mapping[str, Any]) ->
 
 def _put_in_place(fresh: Path, directory: Path) -> None:
     if directory.exists():
-        os.replace(directory, fresh.parent / "old")
-    os.replace(fresh, directory)
+        directory.replace(fresh.parent / "old")
+    fresh.replace(directory)
 
 
 def find_model(name: str | Path) -> Path:
@@ -100,7 +99,9 @@ def find_model(name: str | Path) -> Path:
     if Path(name).exists():
         raise ModelError(f"{name}: not a model directory: there is no meta.json in it")
     known = sorted(path.parent.name for path in shipped("models").glob("*/meta.json"))
-    raise ModelError(f"no model {str(name)!r}{suggest(str(name), known)}; bundled are {', '.join(known)}, or give a path")
+    raise ModelError(
+        f"no model {str(name)!r}{suggest(str(name), known)}; bundled are {', '.join(known)}, or give a path"
+    )
 
 
 def load_model(name: str | Path = DEFAULT) -> Model:
@@ -126,7 +127,9 @@ def _verified_meta(directory: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: damaged: {error}") from error
     if stored_format != FORMAT:
-        raise ModelError(f"{directory}: a model of format {stored_format}; this victorpy reads format {FORMAT}: train it again")
+        raise ModelError(
+            f"{directory}: a model of format {stored_format}; this victorpy reads format {FORMAT}: train it again"
+        )
     if digest != _meta_digest(meta):
         raise ModelError(f"{path}: damaged: its content does not match its digest")
     for name, expected in listed.items():
@@ -138,9 +141,13 @@ def _verify(path: Path, expected: str) -> None:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"{path}: missing or unreadable ({error.strerror}); get the model again or train it again") from error
+        raise ModelError(
+            f"{path}: missing or unreadable ({error.strerror}); get the model again or train it again"
+        ) from error
     if _digest(content) != expected:
-        raise ModelError(f"{path}: damaged: it does not match the digest in meta.json; get the model again or train it again")
+        raise ModelError(
+            f"{path}: damaged: it does not match the digest in meta.json; get the model again or train it again"
+        )
 
 
 def _meta_digest(meta: Mapping[str, Any]) -> str:

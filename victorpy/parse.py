@@ -23,7 +23,7 @@ VOID = frozenset("area base basefont br col frame hr img input isindex link meta
 # ... and those of which libxml2 does not know it: they would swallow the rest of their parent.
 UNKNOWN_VOID = frozenset("bgsound command embed image keygen menuitem source track wbr".split())
 
-_LONG_TAG = re.compile(r"<([a-zA-Z][^\s/<>]*+)(?=[^<>]{%d})[^<>]*+>?" % LONGEST_TAG)
+_LONG_TAG = re.compile(rf"<([a-zA-Z][^\s/<>]*+)(?=[^<>]{{{LONGEST_TAG}}})[^<>]*+>?")
 _MARKUP = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)|\Z)[^>]*(?:>|\Z)"
@@ -87,9 +87,7 @@ def _may_hold_long_tag(text: str) -> bool:
 
 def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:
     """Parse once; the error is what libxml2 dropped text for, which it says nowhere but in its log."""
-    parser = etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, default_doctype=False
-    )
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:

@@ -8,10 +8,10 @@ with links in it stays one block of several pieces; an image's ``alt`` and hidde
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lxml import etree
 
+from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
 from victorpy.parse import VOID, Tree
 
@@ -22,17 +22,6 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
 _LINE_END = re.compile(r"\r\n?|\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Cuts:
-    """Where to cut and what to remember."""
-
-    every: bool
-    """Whether every tag cuts, or only the block-level ones."""
-    block_level: frozenset[str]
-    attributes: frozenset[str]
-    """The names of the attributes that elements keep."""
 
 
 def split(tree: Tree, cuts: Cuts) -> Document:

@@ -58,7 +58,9 @@ def load_template(config: Config) -> Template:
     path = resources.find(name, "templates", ".tpl", beside=config.directory)
     if path is None:
         known = resources.names("templates", ".tpl")
-        raise config.error("crf-template", f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}")
+        raise config.error(
+            "crf-template", f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}"
+        )
     return read_template(path, config.get("crf-features"))
 
 

@@ -68,4 +68,7 @@ def _training_scores(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[
             total += 1
             right += ours == gold
             right_content += (ours is Label.OTHER) == (gold is Label.OTHER)
-    return {"label_accuracy": round(right / max(total, 1), 6), "content_accuracy": round(right_content / max(total, 1), 6)}
+    return {
+        "label_accuracy": round(right / max(total, 1), 6),
+        "content_accuracy": round(right_content / max(total, 1), 6),
+    }

@@ -19,7 +19,17 @@ a sentence; a combining mark is a LETTER, because Thai and Hindi words are full 
 
 _RUNS = Path(__file__).parent / "unicode-runs.npy"
 _ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
-_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI SYLLABLE")
+_UNSPACED_SCRIPTS = (
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
+    "YI SYLLABLE",
+)
 
 
 @cache

@@ -83,21 +83,39 @@ class Variable(NamedTuple):
 
 VARIABLES: dict[str, Variable] = {
     "labels": Variable(_labels, "the labels that a model tells apart"),
-    "split": Variable(_one_of("every", "block"), "where text is cut: at every tag, or at block-level tags and <br>", single=True),
+    "split": Variable(
+        _one_of("every", "block"),
+        "where text is cut: at every tag, or at block-level tags and <br>",
+        single=True,
+    ),
     "tag-delete": Variable(_words, "elements that are removed with all that is in them"),
     "attribute-keep": Variable(_words, "attributes that elements keep, for features, annotations and outputs"),
     "class-*": Variable(_words, "a group of similar elements"),
     "feature-modules": Variable(_words, "Python files with features of your own"),
     "crf-features": Variable(_words, "the features that are computed, in order"),
     "feature-*-values": Variable(_bins, "bins: a number becomes the largest of these that is less than or equal to it"),
-    "feature-*-scale": Variable(_number(1, whole=True), "a share from 0 to 1 becomes one of this many steps", single=True),
-    "regexp-*": Variable(_regexps, "patterns of the feature regexp.*: its value is the number of the first that matches"),
+    "feature-*-scale": Variable(
+        _number(1, whole=True), "a share from 0 to 1 becomes one of this many steps", single=True
+    ),
+    "regexp-*": Variable(
+        _regexps, "patterns of the feature regexp.*: its value is the number of the first that matches"
+    ),
     "name-*": Variable(_regexps, "patterns of the feature name.*: it counts elements whose class, id or role matches"),
     "bullet": Variable(_regexps, "patterns of the feature bullet: every combination of matches is a value"),
     "crf-template": Variable(_one_word, "the template: a name of templates/ or a path", single=True),
-    "crf-algorithm": Variable(_one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True),
-    "crf-param-*": Variable(_number(float("-inf")), "a parameter of the training algorithm, such as c1 or max_iterations", single=True),
-    "decode": Variable(_one_of("viterbi", "marginal"), "the best label sequence, or each block by its own probability", single=True),
+    "crf-algorithm": Variable(
+        _one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True
+    ),
+    "crf-param-*": Variable(
+        _number(float("-inf")),
+        "a parameter of the training algorithm, such as c1 or max_iterations",
+        single=True,
+    ),
+    "decode": Variable(
+        _one_of("viterbi", "marginal"),
+        "the best label sequence, or each block by its own probability",
+        single=True,
+    ),
     "threshold": Variable(_number(0, 1), "with decode: marginal, how probable content must be to be kept", single=True),
 }
 

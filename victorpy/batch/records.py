@@ -36,12 +36,14 @@ def _files(name: str) -> Iterator[Record]:
     if path.is_dir():
         pages = sorted(page for page in path.rglob("*") if page.suffix.lower() in PAGE_SUFFIXES and page.is_file())
         if not pages:
-            raise DataError(f"{name}: no pages ({', '.join('*' + suffix for suffix in PAGE_SUFFIXES)}) in this directory")
+            raise DataError(
+                f"{name}: no pages ({', '.join('*' + suffix for suffix in PAGE_SUFFIXES)}) in this directory"
+            )
         yield from (Record(str(page), page.relative_to(path), page.read_bytes) for page in pages)
     elif path.exists() or not glob.has_magic(name):
         yield Record(name, Path(path.name), path.read_bytes)  # a missing file fails when it is read, by name
     else:
-        matches = sorted(glob.glob(name, recursive=True))
+        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
         if not matches:
             raise DataError(f"{name}: no file matches this pattern")
         yield from (record for match in matches for record in _files(match))

@@ -33,7 +33,10 @@ def run(name: str, arguments: Sequence[str] | None = None) -> int:
     module = importlib.import_module(f"{__name__}.{name}")
     description, _, epilog = (module.__doc__ or "").strip().partition("\n\n")
     parser = argparse.ArgumentParser(
-        prog=f"{name}.py", description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=f"{name}.py",
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.configure(parser)
     parser.set_defaults(command=name)

@@ -24,9 +24,13 @@ from victorpy.train import Trained, load_pages, train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("pages", nargs="+", metavar="FILE.anno", type=Path, help="annotation files, or directories of them")
+    parser.add_argument(
+        "pages", nargs="+", metavar="FILE.anno", type=Path, help="annotation files, or directories of them"
+    )
     parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
-    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="the model directory (default: models/CONFIG)")
+    parser.add_argument(
+        "-o", "--output", metavar="MODEL", type=Path, help="the model directory (default: models/CONFIG)"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
     parser.set_defaults(run=run)
 

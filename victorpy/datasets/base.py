@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,13 @@ class GoldPage:
         return "\n".join(segment.text for segment in self.gold)
 
 
+_ADDRESSES = [
+    re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
+    re.compile(rb"<meta\b[^>]*\bog:url\b[^>]*\bcontent=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
+    re.compile(rb"<base\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
+    re.compile(rb"<a\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
+]
+
 Warn = Callable[[str], None]
 Reader = Callable[[Path, Warn], Iterator[GoldPage]]
 
@@ -49,6 +57,15 @@ def read_dataset(kind: str, directory: Path, warn: Warn) -> Iterator[GoldPage]:
         yield page
     if not found:
         raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
+
+
+def canonical_site(page: bytes) -> str:
+    """Guess the address of a page that came without one: its canonical link, og:url, base or first full link."""
+    for pattern in _ADDRESSES:
+        found = pattern.search(page)
+        if found:
+            return found[1].decode("ascii", "replace")
+    return ""
 
 
 def by_number(path: Path) -> tuple[int, str]:

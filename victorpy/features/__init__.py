@@ -1,5 +1,21 @@
 """The features of blocks: one small named function each, in three families."""
 
-from victorpy.features.base import FEATURES, Feature, block_feature, check_features, feature, find_feature, load_modules
+from victorpy.features.base import (
+    FEATURES,
+    Feature,
+    block_feature,
+    check_features,
+    feature,
+    find_feature,
+    load_modules,
+)
 
-__all__ = ["FEATURES", "Feature", "block_feature", "check_features", "feature", "find_feature", "load_modules"]
+__all__ = [
+    "FEATURES",
+    "Feature",
+    "block_feature",
+    "check_features",
+    "feature",
+    "find_feature",
+    "load_modules",
+]

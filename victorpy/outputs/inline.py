@@ -10,7 +10,15 @@ from victorpy.document import Document
 from victorpy.markup import pieces
 from victorpy.outputs.base import Segment, joint
 
-_STYLES = {"b": "bold", "strong": "bold", "i": "italic", "em": "italic", "code": "code", "kbd": "code", "tt": "code"}
+_STYLES = {
+    "b": "bold",
+    "strong": "bold",
+    "i": "italic",
+    "em": "italic",
+    "code": "code",
+    "kbd": "code",
+    "tt": "code",
+}
 _SAFE_SCHEMES = ("http://", "https://", "mailto:", "tel:", "ftp://", "/", "#", "?", "./", "../")
 
 

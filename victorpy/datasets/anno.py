@@ -1,0 +1,33 @@
+"""The project's own layout: NAME.anno files, with NAME.html beside them where it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from victorpy.align import Gold
+from victorpy.anno import load_anno
+from victorpy.config import load_config
+from victorpy.datasets.base import DATASETS, GoldPage, Warn
+from victorpy.errors import AnnotationError
+from victorpy.outputs.base import segments
+
+
+@DATASETS.register("anno")
+def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
+    """Read NAME.anno with NAME.html; the page's kind is the name of the directory that it lies in."""
+    cuts = load_config("default").cuts
+    for path in sorted(directory.glob("**/*.anno")):
+        page = path.with_suffix(".html")
+        if not page.is_file():
+            warn(f"{path}: no page {page.name} beside it")
+            continue
+        try:
+            annotated = load_anno(path, cuts)
+        except AnnotationError as error:
+            warn(str(error))
+            continue
+        gold = tuple(Gold(segment.text, segment.label) for segment in segments(annotated))
+        name = str(path.relative_to(directory).with_suffix(""))
+        kind = path.parent.name if path.parent != directory else ""
+        yield GoldPage(name, page.read_bytes(), gold, annotated.document.url, kind)

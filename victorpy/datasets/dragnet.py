@@ -1,0 +1,28 @@
+"""Dragnet: HTML/N.html, Corrected/N.html.corrected.txt; readers' comments come after a mark and are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from victorpy.align import Gold
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, canonical_site
+from victorpy.decode import decode
+
+COMMENTS = "!@#$%^&*()  COMMENTS"
+
+
+@DATASETS.register("dragnet")
+def read_dragnet(directory: Path, warn: Warn) -> Iterator[GoldPage]:
+    """Read HTML/N.html with Corrected/N.html.corrected.txt."""
+    for page in sorted((directory / "HTML").glob("*.html"), key=by_number):
+        gold = directory / "Corrected" / f"{page.name}.corrected.txt"
+        if not gold.is_file():
+            warn(f"{page}: no gold {gold.name}")
+            continue
+        text = decode(gold.read_bytes()).text.partition(COMMENTS)[0].strip()
+        if not text:
+            warn(f"{gold}: the gold is empty")
+            continue
+        content = page.read_bytes()
+        yield GoldPage(page.stem, content, (Gold(text),), canonical_site(content), "article")

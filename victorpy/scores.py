@@ -1,0 +1,113 @@
+"""Measures of a cleaned page against its gold: numbers only, no printing.
+
+Shares are in 0..1. Two empty texts agree perfectly; an empty one and another not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+SHINGLE = 4
+_WORD = re.compile(r"\w+")
+_URL_LINE = re.compile(r"^\s*URL.*$", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x1f]+")
+_TAG = re.compile(r"<([phl])>", re.IGNORECASE)
+
+
+class Score(NamedTuple):
+    """Precision, recall and their harmonic mean."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, shared: int, output: int, gold: int) -> Score:
+        """Score `shared` units of `output` found and `gold` wanted ones."""
+        if not output and not gold:
+            return cls(1.0, 1.0, 1.0)
+        precision = shared / output if output else 0.0
+        recall = shared / gold if gold else 0.0
+        return cls(precision, recall, 2 * shared / (output + gold))
+
+
+def word_f1(output: str, gold: str) -> Score:
+    """Overlap of words as multisets, the measure of WCXB; an empty gold wants an empty output.
+
+    >>> word_f1("the cat sat", "The cat sat down").f1
+    0.8571428571428571
+    """
+    ours, theirs = Counter(_WORD.findall(output.lower())), Counter(_WORD.findall(gold.lower()))
+    return Score.of((ours & theirs).total(), ours.total(), theirs.total())
+
+
+def shingle_f1(output: str, gold: str) -> Score:
+    """Overlap of runs of four words as multisets; a text of fewer words is one run."""
+    ours, theirs = _shingles(output), _shingles(gold)
+    return Score.of((ours & theirs).total(), ours.total(), theirs.total())
+
+
+def _shingles(text: str) -> Counter[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    if not words:
+        return Counter()
+    return Counter(tuple(words[at : at + SHINGLE]) for at in range(max(len(words) - SHINGLE + 1, 1)))
+
+
+def cleaneval_tokens(text: str, tags: bool) -> list[str]:
+    """Cut a text in CleanEval's format into words as Evert's scorer does: tags are words, or are dropped.
+
+    >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
+    ['<p>', 'One', 'two', '<l>', 'three']
+    """
+    text = _CONTROL.sub(" ", _URL_LINE.sub("", text))
+    text = _TAG.sub(lambda tag: f" <{tag[1].lower()}> " if tags else " ", text)
+    return text.split()
+
+
+def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
+    """Words of the longest common subsequence; with `tags` segment tags are words too (Evert 2008)."""
+    return _aligned(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
+
+
+def cleaneval_segments(output: str, gold: str, labelled: bool) -> Score:
+    """Segment tags that stand at the same place in the aligned words; unlabelled, every tag reads ``<p>``."""
+    ours, theirs = (_unlabelled(cleaneval_tokens(text, tags=True), labelled) for text in (output, gold))
+    matched = sum(ours[at].startswith("<") and ours[at] in _TAGS for at in _matched_places(ours, theirs))
+    count = [sum(token in _TAGS for token in tokens) for tokens in (ours, theirs)]
+    return Score.of(matched, *count)
+
+
+_TAGS = frozenset(["<p>", "<h>", "<l>"])
+
+
+def _unlabelled(tokens: list[str], labelled: bool) -> list[str]:
+    return tokens if labelled else ["<p>" if token in _TAGS else token for token in tokens]
+
+
+def cleaneval_edit(output: str, gold: str, tags: bool) -> float:
+    """CleanEval's own measure: 1 less the edit distance in words over the length of the longer text."""
+    ours, theirs = _numbered(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
+    return Levenshtein.normalized_similarity(ours, theirs)
+
+
+def _aligned(output: Sequence[str], gold: Sequence[str]) -> Score:
+    ours, theirs = _numbered(output, gold)
+    return Score.of(LCSseq.similarity(ours, theirs), len(ours), len(theirs))
+
+
+def _matched_places(output: Sequence[str], gold: Sequence[str]) -> list[int]:
+    ours, theirs = _numbered(output, gold)
+    codes = LCSseq.opcodes(ours, theirs)
+    return [at for code in codes if code.tag == "equal" for at in range(code.src_start, code.src_end)]
+
+
+def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
+    """Give equal items equal numbers: alignments of numbers are many times faster than of strings."""
+    numbers: dict[Hashable, int] = {}
+    return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
