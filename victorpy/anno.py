@@ -23,6 +23,7 @@ from victorpy.split import Splitter
 
 MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
+_LOSS = "loss"
 _END = "end"
 _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
@@ -31,11 +32,19 @@ _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 def write_anno(page: CleanPage) -> str:
     """Write a page and its labels."""
     document = page.document
-    lines = [MAGIC, *(f"{name}: {escape(getattr(document, name))}".rstrip() for name in _HEADER)]
-    lines += [f"loss: {escape(loss)}" for loss in document.losses]
+    lines = [MAGIC, *(f"{name}: {_escape_edges(getattr(document, name))}".rstrip() for name in _HEADER)]
+    lines += [f"{_LOSS}: {escape(loss)}" for loss in document.losses]
     lines.append("")
     lines += _block_lines(page)
     return "\n".join(lines) + "\n"
+
+
+def _escape_edges(value: str) -> str:
+    """Escape a header's value, with the white space at its ends, which reading would strip."""
+    inner = value.strip()
+    before, _, after = value.partition(inner) if inner else (value, "", "")
+    edges = ("".join(f"&#{ord(char)};" for char in edge) for edge in (before, after))
+    return escape(inner).join(edges)
 
 
 def _block_lines(page: CleanPage) -> Iterator[str]:
@@ -55,19 +64,15 @@ def _block_lines(page: CleanPage) -> Iterator[str]:
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels; a page that was cut otherwise is cut again as `cuts` says."""
     header, rows = _read_lines(text, name)
-    was_every = header.get("split", ["every"])[0] == "every"
-    written = replace(cuts, every=was_every)
-    splitter = Splitter(written)
-    for row in rows:
-        _feed(splitter, row, name)
-    document = _document(splitter, header)
-    kept = [row for row in rows if row.label != _END]
-    if len(document.blocks) != len(kept):
-        raise AnnotationError(f"{name}: {len(kept)} lines make {len(document.blocks)} blocks: one block a line")
+    was_every = header["split"][0] == "every"
+    document = _build(header, rows, replace(cuts, every=was_every), name)
+    if not rows or rows[-1].label != _END:
+        raise AnnotationError(f"{name}: the file is cut off: its last line must be labelled {_END!r}")
+    kept = rows[:-1]
     labels = tuple(Label(row.label) for row in kept)
     probabilities = tuple(row.probability for row in kept if row.probability is not None)
     page = CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
-    return page if was_every == cuts.every else _cut_again(page, rows, cuts, name, header)
+    return page if was_every == cuts.every else _cut_again(page, _build(header, rows, cuts, ""))
 
 
 def load_anno(path: Path, cuts: Cuts) -> CleanPage:
@@ -90,21 +95,34 @@ class _Row(NamedTuple):
 
 
 def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row]]:
-    lines = text.split("\n")
+    """Read the header, by name, and the rows; the last row is the end."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
     if lines[0].rstrip() != MAGIC:
         raise AnnotationError(f"{name}:1: not an annotation file: it does not begin with {MAGIC!r}")
-    header: dict[str, list[str]] = {}
-    rows: list[_Row] = []
-    in_header = True
-    for number, line in enumerate(lines[1:], 2):
-        place = f"{name}:{number}"
-        if in_header and line.strip():
-            key, _, value = line.partition(":")
-            header.setdefault(key.strip(), []).append(unescape(value.strip()))
-        elif line.strip() and not line.startswith("#"):
-            rows.append(_read_row(line.rstrip("\r"), number, place))
-        in_header = in_header and bool(line.strip())
+    after_header = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
+    header: dict[str, list[str]] = {"split": ["every"]}
+    for number, line in enumerate(lines[1:after_header], 2):
+        key, value = _read_header(line, f"{name}:{number}")
+        header[key] = [*header.get(key, []), value] if key == _LOSS else [value]
+    rows = [
+        _read_row(line, number, f"{name}:{number}")
+        for number, line in enumerate(lines[after_header:], after_header + 1)
+        if line.strip() and not line.startswith("#")
+    ]
     return header, rows
+
+
+def _read_header(line: str, place: str) -> tuple[str, str]:
+    key, colon, value = line.partition(":")
+    if not colon or key not in (*_HEADER, _LOSS):
+        known = ", ".join([*_HEADER, _LOSS])
+        raise AnnotationError(
+            f"{place}: the header has lines 'name: value' and ends with an empty line; names: {known}"
+        )
+    value = unescape(value.strip())
+    if key == "split" and value not in {"every", "block"}:
+        raise AnnotationError(f"{place}: split is every or block, not {value!r}")
+    return key, value
 
 
 def _read_row(line: str, number: int, place: str) -> _Row:
@@ -130,29 +148,55 @@ def _probability(text: str, place: str) -> float | None:
     return value
 
 
-def _feed(splitter: Splitter, row: _Row, name: str) -> None:
+def _build(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document:
+    """Make the document of the rows; with a name, a row that is not just one block is an error."""
+    splitter = Splitter(cuts)
+    for blocks, row in enumerate(rows, 1):
+        _feed(splitter, row, f"{name}:{row.line}")
+        if name and splitter.begun != blocks - (row.label == _END):
+            found = splitter.begun - blocks + 1
+            raise AnnotationError(f"{name}:{row.line}: a line is one block, and this makes {found}: {row.text[:60]!r}")
+
+    def first(key: str) -> str:
+        return header.get(key, [""])[0]
+
+    return replace(
+        splitter.document(),
+        url=first("url"),
+        title=first("title"),
+        source=first("source"),
+        encoding=first("encoding"),
+        losses=tuple(header.get(_LOSS, ())),
+    )
+
+
+def _feed(splitter: Splitter, row: _Row, place: str) -> None:
     """Give a line's tags and texts to the splitter."""
+    if _TAG.sub("", row.markup).strip():
+        raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
     at = 0
     shown_by_image = False
     line = row.markup + row.text
     for found in _TAG.finditer(line):
-        _feed_text(splitter, line[at : found.start()], row, name)
-        shown_by_image = _feed_tag(splitter, *found.groups())
+        _feed_text(splitter, line[at : found.start()], place)
+        shown_by_image = _feed_tag(splitter, found[1], found[2], found[3], place)
         at = found.end()
     if not shown_by_image:
-        _feed_text(splitter, line[at:], row, name)
+        _feed_text(splitter, line[at:], place)
 
 
-def _feed_text(splitter: Splitter, text: str, row: _Row, name: str) -> None:
+def _feed_text(splitter: Splitter, text: str, place: str) -> None:
     if "<" in text or ">" in text:
-        raise AnnotationError(f"{name}:{row.line}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
+        raise AnnotationError(f"{place}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
     if text:
         splitter.text(unescape(text))
 
 
-def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool:
+def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str, place: str) -> bool:
     """Pass a tag on; the answer is whether it was an image, whose text comes from its ``alt``."""
     if slash:
+        if splitter.innermost != tag:
+            raise AnnotationError(f"{place}: </{tag}> closes nothing: <{splitter.innermost}> is open")
         splitter.end(tag)
         return False
     found = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
@@ -162,26 +206,8 @@ def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str) -> bool
     return tag == "img" and bool(found.get("alt", "").strip())
 
 
-def _document(splitter: Splitter, header: dict[str, list[str]]) -> Document:
-    def first(name: str) -> str:
-        return header.get(name, [""])[0]
-
-    return replace(
-        splitter.document(),
-        url=first("url"),
-        title=first("title"),
-        source=first("source"),
-        encoding=first("encoding"),
-        losses=tuple(header.get("loss", ())),
-    )
-
-
-def _cut_again(page: CleanPage, rows: list[_Row], cuts: Cuts, name: str, header: dict[str, list[str]]) -> CleanPage:
-    """Cut the same page by other rules, and give every new block the label of the text that it is made of."""
-    splitter = Splitter(cuts)
-    for row in rows:
-        _feed(splitter, row, name)
-    document = _document(splitter, header)
+def _cut_again(page: CleanPage, document: Document) -> CleanPage:
+    """Give the blocks of a page that was cut by other rules the labels of the text that they are made of."""
     owners = [block.index for block in page.document.blocks for char in block.text if not char.isspace()]
     labels: list[Label] = []
     at, before = 0, -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,6 +25,7 @@ TOLERATED_DAMAGE = 0.01
 BINARY_SHARE = 0.05
 
 REPLACEMENT = "\ufffd"
+_NO_CHARSETS = frozenset(["idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"])
 _CONTROLS = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b"))
 _SEVEN_BIT_ESCAPES = re.compile(rb"\x1b[$(]|~\{")  # ISO-2022 and HZ write other scripts in ASCII bytes
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -94,10 +96,10 @@ def _named(pattern: re.Pattern[bytes], page: bytes) -> str | None:
 
 def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     """Decode with a named encoding, unless the bytes show that it is not theirs."""
+    if not _is_charset(encoding):
+        return None
     try:
         return _tidied(page.decode(encoding), encoding, source)
-    except LookupError:
-        return None
     except UnicodeError:
         if source == "utf-8":
             return None
@@ -107,6 +109,15 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
         return None  # nothing but ASCII fits, and that would fit anything
     return _tidied(text, encoding, source, damage=f"{damage} characters")
+
+
+def _is_charset(encoding: str) -> bool:
+    """Whether a name means an encoding of text: Python has others, which fail or do harm."""
+    try:
+        b"    ".decode(encoding, "ignore")
+        return codecs.lookup(encoding).name not in _NO_CHARSETS
+    except (LookupError, UnicodeError):
+        return False
 
 
 def _refuse_binary(page: bytes) -> None:
@@ -122,9 +133,9 @@ def _utf16_without_bom(page: bytes) -> str | None:
     if sample.count(0) < max(len(sample) // 10, 1):
         return None
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if odd > 10 * even:
+    if odd > 10 * even and sample[1:2] == b"\0":
         return "utf-16-le"
-    return "utf-16-be" if even > 10 * odd else None
+    return "utf-16-be" if even > 10 * odd and sample[:1] == b"\0" else None
 
 
 def _tidied(text: str, encoding: str, source: str, damage: str = "") -> Decoded:

@@ -39,4 +39,4 @@ def suggest(name: str, known: Iterable[str]) -> str:
     ''
     """
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    return f" (did you mean {str(close[0])!r}?)" if close else ""

@@ -45,8 +45,7 @@ def save_model(directory: Path, labeller: CRFLabeller, config: Config, training:
     """Write a model directory; it appears whole or not at all, and replaces only another model."""
     if labeller.tables_ is None:
         raise ModelError("this labeller has not been trained: there is nothing to save")
-    if directory.exists() and any(directory.iterdir()) and not (directory / "meta.json").is_file():
-        raise ModelError(f"{directory} is not empty and is no model: choose another place")
+    check_target(directory)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
         fresh = Path(temporary) / "model"
@@ -56,11 +55,21 @@ def save_model(directory: Path, labeller: CRFLabeller, config: Config, training:
         _put_in_place(fresh, directory)
 
 
+def check_target(directory: Path) -> None:
+    """Refuse to save a model where something else is."""
+    if directory.exists() and not directory.is_dir():
+        raise ModelError(f"{directory}: is a file; a model is a directory")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / "meta.json").is_file():
+        raise ModelError(f"{directory}: is not empty and is no model: choose another place")
+
+
 def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config: Config) -> None:
     modules = []
     for name in config.get("feature-modules"):
         places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
-        source = next(place for place in places if place.is_file())
+        source = next((place for place in places if place.is_file()), None)
+        if source is None:
+            raise ModelError(f"the feature module {name!r} is gone: a model needs a copy of it")
         shutil.copyfile(source, directory / source.name)
         modules.append(source.name)
     own = {"crf-template": ("template.tpl",), "feature-modules": tuple(modules)}
@@ -124,8 +133,8 @@ def _verified_meta(directory: Path) -> dict[str, Any]:
         meta = json.loads(path.read_bytes())
         digest, listed = meta["digest"], dict(meta["files"])
         stored_format = meta["format"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: damaged: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from error
     if stored_format != FORMAT:
         raise ModelError(
             f"{directory}: a model of format {stored_format}; this victorpy reads format {FORMAT}: train it again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from victorpy.errors import DataError
 # libxml2 gives up on a page below 2,048 levels; browsers flatten what is deeper than 512.
 FLATTEN_DEPTH = 512
 
-# libxml2 compares each attribute of a tag with all others: a tag of this size with nothing but
-# attributes would take seconds, and its attributes say nothing of the text.
-LONGEST_TAG = 100_000
+# libxml2 compares each attribute of a tag with all others: so many would take seconds, and say nothing of the text.
+MOST_ATTRIBUTES = 10_000
+_STRETCH = 5 * MOST_ATTRIBUTES
 
 # Elements that hold nothing and have no closing tag ...
 VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
@@ -23,11 +24,12 @@ VOID = frozenset("area base basefont br col frame hr img input isindex link meta
 # ... and those of which libxml2 does not know it: they would swallow the rest of their parent.
 UNKNOWN_VOID = frozenset("bgsound command embed image keygen menuitem source track wbr".split())
 
-_LONG_TAG = re.compile(rf"<([a-zA-Z][^\s/<>]*+)(?=[^<>]{{{LONGEST_TAG}}})[^<>]*+>?")
+_RAW = r"<!--.*?(?:-->|\Z)|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)|\Z)"
+_TAGS = re.compile(
+    rf"{_RAW}|<(?P<tag>[a-zA-Z][^\s/>=]*+)(?:[^>=]++|=\s*+(?:\"[^\"]*+\"?|'[^']*+'?)?)*+>?", re.DOTALL | re.IGNORECASE
+)
 _MARKUP = re.compile(
-    r"<!--.*?(?:-->|\Z)"
-    r"|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=raw)|\Z)[^>]*(?:>|\Z)"
-    r"|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
+    rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _C1_REFERENCE = re.compile("&#(1[2-5][0-9]);")
@@ -52,7 +54,7 @@ def parse(text: str, delete: Iterable[str] = ()) -> Tree:
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
     title = " ".join((root.findtext(".//title") or wrapper.get("title", "")).split())
-    url = wrapper.get("id") or _canonical_url(root)
+    url = "".join(wrapper.get("id", "").split()) or _canonical_url(root)
     etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
     etree.strip_elements(root, *delete, with_tail=False)
     return Tree(root, url, title, losses)
@@ -61,11 +63,10 @@ def parse(text: str, delete: Iterable[str] = ()) -> Tree:
 def _parse_whole(text: str) -> tuple[etree._Element | None, tuple[str, ...]]:
     """Parse so that no text is lost; where that fails, say what was."""
     losses = []
-    if _may_hold_long_tag(text):
-        text, shortened = _LONG_TAG.subn(r"<\1>", text)
-        if shortened:
-            losses.append(f"the attributes of {shortened} tags longer than {LONGEST_TAG:,} characters were dropped")
-    if "&#1" in text:
+    text, dropped = _drop_attribute_floods(text)
+    if dropped:
+        losses.append(f"the attributes of {dropped} tags with more than {MOST_ATTRIBUTES:,} of them were dropped")
+    if any(reference in text for reference in ("&#12", "&#13", "&#14", "&#15")):
         text = _C1_REFERENCE.sub(_as_browsers_read, text)
     root, error = _lxml_tree(text)
     if error:
@@ -79,10 +80,34 @@ def _as_browsers_read(reference: re.Match[str]) -> str:
     return bytes([int(reference[1])]).decode("cp1252", "ignore")
 
 
-def _may_hold_long_tag(text: str) -> bool:
-    """Look for a stretch without any ``>``, half a tag's limit at a time, so that ordinary pages cost nothing."""
-    stretch = LONGEST_TAG // 2
-    return any(text.find(">", at, at + stretch) < 0 for at in range(0, len(text) - stretch, stretch))
+def _drop_attribute_floods(text: str) -> tuple[str, int]:
+    """Take the attributes from tags that have too many; a long one, an image's data say, is no harm."""
+    if not _may_hold_flood(text):
+        return text, 0
+    dropped = 0
+
+    def shorten(found: re.Match[str]) -> str:
+        nonlocal dropped
+        if found["tag"] is None or len(found[0]) < MOST_ATTRIBUTES or _attributes(found[0]) <= MOST_ATTRIBUTES:
+            return found[0]
+        dropped += 1
+        return f"<{found['tag']}>"
+
+    return _TAGS.sub(shorten, text), dropped
+
+
+def _may_hold_flood(text: str) -> bool:
+    """Look for more values, or a longer stretch of words without any ``>``, than ordinary pages have in a tag."""
+    if text.count("=") > 2 * MOST_ATTRIBUTES:
+        return True
+    return any(
+        text.find(">", at, at + _STRETCH) < 0 and len(text[at : at + _STRETCH].split()) > _STRETCH // 20
+        for at in range(0, len(text) - _STRETCH, _STRETCH)
+    )
+
+
+def _attributes(tag: str) -> int:
+    return max(tag.count("="), len(tag.split(None, MOST_ATTRIBUTES)))
 
 
 def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:
@@ -94,6 +119,8 @@ def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:
         if text.strip() and "Document is empty" not in str(error):
             raise DataError(f"the page cannot be parsed: {error}") from error
         return None, ""
+    while root is not None and (more := root.getnext()) is not None:
+        root.append(more)  # libxml2 puts what comes after </html> beside the root
     for entry in parser.error_log.filter_from_fatals():
         if entry.type_name in {"ERR_RESOURCE_LIMIT", "ERR_NO_MEMORY"}:
             return root, f"the parser gave up at line {entry.line}: {entry.message}"
@@ -126,11 +153,11 @@ def _cleaneval_wrapper(text: str) -> dict[str, str]:
     if not wrapper:
         return {}
     found = _ATTRIBUTE.findall(wrapper["attributes"])
-    return {name.lower(): double or single or bare for name, double, single, bare in found}
+    return {name.lower(): html.unescape(double or single or bare) for name, double, single, bare in found}
 
 
 def _canonical_url(root: etree._Element) -> str:
     for link in root.iter("link"):
         if link.get("rel", "").lower() == "canonical":
-            return (link.get("href") or "").strip()
+            return "".join((link.get("href") or "").split())
     return ""

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
+
+from victorpy.document import Label
 
 SHINGLE = 4
 _WORD = re.compile(r"\w+")
@@ -111,3 +113,72 @@ def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
     """Give equal items equal numbers: alignments of numbers are many times faster than of strings."""
     numbers: dict[Hashable, int] = {}
     return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
+
+
+class BlockCounts(NamedTuple):
+    """How the labels of blocks were confused: gold label, our label, how often."""
+
+    confusion: Mapping[tuple[Label, Label], int]
+
+    @classmethod
+    def of(cls, output: Sequence[Label], gold: Sequence[Label]) -> BlockCounts:
+        """Compare the labels of a page's blocks."""
+        return cls(Counter(zip(gold, output, strict=True)))
+
+    @classmethod
+    def sum(cls, pages: Iterable[BlockCounts]) -> BlockCounts:
+        """Pool the blocks of several pages."""
+        total: Counter[tuple[Label, Label]] = Counter()
+        for page in pages:
+            total.update(page.confusion)
+        return cls(total)
+
+    @property
+    def total(self) -> int:
+        """How many blocks there are."""
+        return sum(self.confusion.values())
+
+    @property
+    def label_accuracy(self) -> float:
+        """Share of blocks whose label is right; 1 for a page without blocks."""
+        return self._share(lambda gold, ours: gold is ours)
+
+    @property
+    def content_accuracy(self) -> float:
+        """Share of blocks that are rightly kept or dropped."""
+        return self._share(lambda gold, ours: gold.is_content == ours.is_content)
+
+    def label_score(self, label: Label) -> Score:
+        """Precision, recall and F1 of one label."""
+        shared = self.confusion.get((label, label), 0)
+        ours = sum(count for (_, found), count in self.confusion.items() if found is label)
+        gold = sum(count for (wanted, _), count in self.confusion.items() if wanted is label)
+        return Score.of(shared, ours, gold)
+
+    def _share(self, right: Callable[[Label, Label], bool]) -> float:
+        good = sum(count for (gold, ours), count in self.confusion.items() if right(gold, ours))
+        return good / self.total if self.total else 1.0
+
+
+def score_texts(output: str, gold: str) -> dict[str, float]:
+    """Every measure of one text against another; both may have CleanEval's tags, which only some measures read."""
+    plain, plain_gold = (_TAG.sub(" ", _URL_LINE.sub("", text)) for text in (output, gold))
+    words, shingles = word_f1(plain, plain_gold), shingle_f1(plain, plain_gold)
+    text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
+    aligned = cleaneval_words(output, gold)
+    return {
+        "words_f1": words.f1,
+        "words_precision": words.precision,
+        "words_recall": words.recall,
+        "cleaneval_words_f1": aligned.f1,
+        "cleaneval_words_precision": aligned.precision,
+        "cleaneval_words_recall": aligned.recall,
+        "cleaneval_words_tags_f1": cleaneval_words(output, gold, tags=True).f1,
+        "cleaneval_segments_f1": cleaneval_segments(output, gold, labelled=True).f1,
+        "cleaneval_segments_unlabelled_f1": cleaneval_segments(output, gold, labelled=False).f1,
+        "cleaneval_text": text,
+        "cleaneval_markup": markup,
+        "cleaneval_total": (text + markup) / 2,
+        "shingle_f1": shingles.f1,
+        "empty": float(not plain.split() and bool(plain_gold.split())),
+    }

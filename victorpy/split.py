@@ -60,7 +60,7 @@ class Splitter:
         self._td_group = {-1: -1}
         self._hidden: set[int] = set()
         self._preformatted = 0
-        self._too_deep = 0
+        self._too_deep: list[str] = []
         # What came since the last text.
         self._distance: list[str] = []
         self._gap = True
@@ -87,7 +87,7 @@ class Splitter:
         if len(self._tags) < DEEPEST:
             self._open_element(tag, attributes, hides)
         else:
-            self._too_deep += 1
+            self._too_deep.append(tag)
         if tag == "img" and attributes.get("alt"):
             self._add_alone(attributes["alt"].split())
 
@@ -102,7 +102,7 @@ class Splitter:
                 self._gap = True
                 self._indent = ""
         if self._too_deep:
-            self._too_deep -= 1
+            self._too_deep.pop()
             return
         self._elements.stop[number] = len(self._elements.tag)
         self._elements.stop_block[number] = len(self._blocks) + bool(self._parts)
@@ -124,6 +124,16 @@ class Splitter:
         self._gap = self._gap or text[0].isspace()
         self._add_words(words)
         self._gap = text[-1].isspace()
+
+    @property
+    def innermost(self) -> str:
+        """The tag of the innermost open element, or nothing."""
+        return (self._too_deep or self._tags or [""])[-1]
+
+    @property
+    def begun(self) -> int:
+        """How many blocks have begun."""
+        return len(self._blocks) + bool(self._parts)
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
         """Finish the last block and return the page."""
@@ -205,11 +215,14 @@ class Splitter:
         if not self._parts:
             return
         text = "".join(self._parts)
+        if self._preformatted:
+            self._indent = text[len(text.rstrip()) :]  # belongs to what comes next on the line, if anything does
+            text = text.rstrip()
         holder, pieces = self._holder, tuple(self._pieces)
         self._blocks.append(
             Block(
                 len(self._blocks),
-                text.rstrip() if self._preformatted else text,
+                text,
                 holder,
                 self._containers,
                 pieces[0].distance,

@@ -20,6 +20,8 @@ class Record:
     name: str
     place: Path
     read: Callable[[], bytes]
+    file: Path | None = None
+    """The file that it is read from, where it is one."""
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
@@ -39,9 +41,9 @@ def _files(name: str) -> Iterator[Record]:
             raise DataError(
                 f"{name}: no pages ({', '.join('*' + suffix for suffix in PAGE_SUFFIXES)}) in this directory"
             )
-        yield from (Record(str(page), page.relative_to(path), page.read_bytes) for page in pages)
+        yield from (Record(str(page), page.relative_to(path), page.read_bytes, page) for page in pages)
     elif path.exists() or not glob.has_magic(name):
-        yield Record(name, Path(path.name), path.read_bytes)  # a missing file fails when it is read, by name
+        yield Record(name, Path(path.name), path.read_bytes, path)  # a missing file fails when it is read, by name
     else:
         matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
         if not matches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -14,18 +14,21 @@ from victorpy.outputs import Output
 Writer = Callable[[Record, str], None]
 
 
-def open_writer(target: str | None, output: Output, many: bool) -> Writer:
+def open_writer(target: str | None, output: Output, records: Sequence[Record]) -> Writer:
     """Choose where texts go: many pages of JSON lines fit one file, many of another format want a directory."""
+    many = len(records) > 1
+    inputs = frozenset(record.file.resolve() for record in records if record.file is not None)
     if target is None or target == "-":
         return _to_stream(sys.stdout, titled=many and output.name != "jsonl")
     path = Path(target)
     as_directory = path.is_dir() or target.endswith("/") or (many and output.name != "jsonl")
     if not as_directory:
+        _refuse_inputs(path, inputs)
         path.parent.mkdir(parents=True, exist_ok=True)
         return _to_stream(path.open("w", encoding="utf-8", newline=""), titled=False)
     if path.exists() and not path.is_dir():
         raise DataError(f"{target}: is a file; several pages go into a directory")
-    return _to_directory(path, output.suffix)
+    return _to_directory(path, output.suffix, inputs)
 
 
 def _to_stream(stream: TextIO, titled: bool) -> Writer:
@@ -43,7 +46,12 @@ def _to_stream(stream: TextIO, titled: bool) -> Writer:
     return write
 
 
-def _to_directory(directory: Path, suffix: str) -> Writer:
+def _refuse_inputs(path: Path, inputs: frozenset[Path]) -> None:
+    if path.resolve() in inputs:
+        raise DataError(f"{path}: is one of the pages to clean; it would be overwritten: choose another output")
+
+
+def _to_directory(directory: Path, suffix: str, inputs: frozenset[Path]) -> Writer:
     taken: set[Path] = set()
 
     def write(record: Record, text: str) -> None:
@@ -52,6 +60,7 @@ def _to_directory(directory: Path, suffix: str) -> Writer:
         while place in taken:
             place, number = wanted.with_stem(f"{wanted.stem}-{number}"), number + 1
         taken.add(place)
+        _refuse_inputs(place, inputs)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8", newline="")
 

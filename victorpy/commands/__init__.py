@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import pkgutil
 import signal
 import sys
@@ -60,6 +61,9 @@ def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command; a user's mistake is one line on stderr, never a traceback."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that goes away ends us quietly
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # text is UTF-8 whatever the locale; what stderr shows never fails
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
     try:
         return int(parsed.run(parsed))
     except (VictorError, OSError) as error:

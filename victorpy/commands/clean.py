@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.add_argument("-f", "--format", default="text", choices=list(OUTPUTS), metavar="F", help=formats)
+    parser.add_argument("-f", "--format", default="text", metavar="F", help=formats)
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
@@ -44,10 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages, each to its outcome."""
-    cleaner = _cleaner(arguments.model, arguments.config)
     output = OUTPUTS.get(arguments.format)
+    cleaner = _cleaner(arguments.model, arguments.config)
     records = list(find_records(arguments.pages))
-    write = open_writer(arguments.output, output, many=len(records) > 1)
+    write = open_writer(arguments.output, output, records)
     content_type = f"text/html; charset={arguments.charset}" if arguments.charset else None
     counts: Counter[Status] = Counter()
     # None: a bar only where stderr is a terminal

@@ -25,10 +25,8 @@ from victorpy.outputs import OUTPUTS
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("directory", type=Path, help="where the data set lies")
-    parser.add_argument("--from", dest="kind", required=True, choices=list(DATASETS), help="the layout of the data set")
-    parser.add_argument(
-        "--to", dest="format", default="anno", choices=list(OUTPUTS), help="what to write (default: anno)"
-    )
+    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=f"its layout: {', '.join(DATASETS)}")
+    parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="what to write (default: anno)")
     parser.add_argument("output", type=Path, metavar="OUT", help="the directory to write to")
     parser.add_argument("-c", "--config", default="default", help="how pages are cut into blocks (default: default)")
     parser.set_defaults(run=run)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.config import load_config
-from victorpy.errors import DataError
+from victorpy.model import check_target
 from victorpy.train import Trained, load_pages, train
 
 
@@ -39,10 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Train and save."""
     config = load_config(arguments.config)
     target: Path = arguments.output or Path("models") / config.name
+    check_target(target)
     began = time.perf_counter()
     pages = load_pages(arguments.pages, config)
-    if target.exists() and not target.is_dir():
-        raise DataError(f"{target}: is a file; a model is a directory")
     trained = train(pages, config, None if arguments.quiet else _show_iteration)
     trained.save(target)
     if not arguments.quiet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,10 +19,17 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         try:
             record = json.loads(truth.read_bytes())
             text = record["ground_truth"]["main_content"] or ""
-        except (ValueError, KeyError, TypeError) as error:
-            warn(f"{truth}: cannot be read: {error!r}")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            warn(f"{truth}: cannot be read: {type(error).__name__}: {error}")
             continue
-        html = _html(truth.parents[1] / "html", truth.stem)
+        if not isinstance(text, str):
+            warn(f"{truth}: main_content is no text")
+            continue
+        try:
+            html = _html(truth.parents[1] / "html", truth.stem)
+        except (OSError, EOFError, zlib.error) as error:
+            warn(f"{truth.stem}.html.gz: cannot be read: {error}")
+            continue
         if html is None:
             warn(f"{truth}: no page {truth.stem}.html or {truth.stem}.html.gz")
             continue

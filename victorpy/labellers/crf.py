@@ -108,7 +108,9 @@ class CRFLabeller(Labeller):
 
     def _settings(self) -> dict[str, Any]:
         config = self._prepare().config
-        settings: dict[str, Any] = {name: float(values[0]) for name, values in config.family("crf-param-").items()}
+        settings: dict[str, Any] = {
+            name: float(values[0]) for name, values in config.family("crf-param-").items() if values
+        }
         settings["algorithm"] = self.algorithm or config.one("crf-algorithm", "lbfgs")
         own = {"c1": self.c1, "c2": self.c2, "max_iterations": self.max_iterations}
         return settings | {name: value for name, value in own.items() if value is not None}

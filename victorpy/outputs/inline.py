@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -19,7 +20,8 @@ _STYLES = {
     "kbd": "code",
     "tt": "code",
 }
-_SAFE_SCHEMES = ("http://", "https://", "mailto:", "tel:", "ftp://", "/", "#", "?", "./", "../")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
 
 
 class Run(NamedTuple):
@@ -79,11 +81,10 @@ def safe_link(href: str, base: str = "") -> str:
     ('http://example.org/a%20b.html', '')
     """
     href = "".join(char for char in href.strip() if char.isprintable()).replace(" ", "%20")
-    if base.startswith(("http://", "https://")):
+    if href and base.startswith(("http://", "https://")):
         try:
             href = urljoin(base, href)
         except ValueError:
             return ""
-    scheme = href.partition(":")[0]
-    relative = ":" not in href or not scheme.isalnum()
-    return href if href.lower().startswith(_SAFE_SCHEMES) or (href and relative) else ""
+    scheme = _SCHEME.match(href)
+    return href if not scheme or scheme[1].lower() in _SAFE_SCHEMES else ""

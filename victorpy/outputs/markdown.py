@@ -8,8 +8,9 @@ from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, output, segments
 from victorpy.outputs.inline import Run, runs
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>])")
-_LINE_START = re.compile(r"^(#{1,6}\s|[-+]\s|>|\d+[.)]\s)")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
+# What would begin a heading, an item, a rule or a fence at the start of a line.
+_LINE_START = re.compile(r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){3,}$|=+$|~~~|(?<=\d)[.)](\s|$))")
 
 
 @output("markdown", ".md")
@@ -30,7 +31,7 @@ def _segment(segment: Segment, document: Document) -> str:
         fence = "`" * max(3, max((len(run) for run in re.findall("`+", segment.text)), default=0) + 1)
         return f"{fence}\n{segment.text}\n{fence}"
     text = "".join(_run(run) for run in runs(segment, document)).strip()
-    text = _LINE_START.sub(lambda found: "\\" + found[0], text)
+    text = _LINE_START.sub(lambda found: found[0] + "\\", text)
     if segment.label is Label.HEADER:
         return f"{'#' * _level(containers)} {text}"
     if segment.label is Label.LIST:

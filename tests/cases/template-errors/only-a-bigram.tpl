@@ -1,0 +1,2 @@
+# expect only-a-bigram.tpl: there is no %x[OFFSET,NAME] line in it
+B

@@ -1,0 +1,276 @@
+"""Victor's configuration format: what it means, and what it says where it is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from victorpy import resources
+from victorpy.config import Config, load_config, read_config
+from victorpy.document import Label
+from victorpy.errors import ConfigError
+from victorpy.textformat import expand, strip_comment
+from victorpy.variables import VARIABLES
+
+ERRORS = Path(__file__).parent / "cases" / "config-errors"
+
+
+def read(directory: Path, text: str, name: str = "my.conf") -> Config:
+    path = directory / name
+    path.write_text(text, encoding="utf-8")
+    return read_config(path)
+
+
+# What is wrong is said as FILE:LINE.
+
+
+@pytest.mark.parametrize("path", sorted(ERRORS.glob("*.conf")), ids=lambda path: path.stem)
+def test_an_error_says_where_and_what(path: Path) -> None:
+    first = path.read_bytes().splitlines()[0].decode()
+    expected = first.removeprefix("# expect ")
+    assert expected != first, "a case begins with '# expect FILE:LINE: message part'"
+    with pytest.raises(ConfigError) as caught:
+        read_config(path)
+    wanted = f"{ERRORS}/{expected}"
+    assert str(caught.value)[: len(wanted)] == wanted
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing\.conf: cannot be read: .*No such file"):
+        read_config(tmp_path / "nothing.conf")
+
+
+def test_a_directory_is_no_config(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_config(tmp_path)
+
+
+def test_an_unknown_config_is_answered_with_the_nearest_shipped_one() -> None:
+    with pytest.raises(ConfigError, match=r"no config 'clean-eval' \(did you mean 'cleaneval'\?\)") as caught:
+        load_config("clean-eval")
+    assert all(name in str(caught.value) for name in resources.names("configs", ".conf"))
+
+
+def test_an_error_found_later_still_knows_the_line(tmp_path: Path) -> None:
+    config = read(tmp_path, "split: every\ncrf-template: tea\n")
+    assert str(config.error("crf-template", "is odd")) == f"{tmp_path / 'my.conf'}:2: crf-template: is odd"
+
+
+def test_an_error_of_a_variable_that_was_not_set_names_the_config(tmp_path: Path) -> None:
+    config = read(tmp_path, "split: every\n")
+    assert str(config.error("crf-template", "is missing")) == "my: crf-template: is missing"
+
+
+# Lists, single values, comments, quotes.
+
+
+def test_a_list_given_again_is_appended_to(tmp_path: Path) -> None:
+    config = read(tmp_path, "class-list: ul ol\nsplit: every\nclass-list: li\n")
+    assert config.get("class-list") == ("ul", "ol", "li")
+
+
+def test_nothing_behind_the_colon_empties_a_list(tmp_path: Path) -> None:
+    assert read(tmp_path, "class-list: ul ol\nclass-list:\n").get("class-list") == ()
+
+
+def test_a_list_can_be_begun_anew(tmp_path: Path) -> None:
+    config = read(tmp_path, "class-list: ul ol\nclass-list:  # away with them\nclass-list: dl\n")
+    assert config.get("class-list") == ("dl",)
+
+
+def test_a_single_value_given_again_is_replaced(tmp_path: Path) -> None:
+    config = read(tmp_path, "split: every\nthreshold: 0.5\nsplit: block\nthreshold: 0.25\n")
+    assert config.get("split") == ("block",)
+    assert config.one("threshold", "0") == "0.25"
+
+
+def test_a_bad_single_value_that_is_replaced_does_no_harm(tmp_path: Path) -> None:
+    assert read(tmp_path, "split: nowhere\nsplit: block\n").one("split", "") == "block"
+
+
+def test_a_value_that_is_not_set_has_a_default(tmp_path: Path) -> None:
+    config = read(tmp_path, "split:\n")
+    assert config.get("class-list") == ()
+    assert config.one("split", "every") == config.one("decode", "every") == "every"
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("# all of it", ""),
+        ("   # all of it", ""),
+        ("class-list: ul  # the rest", "class-list: ul"),
+        ("class-list: ul#li", "class-list: ul#li"),
+        ('regexp-x: "a # b" # c', 'regexp-x: "a # b"'),
+        ("regexp-x: '\" # ' # c", "regexp-x: '\" # '"),
+        ("class-list: ul # it's", "class-list: ul"),
+    ],
+)
+def test_a_comment_begins_at_a_hash_after_white_space_outside_quotes(line: str, left: str) -> None:
+    assert strip_comment(line) == left
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ('"a b"', ("a b",)),
+        ("'a b' c", ("a b", "c")),
+        ('"it\'s"', ("it's",)),
+        ("'say \"so\"'", ('say "so"',)),
+        (r'"\d{1,2}\.$"', (r"\d{1,2}\.$",)),
+        ('"{a,b}" {a,b}', ("{a,b}", "a", "b")),
+        ('"#x"', ("#x",)),
+        ('""', ("",)),
+        ('"$class-x"', ("$class-x",)),
+        ("a:b", ("a:b",)),
+    ],
+)
+def test_quotes_keep_a_value_to_the_letter(tmp_path: Path, written: str, values: tuple[str, ...]) -> None:
+    assert read(tmp_path, f"tag-delete: {written}\n").get("tag-delete") == values
+
+
+# Braces and references.
+
+
+@pytest.mark.parametrize(
+    ("written", "expanded"),
+    [
+        ("plain", ["plain"]),
+        ("{a,b}", ["a", "b"]),
+        ("x-{a,b}-y", ["x-a-y", "x-b-y"]),
+        ("{a,b}{c,d}", ["ac", "ad", "bc", "bd"]),
+        ("{a, b}", ["a", "b"]),
+        ("h{,1}", ["h", "h1"]),
+        ("{a}", ["a"]),
+        ("h{1..3}", ["h1", "h2", "h3"]),
+        ("{-2..0}", ["-2", "-1", "0"]),
+        ("{5..5}", ["5"]),
+    ],
+)
+def test_braces_expand(written: str, expanded: list[str]) -> None:
+    assert expand(written) == expanded
+
+
+@pytest.mark.parametrize(
+    ("written", "expanded"),
+    [("{1..-1}", ["1", "0", "-1"]), ("%x[{2..1},words]", ["%x[2,words]", "%x[1,words]"])],
+)
+def test_a_range_that_goes_down_does_not_vanish(written: str, expanded: list[str]) -> None:
+    assert expand(written) == expanded
+
+
+def test_braces_in_names_set_each_variable(tmp_path: Path) -> None:
+    config = read(tmp_path, "feature-split.{p,br}-values: 0 {1..3}\nclass-{bold,italic}: b\nclass-bold: strong\n")
+    assert config.values == {
+        "feature-split.p-values": ("0", "1", "2", "3"),
+        "feature-split.br-values": ("0", "1", "2", "3"),
+        "class-bold": ("b", "strong"),
+        "class-italic": ("b",),
+    }
+
+
+def test_braces_in_values_expand_in_place(tmp_path: Path) -> None:
+    config = read(tmp_path, "crf-features: position split.{p,br} {div,td}-group.word-ratio\n")
+    assert config.get("crf-features") == (
+        "position", "split.p", "split.br", "div-group.word-ratio", "td-group.word-ratio",
+    )  # fmt: skip
+
+
+def test_a_reference_stands_for_the_values_so_far(tmp_path: Path) -> None:
+    config = read(
+        tmp_path, "class-bold: b strong\nclass-inline: a $class-bold u\nclass-bold: big\nclass-all: $class-inline\n"
+    )
+    assert config.get("class-inline") == config.get("class-all") == ("a", "b", "strong", "u")
+
+
+def test_references_stand_in_braces(tmp_path: Path) -> None:
+    config = read(tmp_path, "class-a: x\nclass-b: y z\nclass-c: $class-{a,b}\n")
+    assert config.get("class-c") == ("x", "y", "z")
+
+
+def test_a_reference_to_an_empty_list_is_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, "class-a:\nclass-b: p $class-a\n").get("class-b") == ("p",)
+
+
+# Includes.
+
+
+def test_an_include_is_read_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "other.conf").write_text("split: block\nclass-list: ol\n")
+    config = read(tmp_path, "split: every\nclass-list: ul\ninclude other\nclass-list: li\n")
+    assert config.get("split") == ("block",)
+    assert config.get("class-list") == ("ul", "ol", "li")
+
+
+def test_a_shipped_config_can_be_included_from_anywhere(tmp_path: Path) -> None:
+    config = read(tmp_path, "include base # the shipped one\nclass-header:\nclass-header: h1\n")
+    assert config.get("class-header") == ("h1",)
+    assert config.get("class-list") == load_config("base").get("class-list")
+
+
+def test_a_file_beside_the_including_one_comes_before_a_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "base.conf").write_text("class-mine: x\n")
+    assert dict(read(tmp_path, "include base\n").values) == {"class-mine": ("x",)}
+
+
+def test_an_include_is_found_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "one.conf").write_text("include two\n")
+    (tmp_path / "deep" / "two.conf").write_text("class-two: x\n")
+    assert read(tmp_path, "include deep/one\n").get("class-two") == ("x",)
+
+
+def test_what_an_include_sets_is_known_by_its_own_place(tmp_path: Path) -> None:
+    (tmp_path / "other.conf").write_text("\nsplit: block\n")
+    config = read(tmp_path, "include other\nthreshold: 0.5\n")
+    assert config.places == {"split": f"{tmp_path / 'other.conf'}:2", "threshold": f"{tmp_path / 'my.conf'}:2"}
+
+
+def test_the_same_file_may_be_included_in_two_branches(tmp_path: Path) -> None:
+    (tmp_path / "shared.conf").write_text("split: block\n")
+    (tmp_path / "one.conf").write_text("include shared\n")
+    assert read(tmp_path, "include one\ninclude shared\n").one("split", "") == "block"
+
+
+# What a config is asked for.
+
+
+def test_a_family_is_found_by_what_the_star_stands_for(tmp_path: Path) -> None:
+    config = read(tmp_path, "feature-words-values: 0 1\nfeature-a-b-values: 0\nfeature-words-scale: 3\n")
+    assert config.family("feature-", "-values") == {"words": ("0", "1"), "a-b": ("0",)}
+    assert config.family("crf-param-") == {}
+
+
+def test_labels_are_all_labels_where_none_are_named(tmp_path: Path) -> None:
+    assert read(tmp_path, "split: every\n").labels == tuple(Label)
+    assert read(tmp_path, "labels: other header\n").labels == (Label.OTHER, Label.HEADER)
+
+
+def test_cuts_follow_the_config(tmp_path: Path) -> None:
+    cuts = read(tmp_path, "split: block\nclass-block: p div\nattribute-keep: id\n").cuts
+    assert not cuts.every
+    assert cuts.block_level == {"p", "div", "br"}
+    assert cuts.attributes == {"id"}
+    assert read(tmp_path, "class-block: p\n").cuts.every
+
+
+@pytest.mark.parametrize("name", resources.names("configs", ".conf"))
+def test_a_shipped_config_written_out_reads_back_the_same(tmp_path: Path, name: str) -> None:
+    config = load_config(name)
+    again = read(tmp_path, config.text(), f"{name}.conf")
+    assert dict(again.values) == dict(config.values)
+    assert list(again.values) == list(config.values)
+    assert again.text() == config.text()
+
+
+def test_awkward_values_written_out_read_back_the_same(tmp_path: Path) -> None:
+    text = """tag-delete: "" "a b" "it's" 'say "x"' "#" "$tag-delete" "{a,b}" '{' a:b\nclass-none:\n"""
+    config = read(tmp_path, text)
+    again = read(tmp_path, config.text(), "again.conf")
+    assert dict(again.values) == dict(config.values)
+    assert again.get("tag-delete") == ("", "a b", "it's", 'say "x"', "#", "$tag-delete", "{a,b}", "{", "a:b")
+
+
+def test_every_variable_says_what_it_is_for() -> None:
+    assert not [name for name, variable in VARIABLES.items() if not variable.purpose]

@@ -1,0 +1,592 @@
+"""Features: their values on pages worked out by hand, their coding, and features of a user's own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy.cleaner import read_document
+from victorpy.columns import Column, Columns
+from victorpy.config import Config, load_config, read_config
+from victorpy.document import Document
+from victorpy.encode import Encoder, encode, make_encoders, show_features
+from victorpy.errors import ConfigError, DataError
+from victorpy.features import FEATURES, Feature, find_feature
+from victorpy.parse import VOID
+from victorpy.split import Splitter
+
+CASES = Path(__file__).parent / "cases" / "features"
+
+
+@dataclass
+class Case:
+    """A case of a file: what its lines say, by the word before the colon."""
+
+    case: str = ""
+    feature: str = ""
+    html: list[str] = field(default_factory=list)
+    config: list[str] = field(default_factory=list)
+    expect: str = ""
+
+
+def read_cases(name: str) -> list[Case]:
+    return list(_cases((CASES / name).read_text(encoding="utf-8").splitlines()))
+
+
+def _cases(lines: list[str]) -> Iterator[Case]:
+    case = Case()
+    for line in [*lines, ""]:
+        key, _, value = line.partition(": ")
+        if key in {"html", "config"}:
+            getattr(case, key).append(value)
+        elif key in {"case", "feature", "expect"}:
+            setattr(case, key, value)
+        elif not line and case.case:
+            yield case
+            case = Case()
+        else:
+            assert not line or line.startswith("#"), f"a line of no case: {line}"
+
+
+THESIS, NEIGHBOURHOOD = read_cases("thesis.txt"), read_cases("neighbourhood.txt")
+
+
+def config_from(directory: Path, *lines: str) -> Config:
+    path = directory / "my.conf"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_config(path)
+
+
+def page(html: str, config: Config) -> Columns:
+    return Columns(read_document(html, config), config)
+
+
+def values(case: Case, base: str, directory: Path) -> list[float]:
+    config = config_from(directory, f"include {base}", *case.config)
+    found = find_feature(case.feature)
+    assert found is not None
+    return found.column(page("\n".join(case.html), config), case.feature).tolist()
+
+
+def check(case: Case, base: str, directory: Path) -> None:
+    expected = [float(Fraction(value)) for value in case.expect.split()]
+    assert values(case, base, directory) == pytest.approx(expected, abs=1e-12)
+
+
+# Values.
+
+
+@pytest.mark.parametrize("case", THESIS, ids=lambda case: f"{case.feature}: {case.case}")
+def test_a_feature_of_the_thesis(case: Case, tmp_path: Path) -> None:
+    check(case, "cleaneval", tmp_path)
+
+
+@pytest.mark.parametrize("case", NEIGHBOURHOOD, ids=lambda case: f"{case.feature}: {case.case}")
+def test_a_feature_of_the_neighbourhood(case: Case, tmp_path: Path) -> None:
+    check(case, "default", tmp_path)
+
+
+def test_the_config_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
+    features = load_config("cleaneval").get("crf-features")
+    assert len(features) == len(set(features)) == 46
+    assert {case.feature for case in THESIS} == set(features)
+
+
+def test_every_feature_of_the_neighbourhood_has_a_case() -> None:
+    written = {name for name in FEATURES if FEATURES.get(name).family == "neighbourhood"}
+    covered = {find_feature(case.feature) for case in NEIGHBOURHOOD}
+    assert written == {found.name for found in covered if found}
+    what = {"words", "link-share", "block-words", "block-share"}
+    assert {f"ancestor{n}.{part}" for n in (1, 2, 3) for part in what} <= {case.feature for case in NEIGHBOURHOOD}
+
+
+def test_every_feature_says_what_it_is() -> None:
+    assert not [name for name in FEATURES if not FEATURES.get(name).description]
+
+
+def test_the_families_are_those_of_the_thesis_and_the_neighbourhood() -> None:
+    families = {FEATURES.get(name).family for name in FEATURES}
+    assert {"markup", "content", "document", "neighbourhood"} <= families
+
+
+@pytest.mark.parametrize("name", ["cleaneval", "default"])
+@pytest.mark.parametrize("html", ["", "<p></p>", "<p>--</p>", "<p>x</p>", "<pre>\n\n</pre>"])
+def test_a_page_of_nothing_has_features_all_the_same(name: str, html: str) -> None:
+    config = load_config(name)
+    columns = page(html, config)
+    encoders = make_encoders(config)
+    for encoder in encoders:
+        assert encoder.raw(columns).shape == (columns.count,)
+    assert encode(columns.document, config, encoders).shape == (len(encoders), columns.count)
+
+
+# Stars.
+
+
+@pytest.mark.parametrize(
+    ("name", "star"),
+    [
+        ("container.p", "container.*"),
+        ("container.class-header", "container.*"),
+        ("split.br", "split.*"),
+        ("regexp.url", "regexp.*"),
+        ("name.noise", "name.*"),
+        ("ancestor2.words", "ancestor2.*"),
+        ("position", "position"),
+    ],
+)
+def test_a_feature_is_found_by_its_name_or_its_star(name: str, star: str) -> None:
+    found = find_feature(name)
+    assert found is not None
+    assert found.name == star
+
+
+@pytest.mark.parametrize("name", ["container", "container.", "positions", "", "*"])
+def test_what_no_name_and_no_star_covers_is_not_found(name: str) -> None:
+    assert find_feature(name) is None
+
+
+@pytest.mark.parametrize("case", read_cases("errors.txt"), ids=lambda case: case.case)
+def test_a_config_that_asks_for_what_cannot_be_is_refused(case: Case, tmp_path: Path) -> None:
+    config = config_from(tmp_path, *case.config)
+    with pytest.raises(ConfigError) as caught:
+        make_encoders(config)
+    wanted = f"{tmp_path / 'my.conf'}:{case.expect}"
+    assert str(caught.value)[: len(wanted)] == wanted
+
+
+# From values to codes.
+
+
+def coded(column: object, bins: tuple[str, ...] = (), scale: int = 0) -> list[int]:
+    """Code a column that a made-up feature gives for a page of as many blocks."""
+    config = load_config("cleaneval")
+    values = np.asarray(column)
+    document = read_document("".join(f"<p>block {number}</p>" for number in range(len(values))), config)
+    given = Feature("given", "test", "", lambda page: values)
+    return Encoder("given", given, bins, scale).codes(Columns(document, config)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("number", "bin"),
+    [(0, "0"), (0.9, "0"), (1, "1"), (1.99, "1"), (2, "2"), (4, "2"), (5, "5"), (10**9, "5"), (-3, "0"), (2.5, "2.5")],
+)
+def test_a_number_becomes_the_largest_bin_less_than_or_equal_to_it(number: float, bin: str) -> None:
+    bins = ("0", "1", "2", "2.5", "5") if bin == "2.5" else ("0", "1", "2", "5")
+    assert bins[coded([number], bins)[0]] == bin
+
+
+def test_negative_numbers_have_bins_too() -> None:
+    assert coded([-9.0, -5.0, -1.0, 0.0], ("-5", "0")) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("share", "step"),
+    [(0, 0), (0.05, 0), (0.1, 1), (0.29, 2), (0.3, 3), (0.7, 7), (0.999, 9), (1, 9), (1.5, 9), (-0.1, 0)],
+)
+def test_a_share_becomes_one_of_as_many_steps_as_the_scale_has(share: float, step: int) -> None:
+    assert coded([float(share)], scale=10) == [step]
+
+
+@pytest.mark.parametrize("steps", [1, 3, 7, 10, 20, 49, 100])
+def test_every_step_of_a_scale_begins_where_it_should(steps: int) -> None:
+    shares = [step / steps for step in range(steps)]  # 0.29 * 100 is a little less than 29
+    assert coded(shares, scale=steps) == list(range(steps))
+
+
+def test_without_bins_and_scale_a_whole_number_is_its_own_code() -> None:
+    assert coded([3, 0, 7]) == [3, 0, 7]
+    assert coded([3.0, 0.0]) == [3, 0]
+    assert coded([True, False]) == [1, 0]
+
+
+@pytest.mark.parametrize("bins", [(), ("0", "1")], ids=["whole", "bins"])
+@pytest.mark.parametrize(("number", "shown"), [(float("nan"), "nan"), (float("inf"), "inf"), (float("-inf"), "-inf")])
+def test_what_is_no_number_is_refused_by_name(number: float, shown: str, bins: tuple[str, ...]) -> None:
+    with pytest.raises(DataError, match=rf"^feature 'given' is {shown} at block 1: 'block 1'$"):
+        coded([0.0, number], bins)
+
+
+def test_what_is_no_number_is_refused_with_a_scale() -> None:
+    with pytest.raises(DataError, match="feature 'given' is nan at block 0"):
+        coded([np.nan, 0.5], scale=10)
+
+
+def test_fractions_without_bins_are_refused_by_name() -> None:
+    with pytest.raises(DataError, match=r"'given' has fractions: set feature-given-values .* or feature-given-scale"):
+        coded([1.0, 0.5])
+
+
+@pytest.mark.parametrize("column", [[1, -1], [1.0, -1.0]], ids=["whole", "float"])
+def test_negative_numbers_without_bins_are_refused_by_name(column: list[float]) -> None:
+    with pytest.raises(DataError, match="feature 'given' is negative: set feature-given-values"):
+        coded(column)
+
+
+@pytest.mark.parametrize("bins", [(), ("0", "1")], ids=["whole", "bins"])
+@pytest.mark.parametrize("column", [[1, None], ["few", "many"]], ids=["none", "words"])
+def test_what_is_not_even_numeric_is_refused_by_name(column: list[object], bins: tuple[str, ...]) -> None:
+    with pytest.raises(DataError, match="'given'"):
+        coded(column, bins)
+
+
+@pytest.mark.parametrize("column", [[], [1], [1, 2, 3], [[1, 2], [3, 4]]], ids=len)
+def test_a_column_of_another_length_is_refused_by_name(column: list[object]) -> None:
+    config = load_config("cleaneval")
+    document = read_document("<p>a</p><p>b</p>", config)
+    given = Feature("given", "test", "", lambda page: np.array(column))
+    with pytest.raises(DataError, match=r"feature 'given' gave .* values for 2 blocks"):
+        Encoder("given", given).codes(Columns(document, config))
+
+
+def test_a_code_is_shown_as_the_value_that_it_stands_for(tmp_path: Path) -> None:
+    config = config_from(
+        tmp_path,
+        "crf-features: words position container.p",
+        "feature-words-values: 0 2 10",
+        "feature-position-scale: 4",
+    )
+    document = read_document("<p>one two three</p><div>one</div><p>one two</p>", config)
+    assert show_features(document, config, make_encoders(config)) == [
+        {"words": "2", "position": "0", "container.p": "1"},
+        {"words": "0", "position": "2", "container.p": "0"},
+        {"words": "2", "position": "3", "container.p": "1"},
+    ]
+
+
+# A user's own features.
+
+OWN = '''
+import numpy as np
+from victorpy.features import block_feature, feature
+
+@feature("test-long")
+def long(page):
+    """1 for blocks of more than three letters."""
+    return page.letters > 3
+
+@feature("test-mentions.*")
+def mentions(page, what):
+    """How often the text has the given word."""
+    return np.array([text.count(what) for text in page.texts])
+
+@block_feature("test-exclaims")
+def exclaims(block):
+    """How many exclamation marks
+    the block has."""
+    return block.text.count("!")
+'''
+
+
+def own_config(directory: Path, module: str, *lines: str) -> Config:
+    (directory / "own.py").write_text(module, encoding="utf-8")
+    return config_from(directory, "feature-modules: own.py", *lines)
+
+
+def shown(html: str, config: Config) -> list[list[str]]:
+    document: Document = read_document(html, config)
+    return [list(block.values()) for block in show_features(document, config, make_encoders(config))]
+
+
+def test_a_users_own_features_work_as_the_others_do(tmp_path: Path) -> None:
+    config = own_config(tmp_path, OWN, "crf-features: test-long test-mentions.tea test-exclaims container.p")
+    assert shown("<p>tea!</p><div>tea for two!!</div>", config) == [["0", "1", "1", "1"], ["1", "1", "2", "0"]]
+
+
+def test_a_users_own_features_are_described_by_their_docstrings(tmp_path: Path) -> None:
+    make_encoders(own_config(tmp_path, OWN, "crf-features: test-long"))
+    assert FEATURES.get("test-exclaims").description == "How many exclamation marks the block has."
+    assert FEATURES.get("test-exclaims").family == FEATURES.get("test-long").family == "own"
+
+
+def test_the_same_file_is_taken_from_two_places_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        config = own_config(tmp_path / name, OWN, "crf-features: test-long")
+        assert shown("<p>teapot</p>", config) == [["1"]]
+
+
+def test_a_users_own_feature_may_have_bins(tmp_path: Path) -> None:
+    module = OWN.replace("test-", "test-binned-")
+    config = own_config(
+        tmp_path, module, "crf-features: test-binned-exclaims", "feature-test-binned-exclaims-values: 0 2"
+    )
+    assert shown("<p>a!</p><p>b!!!</p>", config) == [["0"], ["2"]]
+
+
+def test_a_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "here.py").write_text(OWN.replace("test-", "test-here-"))
+    config = config_from(tmp_path / "configs", "feature-modules: here.py", "crf-features: test-here-long")
+    monkeypatch.chdir(tmp_path)
+    assert shown("<p>tea</p>", config) == [["0"]]
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("def broken(:\n", r"own\.py cannot be imported: SyntaxError: .*\(own\.py, line 1\)"),
+        ("import no_such_module_of_tea\n", "cannot be imported: ModuleNotFoundError: .*'no_such_module_of_tea'"),
+        ("1 / 0\n", "cannot be imported: ZeroDivisionError"),
+        (
+            "from victorpy.features import feature\n@feature('position')\ndef mine(page):\n    return page.words\n",
+            "feature 'position' is registered twice",
+        ),
+    ],
+    ids=["syntax-error", "missing-import", "exception", "name-taken"],
+)
+def test_a_file_that_cannot_be_taken_is_an_error_of_the_config(tmp_path: Path, module: str, message: str) -> None:
+    config = own_config(tmp_path, module, "crf-features: position")
+    with pytest.raises(ConfigError, match=message) as caught:
+        make_encoders(config)
+    assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:1: feature-modules: ")
+
+
+def test_a_name_that_is_taken_stays_what_it_was(tmp_path: Path) -> None:
+    before = FEATURES.get("words")
+    module = "from victorpy.features import block_feature\n@block_feature('words')\ndef f(block):\n    return 1\n"
+    with pytest.raises(ConfigError, match="registered twice"):
+        make_encoders(own_config(tmp_path, module, "crf-features: words"))
+    assert FEATURES.get("words") is before
+
+
+def test_a_file_that_was_mended_can_be_taken(tmp_path: Path) -> None:
+    module = OWN.replace("test-", "test-mended-")
+    with pytest.raises(ConfigError, match="ZeroDivisionError"):
+        make_encoders(own_config(tmp_path, module + "\n1 / 0\n", "crf-features: position"))
+    config = own_config(tmp_path, module, "crf-features: test-mended-long")
+    assert shown("<p>teapot</p>", config) == [["1"]]
+
+
+def test_nan_of_a_users_own_feature_is_refused_by_name(tmp_path: Path) -> None:
+    module = (
+        "from victorpy.features import block_feature\n"
+        "@block_feature('test-nan')\ndef f(block):\n    return float('nan')\n"
+    )
+    config = own_config(tmp_path, module, "crf-features: test-nan")
+    with pytest.raises(DataError, match="feature 'test-nan' is nan at block 0: 'tea'"):
+        shown("<p>tea</p>", config)
+
+
+def test_division_by_nothing_in_a_users_own_feature_is_refused_by_name(tmp_path: Path) -> None:
+    module = (
+        "from victorpy.features import feature\n"
+        "@feature('test-division')\ndef f(page):\n    return page.words / page.sentences\n"
+    )
+    config = own_config(tmp_path, module, "crf-features: test-division", "feature-test-division-values: 0 1")
+    with pytest.raises(DataError, match="feature 'test-division' is inf at block 0"):
+        shown("<p>tea</p>", config)
+
+
+def test_a_column_may_be_of_any_numeric_type() -> None:
+    for dtype in (np.int8, np.uint16, np.float32, np.bool_):
+        column: Column = np.array([1, 0], dtype=dtype)
+        assert coded(column) == [1, 0]
+
+
+# Counting a page's blocks by arrays gives what counting them one by one gives.
+
+# Characters of every class that counts: letters of several scripts, marks, digits, punctuation, ends, symbols, spaces.
+CHARACTERS = "abAB éßŁж अि語茶あアーชำ가 012٣½ .!?…。！ ,;:()“”'-– +$€©😀 \u00a0\t\n"
+TAGS = ["a", "a", "b", "span", "img", "p", "div", "li", "pre", "br", "td"]
+
+phrases = st.sampled_from(["read more", "Tea. Tea", "3.14"])
+texts = st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=8) | phrases
+nodes = st.recursive(
+    texts, lambda inner: st.tuples(st.sampled_from(TAGS), st.lists(inner, min_size=1, max_size=3)), max_leaves=12
+)
+CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}  # one for each way to cut
+pages = st.tuples(st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
+repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+
+
+def feed(splitter: Splitter, children: list[object]) -> None:
+    for child in children:
+        if isinstance(child, str):
+            splitter.text(child)
+            continue
+        tag, inside = child
+        splitter.start(tag, {"alt": "an image"} if tag == "img" else {})
+        feed(splitter, [] if tag in VOID else inside)
+        splitter.end(tag)
+
+
+def columns_of(drawn: tuple[list[object], str]) -> Columns:
+    children, name = drawn
+    config = CONFIGS[name]
+    splitter = Splitter(config.cuts)
+    feed(splitter, [("html", [("body", children)])])
+    return Columns(splitter.document(), config)
+
+
+def is_letter(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LM"
+
+
+def is_digit(char: str) -> bool:
+    return unicodedata.category(char)[0] == "N"
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces; of those in CHARACTERS."""
+    return char in "語茶あアーชำ"
+
+
+def word_weights(text: str) -> list[float]:
+    """For each character how much of a word begins with it."""
+    weights, before = [], False
+    for char in text:
+        wordly = (is_letter(char) or is_digit(char)) and not is_unspaced(char)
+        weights.append(0.5 if is_unspaced(char) else float(wordly and not before))
+        before = wordly
+    return weights
+
+
+def tokens_of(text: str, kind: str) -> float:
+    count = 0
+    for token in text.split():
+        letters, digits = any(map(is_letter, token)), any(map(is_digit, token))
+        if kind == {(1, 0): "alpha", (0, 1): "num", (1, 1): "mix", (0, 0): "other"}[letters, digits]:
+            count += max(sum(map(is_unspaced, token)) // 2, 1)
+    return count
+
+
+def sentences_of(text: str) -> int:
+    """Runs of ends that do not go on with a letter or digit; an ideographic one ends in any case."""
+    count = 0
+    for run in re.finditer("[.!?…。！]+", text):
+        behind = text[run.end() : run.end() + 1]
+        goes_on = bool(behind) and (is_letter(behind) or is_digit(behind))
+        count += not goes_on or run[0][-1] in "。！"
+    return count
+
+
+def letters_of(text: str) -> str:
+    return "".join(filter(is_letter, text))
+
+
+def in_link(columns: Columns, element: int) -> bool:
+    elements = columns.document.elements
+    while element >= 0 and elements.tag[element] != "a":
+        element = elements.parent[element]
+    return element >= 0
+
+
+@given(pages)
+@repeatable
+def test_characters_are_counted_block_by_block(drawn: tuple[list[object], str]) -> None:
+    columns = columns_of(drawn)
+    assert columns.lengths.tolist() == [len(text) for text in columns.texts]
+    assert columns.letters.tolist() == [sum(map(is_letter, text)) for text in columns.texts]
+    assert columns.digits.tolist() == [sum(map(is_digit, text)) for text in columns.texts]
+    assert columns.white.tolist() == [sum(map(str.isspace, text)) for text in columns.texts]
+    assert columns.capitals.tolist() == [sum(map(str.isupper, text)) for text in columns.texts]
+    punctuation = [sum(unicodedata.category(char)[0] == "P" for char in text) for text in columns.texts]
+    assert columns.punctuation.tolist() == punctuation
+
+
+@given(pages)
+@repeatable
+def test_words_tokens_and_sentences_are_counted_block_by_block(drawn: tuple[list[object], str]) -> None:
+    columns = columns_of(drawn)
+    assert columns.words.tolist() == [sum(word_weights(text)) for text in columns.texts]
+    assert columns.sentences.tolist() == [sentences_of(text) for text in columns.texts]
+    for kind in ("alpha", "num", "mix", "other"):
+        assert columns.tokens[kind].tolist() == [tokens_of(text, kind) for text in columns.texts]
+
+
+@given(pages)
+@repeatable
+def test_duplicates_are_blocks_with_the_same_letters(drawn: tuple[list[object], str]) -> None:
+    columns = columns_of(drawn)
+    contents = [letters_of(text) for text in columns.texts]
+    counts = Counter(contents)
+    assert columns.duplicates.tolist() == [counts[content] if content else 0 for content in contents]
+    first = [
+        counts[content] > 1 and bool(content) and contents.index(content) == at for at, content in enumerate(contents)
+    ]
+    assert columns.first_duplicate.tolist() == first
+
+
+@given(pages)
+@repeatable
+def test_words_and_characters_in_links_are_those_of_pieces_in_links(drawn: tuple[list[object], str]) -> None:
+    columns = columns_of(drawn)
+    words, characters = [], []
+    for block in columns.blocks:
+        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+        spans = [
+            (piece.start, stop)
+            for piece, stop in zip(block.pieces, stops, strict=True)
+            if in_link(columns, piece.element)
+        ]
+        weights = word_weights(block.text)
+        words.append(sum(sum(weights[start:stop]) for start, stop in spans))
+        characters.append(sum(stop - start for start, stop in spans))
+    assert columns.link_words.tolist() == words
+    assert columns.link_characters.tolist() == characters
+
+
+@given(pages)
+@repeatable
+def test_an_element_holds_the_blocks_that_lie_wholly_in_it(drawn: tuple[list[object], str]) -> None:
+    columns = columns_of(drawn)
+    stops = columns.document.elements.stop
+    for element, (first, stop) in enumerate(zip(*columns.block_range, strict=True)):
+        held = [block.index for block in columns.blocks if element <= block.element < stops[element]]
+        assert list(range(first, stop)) == held
+
+
+@pytest.mark.parametrize(
+    ("html", "tag", "held"),
+    [
+        ("<p>one <b>two<br>three</b> four</p>", "b", []),
+        ("<p>one <b>two<br>three<br>four</b> five</p>", "b", [1]),
+        ("<p><b>one</b> two</p>", "b", []),
+        ("<p>one <b>two</b></p>", "b", []),
+        ("<p><b>one</b></p><p>two</p>", "b", [0]),
+        ("<p><b>one<br>two</b></p>", "b", [0, 1]),
+        ("<p>one <b></b> two</p>", "b", []),
+        ("<p>zero</p><p>one <b>two</b> three</p>", "p", [0]),
+    ],
+)
+def test_an_inline_element_that_straddles_blocks_holds_only_whole_ones(html: str, tag: str, held: list[int]) -> None:
+    columns = page(html, load_config("default"))
+    first, stop = columns.block_range
+    element = columns.elements_with([tag])[0]
+    assert list(range(first[element], stop[element])) == held
+    assert columns.inside(np.array([element])).tolist() == [int(at in held) for at in range(columns.count)]
+
+
+@given(pages, st.sampled_from(["a", "b", "p", "div"]))
+@repeatable
+def test_a_container_is_a_tag_among_those_around_the_block(drawn: tuple[list[object], str], tag: str) -> None:
+    columns = columns_of(drawn)
+    found = find_feature(f"container.{tag}")
+    assert found is not None
+    assert found.column(columns, f"container.{tag}").tolist() == [tag in block.containers for block in columns.blocks]
+
+
+@given(pages, st.integers(1, 4))
+@repeatable
+def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(drawn: tuple[list[object], str], levels: int) -> None:
+    columns = columns_of(drawn)
+    elements = columns.document.elements
+    expected = []
+    for block in columns.blocks:
+        element = block.element
+        for _ in range(levels):
+            element = max(elements.parent[element], 0)
+        inside = [other.index for other in columns.blocks if element <= other.element < elements.stop[element]]
+        expected.append(sum(columns.words[inside]))
+    assert columns.element_sum(columns.words, columns.ancestor(levels)).tolist() == expected

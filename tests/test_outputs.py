@@ -1,0 +1,195 @@
+"""Every output format on small labelled pages, each page a directory of tests/outputs.
+
+labels.txt has a line ``label | text`` for each block; a first line ``config: NAME`` says how the page is cut.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from victorpy.anno import load_anno, write_anno
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.document import CleanPage, Label
+from victorpy.errors import VictorError
+from victorpy.outputs import OUTPUTS, segments
+from victorpy.outputs.inline import safe_link
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = sorted((ROOT / "data").glob("*/*.anno"))
+CASES = sorted(path for path in (Path(__file__).parent / "outputs").iterdir() if path.is_dir())
+FILES = {
+    "text": "expected.txt",
+    "cleaneval": "expected.cleaneval.txt",
+    "markdown": "expected.md",
+    "html": "expected.html",
+    "jsonl": "expected.jsonl",
+}
+
+
+def read_case(case):
+    lines = (case / "labels.txt").read_text(encoding="utf-8").splitlines()
+    config = lines.pop(0).removeprefix("config: ") if lines and lines[0].startswith("config: ") else "default"
+    document = read_document((case / "page.html").read_bytes(), load_config(config), source="page.html")
+    labels, texts = zip(*(line.split(" | ", 1) for line in lines), strict=True) if lines else ((), ())
+    assert [block.text for block in document.blocks] == list(texts)
+    return CleanPage(document, tuple(map(Label, labels)))
+
+
+def page_of(markup, *labels, config="default", **more):
+    document = read_document(markup, load_config(config))
+    return CleanPage(document, tuple(Label(label) for label in labels), **more)
+
+
+def render(format, page):
+    return OUTPUTS.get(format).render(page)
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_labelled_page_is_written_as_expected(case, format):
+    assert render(format, read_case(case)) == (case / FILES[format]).read_bytes().decode()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_the_text_of_a_sample_page_is_that_of_its_annotation(path):
+    page = load_anno(path, load_config("default").cuts)
+    assert render("text", page).encode() == path.with_suffix(".txt").read_bytes()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_the_html_of_a_sample_page_holds_the_words_of_its_text_and_runs_nothing(path):
+    page = load_anno(path, load_config("default").cuts)
+    tree = etree.HTML(render("html", page))
+    words = "".join(tree.find("body").itertext()).split()
+    assert "".join(words) == "".join(render("text", page).split())
+    assert not tree.findall(".//script")
+    assert not [link for link in tree.iter("a") if link.get("href").lower().startswith("javascript:")]
+
+
+def test_every_format_has_a_suffix_and_a_description_for_users():
+    assert set(OUTPUTS) >= {*FILES, "anno"}
+    for name in OUTPUTS:
+        assert OUTPUTS.get(name).suffix.startswith(".")
+        assert len(OUTPUTS.get(name).description) > 20
+
+
+def test_an_unknown_format_is_answered_with_the_nearest_name():
+    with pytest.raises(VictorError, match=r"no output format 'markdwon' \(did you mean 'markdown'\?\); there are"):
+        OUTPUTS.get("markdwon")
+
+
+# CleanEval
+
+
+def test_an_address_cannot_add_lines_to_the_cleaneval_format():
+    page = page_of('<link rel="canonical" href="http://a.example/\n<p> not content"><p>Tea</p>', "other")
+    assert render("cleaneval", page).count("\n<p>") == 0
+
+
+# JSON lines
+
+
+def test_a_page_is_one_line_of_json_whatever_is_in_it():
+    text = 'line \u2028 \u2029 \x85 "quotes" \\ \x1b \U0001f375'
+    line = render("jsonl", page_of(f"<title>a\nb</title><pre>{text}\nsecond</pre>", "paragraph", "paragraph"))
+    assert line.count("\n") == 1
+    assert line.endswith("\n")
+    record = json.loads(line)
+    assert record["text"] == f"{text}\nsecond\n"
+    assert record["title"] == "a b"
+
+
+def test_json_holds_label_probability_and_path_of_every_block():
+    page = page_of("<div><p>Menu</p><p>Tea</p></div>", "other", "paragraph", probabilities=(0.75, 0.5))
+    assert json.loads(render("jsonl", page))["blocks"] == [
+        {"label": "other", "probability": 0.75, "path": "/html[1]/body[1]/div[1]/p[1]", "text": "Menu"},
+        {"label": "paragraph", "probability": 0.5, "path": "/html[1]/body[1]/div[1]/p[2]", "text": "Tea"},
+    ]
+
+
+def test_json_says_what_was_lost():
+    page = page_of("<p>A \ud800 surrogate</p>", "paragraph")
+    assert json.loads(render("jsonl", page))["losses"] == ["not readable as unicode: 1 lone surrogates"]
+
+
+# HTML
+
+
+def test_cleaned_html_of_a_hostile_page_has_no_element_but_ours():
+    hostile = html.escape("</title></p></li></pre><script>alert(1)</script><b onclick=x>")
+    markup = (
+        f"<title>{hostile}</title><p>{hostile}</p><ul><li>{hostile}</li></ul><pre>{hostile}</pre><h1>{hostile}</h1>"
+    )
+    tree = etree.HTML(render("html", page_of(markup, "paragraph", "list", "paragraph", "header")))
+    assert {element.tag for element in tree.iter()} == set("html head meta title body p ul li pre h1".split())
+    assert {name for element in tree.iter() for name in element.attrib} == {"charset"}
+
+
+@pytest.mark.parametrize("format", ["html", "markdown"])
+def test_a_link_over_two_blocks_stays_a_link_on_both(format):
+    page = page_of("<p><a href='/x'>one<br>two</a></p>", "paragraph", "continuation")
+    assert render(format, page).count("/x") == 2
+
+
+@pytest.mark.parametrize(
+    ("href", "base", "expected"),
+    [
+        ("a.html", "http://x.example/b/c.html", "http://x.example/b/a.html"),
+        ("a.html", "", "a.html"),
+        ("//cdn.example/x", "https://x.example/", "https://cdn.example/x"),
+        ("?q=a:b", "", "?q=a:b"),
+        ("a/b:c.html", "", "a/b:c.html"),
+        ("HTTP://X.example/", "", "HTTP://X.example/"),
+        ("tel:+431234", "http://x.example/", "tel:+431234"),
+        ("javascript:alert(1)", "", ""),
+        ("javascript:alert(1)", "http://x.example/", ""),
+        ("\tjava\nscript:alert(1)", "", ""),
+        ("\u00adjavascript:alert(1)", "", ""),
+        ("view-source:javascript:alert(1)", "", ""),
+        ("ms-msdt:/id", "", ""),
+        ("x+y:z", "http://x.example/", ""),
+        ("file:///etc/passwd", "", ""),
+        ("blob:https://x.example/1", "", ""),
+        ("http://[broken", "http://x.example/", ""),
+        ("", "http://x.example/", ""),
+        ("", "", ""),
+    ],
+)
+def test_links_are_made_whole_and_only_safe_ones_kept(href, base, expected):
+    assert safe_link(href, base) == expected
+
+
+# Segments
+
+
+def test_lines_of_one_listing_belong_together_and_two_listings_do_not():
+    page = page_of("<pre>a\nb</pre><pre>c</pre>", "paragraph", "paragraph", "paragraph")
+    assert [segment.text for segment in segments(page)] == ["a\nb", "c"]
+
+
+def test_a_dropped_line_does_not_join_the_lines_around_it():
+    page = page_of("<pre>a\nnoise\nb</pre>", "paragraph", "other", "paragraph")
+    assert [segment.text.split() for segment in segments(page)] == [["a", "b"]]
+    assert "\n" in segments(page)[0].text
+
+
+def test_spaces_before_a_tag_in_a_listing_are_kept_when_every_tag_cuts():
+    page = page_of("<pre>ls <b>-l</b></pre>", "paragraph", "continuation", config="cleaneval")
+    assert render("text", page) == "ls -l\n"
+
+
+def test_a_page_without_content_is_empty_and_one_with_a_continuation_is_not():
+    assert page_of("<p>a<p>b", "other", "other").is_empty
+    assert page_of("").is_empty
+    assert not page_of("<p>a<p>b", "other", "continuation").is_empty
+
+
+def test_the_anno_output_is_the_annotation_format():
+    page = page_of("<p>a<p>b", "other", "paragraph")
+    assert render("anno", page) == write_anno(page)

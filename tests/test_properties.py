@@ -1,0 +1,328 @@
+"""What holds for every page: nothing crashes, no text is lost, places are consistent, what is written reads back."""
+
+from __future__ import annotations
+
+import gc
+import html
+import pickle
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from victorpy import CleanPage, Config, DataError, Document, Label, load_config, read_document
+from victorpy.anno import read_anno, write_anno
+from victorpy.decode import decode
+from victorpy.parse import parse
+
+CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
+both_ways = pytest.mark.parametrize("name", CONFIGS)  # by name: a failure shows its arguments
+steadily = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+
+# Names that a page may claim: true ones, made-up ones, and Python's codecs that are no encodings of text.
+CHARSETS = """utf-8 utf-16 utf-16-le utf-32 utf-7 ascii latin-1 windows-1252 windows-1250 koi8-r gb2312 gbk big5 hz
+shift_jis euc-jp iso-2022-jp euc-kr tis-620 undefined idna punycode unicode_escape raw_unicode_escape charmap rot13
+base64 zlib x-user-defined none null utf8; =""".split()
+
+# Pieces of markup, whole and broken, that make soup when thrown together.
+SOUP = [
+    *("tea", "two words", " ", "\n", "\r\n", "\t", "  lead", "trail  ", "é", "茶", "\u3000", "\xa0", "\x0b", "\x1f"),
+    *("\x85", "\u2028", "\x00", "&amp;", "&nbsp;", "&lt;", "&#13;", "&#150;", "&#xD800;", "&", "<", ">", '"', "'", "="),
+    *("<p>", "</p>", "<div>", "</div>", "<b>", "</b>", "<i>", "</i>", "<a href='/x'>", "</a>", "<br>", "<hr/>"),
+    *("<pre>", "</pre>", "<ul>", "<li>", "</ul>", "<h1>", "</h1>", "<table>", "<tr>", "<td>", "</td>", "</table>"),
+    *("<img alt='a  cat'>", "<img alt=''>", "<img hidden alt=x>", "<img alt='&lt;b&gt;'>", "<img src=x>", "<wbr>"),
+    *("<span hidden>", "</span>", "<div aria-hidden='true'>", "<p style='display: none'>", "<p class='a\t\"&amp;'>"),
+    *("<x-y>", "</x-y>", "<a:b>", "<br<p>", "<p <b>", "</", "/>", "<!--", "-->", "<!", "<?", "?>", "<![CDATA[", "]]>"),
+    *("<script>", "</script>", "<style>", "</style>", "<title>", "</title>", "<textarea>", "</textarea>", "<svg>"),
+    *("<noscript>", "</noscript>", "<text id='u' title='t'>", "</text>", "<select><option>", "<form>", "<frameset>"),
+    *(
+        "<html>",
+        "<head>",
+        "</head>",
+        "<body>",
+        "</body>",
+        "</html>",
+        "<plaintext>",
+        "<embed>",
+        "<dl><dt>",
+        "<input value=v>",
+    ),
+]
+soup = st.lists(st.sampled_from(SOUP), max_size=30).map("".join)
+
+BLOCK_TAGS = ["div", "p", "ul", "li", "td", "table", "section", "blockquote", "pre", "h2", "noscript"]
+INLINE_TAGS = ["a", "b", "i", "span", "u", "sub", "x-own"]
+ATTRIBUTES = ["", " class='tea pot'", " hidden", " style='display:none'", " aria-hidden=true", " id='a&amp;b'"]
+GAPS = ["", " ", "\n", " \t ", "<br>", "<br> <br>", "<wbr>", "<!-- no -->", "<hr>", "<img src=x>", "<script>0</script>"]
+
+
+def element(inside: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    tags, attributes = st.sampled_from(BLOCK_TAGS + INLINE_TAGS), st.sampled_from(ATTRIBUTES)
+    children = st.lists(inside, max_size=5).map("".join)
+    return st.builds(lambda tag, more, text: f"<{tag}{more}>{text}</{tag}>", tags, attributes, children)
+
+
+texts = st.text(alphabet="ab.,'<&é茶 \n\t\xa0", max_size=12).map(html.escape)
+alts = texts.map(lambda text: f'<img alt="{text}">')
+nested = st.recursive(texts | alts | st.sampled_from(GAPS), element, max_leaves=25)
+pages = soup | nested
+
+
+def parsed_texts(page: str, config: Config) -> list[str]:
+    """Give the texts of the parsed page in order, ``alt`` texts among them: what blocks must be made of."""
+    root = parse(decode(page).text, delete=config.get("tag-delete")).root
+    found: list[str | None] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
+        found += [element.get("alt") if element.tag == "img" else "", element.text] if event == "start" else []
+        found += [element.tail] if event == "end" else []
+    return [text for text in found if text]
+
+
+def squeezed(document: Document) -> str:
+    return "".join("".join(block.text.split()) for block in document.blocks)
+
+
+@both_ways
+@given(page=st.binary(max_size=400) | soup.map(lambda text: text.encode("utf-8", "replace")))
+@example(page=b"\x00")
+@example(page=b"\xff\xfe\x00\xd8")
+@steadily
+def test_no_bytes_crash_and_only_binary_data_is_refused(name: str, page: bytes) -> None:
+    try:
+        read_document(page, CONFIGS[name])
+        refused = ""
+    except DataError as error:
+        refused = str(error)
+    assert refused in {"", "this is binary data, not a web page"}
+
+
+@given(
+    page=st.lists(st.sampled_from([b"tea ", b"\xe9", b"\x93", b"\\ud800", b"~{", b"\x1b$B", b"+2AA-", b"\xff"])),
+    charset=st.sampled_from(CHARSETS),
+    place=st.sampled_from(["header", "meta", "cleaneval"]),
+)
+@steadily
+def test_no_claimed_charset_crashes(page: list[bytes], charset: str, place: str) -> None:
+    claims = {
+        "meta": f"<meta charset={charset}>",
+        "cleaneval": f"<text id='http://tea.example/' encoding='{charset}'>",
+    }
+    content_type = f"text/html; charset={charset}" if place == "header" else None
+    document = read_document(
+        claims.get(place, "").encode() + b"".join(page), CONFIGS["default"], content_type=content_type
+    )
+    assert pickle.loads(pickle.dumps(document)) == document
+
+
+@given(content_type=st.text(max_size=30) | st.text(max_size=10).map("text/html; charset={}".format))
+@steadily
+def test_no_header_crashes(content_type: str) -> None:
+    document = read_document(b"<p>caf\xe9 au lait</p>", CONFIGS["default"], content_type=content_type)
+    assert "au lait" in document.blocks[0].text
+
+
+@both_ways
+@given(page=st.text(st.characters(), max_size=200) | soup)
+@example(page="\ud800<p>\udfff")
+@example(page="<" * 5_000)
+@example(page="<a " * 5_000)
+@example(page="&#x110000;&#99999999999;")
+@steadily
+def test_no_text_crashes(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    assert all(block.text.strip() for block in document.blocks)
+    squeezed(document).encode("utf-8")  # raises where a surrogate is left
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_no_text_is_lost_between_the_parser_and_the_blocks(name: str, page: str) -> None:
+    assert squeezed(read_document(page, CONFIGS[name])) == "".join("".join(parsed_texts(page, CONFIGS[name])).split())
+
+
+@given(page=pages)
+@steadily
+def test_every_word_is_in_exactly_one_block_and_in_order(page: str) -> None:
+    config = CONFIGS["cleaneval"]
+    words = [word for text in parsed_texts(page, config) for word in text.split()]
+    assert [word for block in read_document(page, config).blocks for word in block.text.split()] == words
+
+
+@both_ways
+@given(shape=nested, ending=st.sampled_from(["", "</body>", "</html>", "</body></html>", "</div></p>"]))
+@steadily
+def test_no_word_is_lost_between_the_page_and_the_blocks(name: str, shape: str, ending: str) -> None:
+    page = f"<p>first</p>{shape}<p>middle</p>{ending}<p>second</p>{shape}<p>last</p>"
+    words = [word for block in read_document(page, CONFIGS[name]).blocks for word in block.text.split()]
+    assert [word for word in words if word in {"first", "middle", "second", "last"}] == [
+        *("first", "middle", "second", "last")
+    ]
+
+
+@given(page=pages)
+@steadily
+def test_both_ways_to_cut_give_the_same_text(page: str) -> None:
+    every, block = (read_document(page, config) for config in CONFIGS.values())
+    assert squeezed(every) == squeezed(block)
+    assert len(every.blocks) >= len(block.blocks)
+    assert every.elements.tag == block.elements.tag
+
+
+@given(page=nested)
+@example(page="<pre>tea <b>pot</b></pre>")
+@steadily
+def test_blocks_put_together_by_spaced_have_the_words_of_the_page(page: str) -> None:
+    shown = [
+        "".join((" " if block.spaced else "") + block.text for block in read_document(page, config).blocks)
+        for config in CONFIGS.values()
+    ]
+    assert shown[0].split() == shown[1].split()
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_white_space_is_collapsed_but_in_pre(name: str, page: str) -> None:
+    for block in read_document(page, CONFIGS[name]).blocks:
+        assert block.preformatted or block.text == " ".join(block.text.split())
+        assert "\n" not in block.text
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_elements_lie_inside_their_parents(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    elements, count = document.elements, len(document.blocks)
+    for number, parent in enumerate(elements.parent):
+        assert -1 <= parent < number < elements.stop[number] <= len(elements)
+        assert 0 <= elements.first_block[number] <= elements.stop_block[number] <= count
+        if parent >= 0:
+            assert elements.stop[number] <= elements.stop[parent]
+            assert elements.first_block[parent] <= elements.first_block[number]
+            assert elements.stop_block[number] <= elements.stop_block[parent]
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_a_block_lies_inside_its_element_and_all_around_it(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    elements = document.elements
+    for block in document.blocks:
+        around, number = [], block.element
+        while number >= 0:
+            assert elements.first_block[number] <= block.index < elements.stop_block[number]
+            around.append(elements.tag[number])
+            number = elements.parent[number]
+        assert block.containers == tuple(reversed(around))
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_pieces_lie_in_their_block_one_behind_the_other(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    for block in document.blocks:
+        starts = [piece.start for piece in block.pieces]
+        assert starts[0] == 0
+        assert all(one < next_one for one, next_one in pairwise([*starts, len(block.text)]))
+        assert block.pieces[0].distance == block.distance
+        for piece in block.pieces:
+            assert block.element <= piece.element < document.elements.stop[block.element]
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_the_tags_of_a_page_are_all_passed_once(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    passed = [tag for block in document.blocks for piece in block.pieces for tag in piece.distance]
+    opened = [tag for tag in (*passed, *document.trailing) if not tag.startswith("/")]
+    assert opened == document.elements.tag
+
+
+@both_ways
+@given(page=pages, labels=st.lists(st.sampled_from(Label), min_size=1), chance=st.floats(0, 1), sure=st.booleans())
+@steadily
+def test_an_annotation_reads_back_exactly(name: str, page: str, labels: list[Label], chance: float, sure: bool) -> None:
+    document = read_document(page, CONFIGS[name], source="tea.html")
+    count = len(document.blocks)
+    given_labels = tuple(labels[number % len(labels)] for number in range(count))
+    written = CleanPage(document, given_labels, (chance,) * count if sure else ())
+    text = write_anno(written)
+    assert read_anno(text, CONFIGS[name].cuts) == written
+    assert write_anno(read_anno(text, CONFIGS[name].cuts)) == text
+
+
+@given(identity=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
+@example(identity=" tea.html ")
+@example(identity="tea: pot\n\nother\t-\t<p>\t")
+@example(identity="\xa0")
+@steadily
+def test_a_page_s_identity_reads_back_exactly(identity: str) -> None:
+    config = CONFIGS["default"]
+    document = read_document("<p>tea</p>", config, url=identity, source=identity)
+    page = CleanPage(document, (Label.PARAGRAPH,))
+    assert read_anno(write_anno(page), config.cuts).document == document
+
+
+@both_ways
+@pytest.mark.parametrize("depth", [250, 254, 255, 256, 300, 700])
+def test_an_annotation_of_a_deep_page_reads_back_exactly(name: str, depth: int) -> None:
+    page = "<div class=a>one<br>" * depth + "<img alt=x><pre>\n two</pre>" + "three</div>" * depth + "<p id=z>four</p>"
+    document = read_document(page, CONFIGS[name])
+    written = CleanPage(document, (Label.OTHER,) * len(document.blocks))
+    assert read_anno(write_anno(written), CONFIGS[name].cuts) == written
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_documents_pickle(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    assert pickle.loads(pickle.dumps(document)) == document
+
+
+@both_ways
+@given(page=pages)
+@steadily
+def test_a_path_ends_at_its_block_s_element(name: str, page: str) -> None:
+    document = read_document(page, CONFIGS[name])
+    for block, path in zip(document.blocks, document.paths(), strict=True):
+        assert [step.partition("[")[0] for step in path.split("/")[1:]] == list(block.containers)
+    places = {block.element: path for block, path in zip(document.blocks, document.paths(), strict=True)}
+    assert len(set(places.values())) == len(places)
+
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "paragraphs": lambda count: "<div>" + "".join(f"<p>w{n} <a href='/'>x</a></p>" for n in range(count)),
+    "line-breaks": lambda count: "<p>" + "".join(f"w{n}<br>" for n in range(count)),
+    "inline-tags": lambda count: "<p>" + "".join(f"w{n} <b>x</b>" for n in range(count)),
+    "lines-of-a-pre": lambda count: "<pre>" + "".join(f"w{n}\n" for n in range(count)),
+    "a-long-text": lambda count: "<p>first</p><p>" + "tea " * (50 * count) + "</p>",
+    "a-long-word": lambda count: "<p>first</p><p>" + "tea" * (80 * count) + "</p>",
+    "tags-without-text": lambda count: "<p>" + "<i></i>" * count + "tea",
+}
+
+
+def cpu_time(page: str, config: Config) -> float:
+    """Take the best of two: what is slower was slowed by something else."""
+    times = []
+    for _ in range(2):
+        gc.collect()
+        started = time.process_time()
+        read_document(page, config)
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
+def test_twice_the_page_takes_about_twice_the_time(shape: Callable[[int], str]) -> None:
+    config = CONFIGS["default"]
+    assert cpu_time(shape(40_000), config) < 3.5 * cpu_time(shape(20_000), config)

@@ -1,0 +1,128 @@
+"""Cross-validation: train on some sites, score on others, fold after fold."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from victorpy.config import Config
+from victorpy.document import Label, Labelling
+from victorpy.gold import LabelledPage
+from victorpy.labellers.base import Labeller
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.scores import BlockCounts, score_texts
+
+MakeLabeller = Callable[[], Labeller]
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """How one page was cleaned by a model that had not seen its site."""
+
+    name: str
+    data: str
+    site: str
+    page_type: str
+    fold: int
+    scores: dict[str, float]
+    blocks: BlockCounts
+    labelling: Labelling = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The results of all folds."""
+
+    pages: tuple[PageResult, ...]
+    folds: int
+
+    def fold(self, number: int) -> list[PageResult]:
+        """The pages that one fold was tested on."""
+        return [page for page in self.pages if page.fold == number]
+
+
+def make_folds(groups: Sequence[str], folds: int, seed: int) -> list[int]:
+    """Give every page a fold so that a group is in one fold only and folds are of about the same size.
+
+    >>> make_folds(["a", "a", "b", "c"], 2, seed=1)
+    [0, 0, 1, 1]
+    """
+    sizes: dict[str, int] = {}
+    for group in groups:
+        sizes[group] = sizes.get(group, 0) + 1
+    order = sorted(sizes)
+    random.Random(seed).shuffle(order)
+    order.sort(key=lambda group: -sizes[group])
+    loads = [0] * folds
+    fold_of = {}
+    for group in order:
+        fold = loads.index(min(loads))
+        fold_of[group] = fold
+        loads[fold] += sizes[group]
+    return [fold_of[group] for group in groups]
+
+
+def cross_validate(
+    pages: Sequence[LabelledPage],
+    make_labeller: MakeLabeller,
+    folds: int = 6,
+    group: str = "site",
+    seed: int = 1,
+    jobs: int = 1,
+) -> Iterator[list[PageResult]]:
+    """Yield the results of each fold; everything that learns sees the other folds' pages alone."""
+    groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
+    fold_of = make_folds(groups, folds, seed)
+    run = partial(_run_fold, list(pages), fold_of, make_labeller)
+    if jobs == 1:
+        yield from map(run, range(folds))
+        return
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        yield from pool.map(run, range(folds))
+
+
+def _run_fold(
+    pages: list[LabelledPage], fold_of: list[int], make_labeller: MakeLabeller, fold: int
+) -> list[PageResult]:
+    training = [page for page, its in zip(pages, fold_of, strict=True) if its != fold]
+    labeller = make_labeller().fit([page.document for page in training], [page.labels for page in training])
+    return [
+        score_page(page, labeller.label(page.document), fold)
+        for page, its in zip(pages, fold_of, strict=True)
+        if its == fold
+    ]
+
+
+def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResult:
+    """Measure a labeller's answer for a gold page."""
+    scores = score_texts(page.output_text(found.labels), page.gold_text)
+    if not page.has_segments:  # gold without tags says nothing of markup
+        scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
+    blocks = BlockCounts.of(found.labels, page.labels)
+    scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
+    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found)
+
+
+_NEEDS_SEGMENTS = frozenset(
+    [
+        "cleaneval_markup",
+        "cleaneval_total",
+        "cleaneval_words_tags_f1",
+        "cleaneval_segments_f1",
+        "cleaneval_segments_unlabelled_f1",
+    ]
+)
+
+
+def crf_maker(config: Config, **parameters: float) -> MakeLabeller:
+    """Make CRF labellers of a config, with parameters that override its own."""
+    return partial(CRFLabeller, config, **parameters)  # type: ignore[arg-type]
+
+
+def keep_everything(page: LabelledPage) -> PageResult:
+    """Score keeping every block as a paragraph: a cleaner that does worse has learned nothing."""
+    labels = tuple(Label.PARAGRAPH for _ in page.document.blocks)
+    return score_page(page, Labelling(labels))
