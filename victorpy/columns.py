@@ -124,9 +124,10 @@ class Columns:
     def link_characters(self) -> Counts:
         """How many of a block's characters stand in links."""
         lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
+        lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break behind a block's last piece
         inside = self._elements_inside(["a"])[self._piece_element] > 0
         counted = np.bincount(self._piece_block, weights=lengths * inside, minlength=self.count)
-        return np.minimum(counted.astype(np.int64), self.lengths)
+        return counted.astype(np.int64)
 
     def _words_of_pieces_in(self, tags: Iterable[str]) -> Floats:
         if not self.count:
@@ -197,10 +198,8 @@ class Columns:
     @cached_property
     def ends_sentence(self) -> Flags:
         """Whether a block ends with the end of a sentence, closing quotes and brackets aside."""
-        ends = self._has(unicode.END)
-        closing = self._has(unicode.PUNCTUATION | unicode.SPACE) & ~ends
-        last = self._last_of(~closing)
-        return (last >= 0) & ends[np.maximum(last, 0)]
+        closing, ends = unicode.CLOSING, unicode.ENDS
+        return np.array([text.rstrip(closing)[-1:] in ends for text in self.texts], dtype=bool)
 
     def _first_of(self, chars: Flags) -> Counts:
         """Where each block's first marked character is, -1 for none."""
@@ -208,12 +207,6 @@ class Columns:
         at = np.searchsorted(where, self._starts)
         first = np.append(where, len(chars))[at]
         return np.where(first < self._starts + self.lengths, first, -1)
-
-    def _last_of(self, chars: Flags) -> Counts:
-        where = np.flatnonzero(chars)
-        at = np.searchsorted(where, self._starts + self.lengths) - 1
-        last = np.append(where, -1)[at]
-        return np.where(last >= self._starts, last, -1)
 
     # Repetition.
 
@@ -265,14 +258,14 @@ class Columns:
 
     @cached_property
     def names(self) -> tuple[list[str], Counts]:
-        """The different names (class, id and role) that elements have, and the number of each element's."""
+        """The different names (class, id and role, a line each) of elements, and the number of each element's."""
         numbers: dict[tuple[str, str, str], int] = {("", "", ""): 0}
         found = []
         for attributes in self.document.elements.attributes:
             get = attributes.get
             key = (get("class", ""), get("id", ""), get("role", ""))
             found.append(numbers.setdefault(key, len(numbers)))
-        return [" ".join(key) for key in numbers], np.array(found, dtype=np.int64)
+        return ["\n".join(key) for key in numbers], np.array(found, dtype=np.int64)
 
     @cached_property
     def parent(self) -> Counts:

@@ -16,7 +16,7 @@ from pathlib import Path
 from victorpy import resources
 from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
-from victorpy.textformat import expand, strip_comment, tokens
+from victorpy.textformat import expand, read_lines, strip_comment, tokens
 from victorpy.variables import VARIABLES, kind_of
 
 
@@ -119,11 +119,14 @@ class _Reader:
         self.places: dict[str, str] = {}
         self._open: list[Path] = []
 
-    def read(self, path: Path) -> None:
+    def read(self, path: Path, place: str = "") -> None:
+        """Read a file; `place` is the line that includes it."""
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from error
+            lines = read_lines(path)
+        except OSError as error:
+            raise ConfigError(f"{place or path}: cannot be read: {error}") from error
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
         self._open.append(path)
         for number, line in enumerate(lines, 1):
             self._line(strip_comment(line), f"{path}:{number}")
@@ -148,7 +151,7 @@ class _Reader:
             raise ConfigError(f"{place}: no config {name!r} to include{suggest(name, known)}")
         if path.resolve() in [opened.resolve() for opened in self._open]:
             raise ConfigError(f"{place}: {name!r} includes itself")
-        self.read(path)
+        self.read(path, place)
 
     def _assign(self, variable: str, rest: str, place: str) -> None:
         kind = kind_of(variable)
@@ -162,6 +165,9 @@ class _Reader:
         values = tuple(value for token, quoted in found for value in self._resolve(token, quoted, place))
         if values and not VARIABLES[kind].single:
             values = (*self.values.get(variable, ()), *values)
+        wrong = VARIABLES[kind].check(values) if values and VARIABLES[kind].line_by_line else ""
+        if wrong:
+            raise ConfigError(f"{place}: {variable}: {wrong}, not {' '.join(values)!r}")
         self.values[variable] = values
         self.places[variable] = place
 

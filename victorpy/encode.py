@@ -30,6 +30,8 @@ class Encoder:
         column = np.asarray(self.feature.column(page, self.name))
         if column.shape != (page.count,):
             raise DataError(f"feature {self.name!r} gave {column.shape} values for {page.count} blocks")
+        if column.dtype.kind not in "biuf":
+            raise DataError(f"feature {self.name!r} gave no numbers but {column.dtype.name}")
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             block = int(np.flatnonzero(~np.isfinite(column))[0])
             raise DataError(

@@ -27,6 +27,10 @@ class Registry(Generic[Thing]):
             raise VictorError(f"{self.kind} {name!r} is registered twice")
         self._things[name] = thing
 
+    def remove(self, name: str) -> None:
+        """Forget a thing."""
+        del self._things[name]
+
     def register(self, name: str) -> Callable[[Thing], Thing]:
         """Decorate a function or class to register it under a name."""
 

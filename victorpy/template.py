@@ -19,7 +19,7 @@ from victorpy import resources
 from victorpy.config import Config
 from victorpy.encode import Codes, Encoder
 from victorpy.errors import TemplateError, suggest
-from victorpy.textformat import expand, strip_comment
+from victorpy.textformat import expand, read_lines, strip_comment
 
 _REFERENCE = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\s\]]+)\s*\]")
 _LINE = re.compile(rf"(?:[\w.-]+:)?\s*({_REFERENCE.pattern}(?:\s*/?\s*{_REFERENCE.pattern})*)\s*")
@@ -67,12 +67,14 @@ def load_template(config: Config) -> Template:
 def read_template(path: Path, features: Sequence[str]) -> Template:
     """Read a template file whose references name the given features."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        written_lines = read_lines(path)
+    except OSError as error:
         raise TemplateError(f"{path}: cannot be read: {error}") from error
+    except ValueError as error:
+        raise TemplateError(str(error)) from error
     lines: dict[Line, None] = {}
     bigrams = False
-    for number, written in enumerate(text.splitlines(), 1):
+    for number, written in enumerate(written_lines, 1):
         line = strip_comment(written).strip()
         if line == "B":
             bigrams = True
@@ -80,7 +82,7 @@ def read_template(path: Path, features: Sequence[str]) -> Template:
             lines.update(dict.fromkeys(_parse_line(one, features, f"{path}:{number}") for one in expand(line)))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
-    return Template(tuple(lines), tuple(features), bigrams, text)
+    return Template(tuple(lines), tuple(features), bigrams, "\n".join(written_lines) + "\n")
 
 
 def _parse_line(line: str, features: Sequence[str], place: str) -> Line:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 _TOKEN = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*')|(?P<bare>(?:\{[^{}]*\}|[^\s"'{}]|[{}])+)""")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read a text file's lines; a byte that is not UTF-8 is a ValueError with its line."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ValueError(f"{path}:{line}: cannot be read: the file is not UTF-8") from error
 
 
 def strip_comment(line: str) -> str:
@@ -55,6 +66,7 @@ def expand(text: str) -> list[str]:
 def _choices(inside: str) -> list[str]:
     numbers = _RANGE.fullmatch(inside.strip())
     if numbers:
-        low, high = int(numbers[1]), int(numbers[2])
-        return [str(number) for number in range(low, high + 1)]
+        first, last = int(numbers[1]), int(numbers[2])
+        step = 1 if first <= last else -1
+        return [str(number) for number in range(first, last + step, step)]
     return [choice.strip() for choice in inside.split(",")]

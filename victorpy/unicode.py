@@ -18,7 +18,10 @@ LETTER, UPPER, LOWER, DIGIT, PUNCTUATION, SPACE, UNSPACED, END = (1 << bit for b
 a sentence; a combining mark is a LETTER, because Thai and Hindi words are full of them."""
 
 _RUNS = Path(__file__).parent / "unicode-runs.npy"
-_ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
+ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
+CLOSING = " \t\"'’”»›)]}」』）］】〉》"
+"""What may follow the end of a sentence and still belong to it."""
+
 _UNSPACED_SCRIPTS = (
     "CJK",
     "HIRAGANA",
@@ -47,7 +50,7 @@ def classify(char: str) -> int:
     (True, True, True)
     """
     category = unicodedata.category(char)
-    flags = END if char in _ENDS else 0
+    flags = END if char in ENDS else 0
     if char.isspace():
         return flags | SPACE
     if category[0] in "LM":

@@ -79,6 +79,8 @@ class Variable(NamedTuple):
     purpose: str
     single: bool = False
     """A single value is replaced when it is given again; lists are appended to."""
+    line_by_line: bool = False
+    """Whether a list can be checked before it is whole, so that an error names the line at fault."""
 
 
 VARIABLES: dict[str, Variable] = {
@@ -93,15 +95,25 @@ VARIABLES: dict[str, Variable] = {
     "class-*": Variable(_words, "a group of similar elements"),
     "feature-modules": Variable(_words, "Python files with features of your own"),
     "crf-features": Variable(_words, "the features that are computed, in order"),
-    "feature-*-values": Variable(_bins, "bins: a number becomes the largest of these that is less than or equal to it"),
+    "feature-*-values": Variable(
+        _bins, "bins: a number becomes the largest of these that is less than or equal to it", line_by_line=True
+    ),
     "feature-*-scale": Variable(
         _number(1, whole=True), "a share from 0 to 1 becomes one of this many steps", single=True
     ),
     "regexp-*": Variable(
-        _regexps, "patterns of the feature regexp.*: its value is the number of the first that matches"
+        _regexps,
+        "patterns of the feature regexp.*: its value is the number of the first that matches",
+        line_by_line=True,
     ),
-    "name-*": Variable(_regexps, "patterns of the feature name.*: it counts elements whose class, id or role matches"),
-    "bullet": Variable(_regexps, "patterns of the feature bullet: every combination of matches is a value"),
+    "name-*": Variable(
+        _regexps,
+        "patterns of the feature name.*: it counts elements whose class, id or role matches",
+        line_by_line=True,
+    ),
+    "bullet": Variable(
+        _regexps, "patterns of the feature bullet: every combination of matches is a value", line_by_line=True
+    ),
     "crf-template": Variable(_one_word, "the template: a name of templates/ or a path", single=True),
     "crf-algorithm": Variable(
         _one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True

@@ -149,6 +149,12 @@ def _read_tables(path: Path, names: _AttributeNames) -> Tables:
     return Tables(labels, names.layout, numbers, weights, transitions)
 
 
+def trainer_parameters(algorithm: str) -> list[str]:
+    """Name the parameters that an algorithm of crfsuite has."""
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    return sorted(trainer.params())
+
+
 def _read_weights(path: Path) -> npt.NDArray[Any]:
     content = path.read_bytes()
     header = np.frombuffer(content, dtype="<u4", count=12)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
-import sys
+import re
+import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from victorpy.config import Config
 from victorpy.document import Block
 from victorpy.errors import suggest
 from victorpy.registry import Registry
+from victorpy.textformat import expand
+
+_BRACES = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,13 @@ class Feature:
     family: str
     description: str
     function: Callable[..., Column]
+    argument: str | None = None
+    """What the function is told besides the page; of a name with a star, what the star stands for."""
 
     def column(self, page: Columns, name: str) -> Column:
-        """Compute the feature; one that stands for many is told which by what the star means."""
-        if self.name.endswith("*"):
-            return self.function(page, name[len(self.name) - 1 :])
-        return self.function(page)
+        """Compute the feature under one of the names that it stands for."""
+        argument = name[len(self.name) - 1 :] if self.name.endswith("*") else self.argument
+        return self.function(page) if argument is None else self.function(page, argument)
 
 
 FEATURES: Registry[Feature] = Registry("feature", "victorpy.features")
@@ -44,12 +48,17 @@ Function = Callable[..., Any]
 def feature(name: str, family: str = "") -> Callable[[Function], Function]:
     """Register a function of a page's columns as a feature.
 
-    Its docstring is the description that users see; its family is its module's name, if not given.
+    Its docstring is the description that users see; its family is its module's name, if not given. A name with
+    braces, ``ancestor{1..3}.words``, registers one for each, and tells the function which.
     """
 
     def register(function: Function) -> Function:
         description = " ".join((inspect.getdoc(function) or "").split())
-        FEATURES.add(name, Feature(name, family or function.__module__.rpartition(".")[2], description, function))
+        kind = family or function.__module__.rpartition(".")[2]
+        choices = _BRACES.search(name)
+        for choice in expand(choices[0]) if choices else [None]:
+            full = name if choice is None or choices is None else name.replace(choices[0], choice)
+            FEATURES.add(full, Feature(full, kind, description, function, choice))
         return function
 
     return register
@@ -90,21 +99,32 @@ def load_modules(config: Config) -> None:
 
 
 def _load_module(path: Path, config: Config) -> None:
-    """Import a file once for each content that it has."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    module_name = f"victorpy_features_{path.stem}_{digest}"
-    if module_name in sys.modules:
-        return
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
-        raise config.error("feature-modules", f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
+    """Import a file once for each content that it has; what it registered before is replaced."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if any(loaded.digest == digest for loaded in _LOADED.values()):
+        return  # it, or the copy of it that travels with a model
+    known = _LOADED.get(path.resolve())
+    for name in known.features if known else ():
+        FEATURES.remove(name)
+    before = frozenset(FEATURES)
     try:
-        spec.loader.exec_module(module)
+        runpy.run_path(str(path), run_name=f"own.{path.stem}")
     except Exception as error:  # whatever a user's file may raise
-        del sys.modules[module_name]
+        for name in frozenset(FEATURES) - before:
+            FEATURES.remove(name)
+        _LOADED.pop(path.resolve(), None)
         raise config.error("feature-modules", f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    _LOADED[path.resolve()] = _Loaded(digest, frozenset(FEATURES) - before)
+
+
+class _Loaded(NamedTuple):
+    """A user's file as it was imported."""
+
+    digest: str
+    features: frozenset[str]
+
+
+_LOADED: dict[Path, _Loaded] = {}  # beside the registry, which is of the whole process too
 
 
 def check_features(config: Config) -> None:

@@ -37,42 +37,37 @@ def link_share(page: Columns) -> Column:
 @feature("name.*")
 def named(page: Columns, what: str) -> Column:
     """Number of elements around the block whose class, id or role matches a pattern of name-*."""
-    pattern = re.compile("|".join(f"(?:{part})" for part in page.config.get(f"name-{what}")), re.IGNORECASE)
+    patterns = [re.compile(part, re.IGNORECASE | re.MULTILINE) for part in page.config.get(f"name-{what}")]
     names, name_of_element = page.names
-    matching = np.array([pattern.search(name) is not None for name in names], dtype=bool)
+    matching = np.array([any(pattern.search(name) for pattern in patterns) for name in names], dtype=bool)
     return page.inside(np.flatnonzero(matching[name_of_element]))
 
 
-@feature("ancestor1.*")
-def first_ancestor(page: Columns, what: str) -> Column:
-    """Of the element around the block's own: words, link-share, block-words (a block) or block-share (of the page)."""
-    return _ancestor(page, 1, what)
+@feature("ancestor{1..3}.words")
+def ancestor_words(page: Columns, level: str) -> Column:
+    """Number of words in the element so many levels above the block's own."""
+    return page.element_sum(page.words, page.ancestor(int(level)))
 
 
-@feature("ancestor2.*")
-def second_ancestor(page: Columns, what: str) -> Column:
-    """The same of the element two levels up."""
-    return _ancestor(page, 2, what)
+@feature("ancestor{1..3}.link-share")
+def ancestor_link_share(page: Columns, level: str) -> Column:
+    """Share of link words among the words of the element so many levels above the block's own."""
+    element = page.ancestor(int(level))
+    return page.element_sum(page.link_words, element) / np.maximum(page.element_sum(page.words, element), 1)
 
 
-@feature("ancestor3.*")
-def third_ancestor(page: Columns, what: str) -> Column:
-    """The same of the element three levels up."""
-    return _ancestor(page, 3, what)
+@feature("ancestor{1..3}.block-share")
+def ancestor_share(page: Columns, level: str) -> Column:
+    """Share that the element so many levels above the block's own has of the page's words."""
+    return page.element_sum(page.words, page.ancestor(int(level))) / max(float(page.words.sum()), 1.0)
 
 
-def _ancestor(page: Columns, levels: int, what: str) -> Column:
-    element = page.ancestor(levels)
-    words = page.element_sum(page.words, element)
-    if what == "words":
-        return words
-    if what == "link-share":
-        return page.element_sum(page.link_words, element) / np.maximum(words, 1)
-    if what == "block-share":
-        return words / max(float(page.words.sum()), 1.0)
-    if what == "block-words":
-        return words / np.maximum(page.element_sum(np.ones(page.count), element), 1)
-    raise ValueError(f"ancestor features are words, link-share, block-share and block-words, not {what!r}")
+@feature("ancestor{1..3}.block-words")
+def ancestor_block_words(page: Columns, level: str) -> Column:
+    """Average number of words in the blocks of the element so many levels above the block's own."""
+    element = page.ancestor(int(level))
+    blocks = page.element_sum(np.ones(page.count), element)
+    return page.element_sum(page.words, element) / np.maximum(blocks, 1)
 
 
 @feature("window.words")

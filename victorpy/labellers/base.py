@@ -64,15 +64,10 @@ class Labeller(ABC):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn, where it asks, what kind of estimator this is."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        """Tell scikit-learn, where it asks, what kind of estimator this is: none whose labels it could stratify."""
+        from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(two_d_array=False),
-        )
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)

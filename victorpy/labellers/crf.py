@@ -10,10 +10,10 @@ import numpy as np
 from victorpy.config import Config, load_config
 from victorpy.crf.decoding import Floats, marginals, viterbi
 from victorpy.crf.tables import Tables
-from victorpy.crf.training import Progress, train
+from victorpy.crf.training import Progress, train, trainer_parameters
 from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError, VictorError, suggest
 from victorpy.labellers.base import LABELLERS, Labeller
 from victorpy.template import load_template
 
@@ -107,11 +107,19 @@ class CRFLabeller(Labeller):
         return np.where(_content(tables, shares) >= threshold, best, noise).tolist()
 
     def _settings(self) -> dict[str, Any]:
+        """The trainer's parameters: the config's, as far as they are of the algorithm, and our own."""
         config = self._prepare().config
-        settings: dict[str, Any] = {
-            name: float(values[0]) for name, values in config.family("crf-param-").items() if values
-        }
-        settings["algorithm"] = self.algorithm or config.one("crf-algorithm", "lbfgs")
+        algorithm = self.algorithm or config.one("crf-algorithm", "lbfgs")
+        known = trainer_parameters(algorithm)
+        settings: dict[str, Any] = {"algorithm": algorithm}
+        for name, values in config.family("crf-param-").items():
+            if name in known and values:
+                settings[name] = float(values[0])
+            elif self.algorithm is None and values:
+                message = (
+                    f"crfsuite's {algorithm} has no parameter {name!r}{suggest(name, known)}; it has {', '.join(known)}"
+                )
+                raise config.error(f"crf-param-{name}", message)
         own = {"c1": self.c1, "c2": self.c2, "max_iterations": self.max_iterations}
         return settings | {name: value for name, value in own.items() if value is not None}
 
