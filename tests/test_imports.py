@@ -19,7 +19,7 @@ LAYERS = [
         *("labellers", "markup", "anno", "outputs"),
     },
     {"cleaner", "model", ""},
-    {"datasets", "gold", "align", "scores", "train", "crossval", "compare", "report"},
+    {"datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report", "view"},
     {"annotate", "batch"},
     {"commands", "__main__"},
 ]

@@ -35,9 +35,10 @@ class Cleaner:
     """Cleans pages with one labeller, loaded once.
 
     >>> cleaner = Cleaner.load()
-    >>> page = cleaner.document("<h1>Tea</h1><p>Tea is a drink that is made by pouring hot water over leaves.</p>")
+    >>> page = cleaner.document("<ul><li><a href='/'>Home</a><li><a href='/tea'>Tea</a></ul><p>Tea is a drink. It is "
+    ...                         "made by pouring hot water over the cured leaves of the tea bush, and it is drunk hot.")
     >>> [str(label) for label in page.labels]
-    ['header', 'paragraph']
+    ['other', 'other', 'paragraph']
     """
 
     def __init__(self, labeller: Labeller, config: Config) -> None:
@@ -82,8 +83,9 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text") -> st
     The page is HTML as text or as bytes of any encoding; `format` is one of text, markdown, html, jsonl,
     cleaneval and anno.
 
-    >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><h1>Tea</h1>"
-    ...       "<p>Tea is a drink that is made by pouring hot water over leaves of the tea bush.</p>", format="markdown")
-    '# Tea\n\nTea is a drink that is made by pouring hot water over leaves of the tea bush.\n'
+    >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><p>Tea is <b>hot</b>. It is made by pouring water "
+    ...       "over the cured leaves of the tea bush, and it is drunk all over the world.</p>", format="markdown")
+    'Tea is **hot**. It is made by pouring water over the cured leaves of the tea bush, and it is drunk all over the
+    world.\n'
     """
     return _default_cleaner().clean(page, url, format)

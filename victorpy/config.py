@@ -64,6 +64,12 @@ class Config:
         return tuple(Label(value) for value in self.get("labels")) or tuple(Label)
 
     @property
+    def features(self) -> tuple[str, ...]:
+        """The features that are computed, in order."""
+        off = self.get("crf-features-off")
+        return tuple(name for name in self.get("crf-features") if name not in off)
+
+    @property
     def cuts(self) -> Cuts:
         """Where pages are cut."""
         return Cuts(
@@ -118,6 +124,7 @@ class _Reader:
         self.values: dict[str, tuple[str, ...]] = {}
         self.places: dict[str, str] = {}
         self._open: list[Path] = []
+        self._done: set[Path] = set()
 
     def read(self, path: Path, place: str = "") -> None:
         """Read a file; `place` is the line that includes it."""
@@ -131,6 +138,7 @@ class _Reader:
         for number, line in enumerate(lines, 1):
             self._line(strip_comment(line), f"{path}:{number}")
         self._open.pop()
+        self._done.add(path.resolve())
 
     def _line(self, line: str, place: str) -> None:
         if not line.strip():
@@ -151,7 +159,8 @@ class _Reader:
             raise ConfigError(f"{place}: no config {name!r} to include{suggest(name, known)}")
         if path.resolve() in [opened.resolve() for opened in self._open]:
             raise ConfigError(f"{place}: {name!r} includes itself")
-        self.read(path, place)
+        if path.resolve() not in self._done:  # two files that include the same third one do not double it
+            self.read(path, place)
 
     def _assign(self, variable: str, rest: str, place: str) -> None:
         kind = kind_of(variable)

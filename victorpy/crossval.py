@@ -30,18 +30,8 @@ class PageResult:
     scores: dict[str, float]
     blocks: BlockCounts
     labelling: Labelling = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """The results of all folds."""
-
-    pages: tuple[PageResult, ...]
-    folds: int
-
-    def fold(self, number: int) -> list[PageResult]:
-        """The pages that one fold was tested on."""
-        return [page for page in self.pages if page.fold == number]
+    gold_content: tuple[bool, ...] = field(repr=False)
+    """Whether each block is content by the gold."""
 
 
 def make_folds(groups: Sequence[str], folds: int, seed: int) -> list[int]:
@@ -102,8 +92,9 @@ def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResul
     if not page.has_segments:  # gold without tags says nothing of markup
         scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
     blocks = BlockCounts.of(found.labels, page.labels)
+    gold_content = tuple(label.is_content for label in page.labels)
     scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
-    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found)
+    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found, gold_content)
 
 
 _NEEDS_SEGMENTS = frozenset(

@@ -71,7 +71,7 @@ def make_encoders(config: Config) -> list[Encoder]:
     check_features(config)
     bins, scales = config.family("feature-", "-values"), config.family("feature-", "-scale")
     encoders = []
-    for name in config.get("crf-features"):
+    for name in config.features:
         feature = find_feature(name)
         assert feature is not None  # check_features has seen to it
         scale = int(scales[name][0]) if scales.get(name) else 0

@@ -61,7 +61,7 @@ def load_template(config: Config) -> Template:
         raise config.error(
             "crf-template", f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}"
         )
-    return read_template(path, config.get("crf-features"))
+    return without(read_template(path, config.get("crf-features")), config.get("crf-features-off"))
 
 
 def read_template(path: Path, features: Sequence[str]) -> Template:
@@ -82,7 +82,23 @@ def read_template(path: Path, features: Sequence[str]) -> Template:
             lines.update(dict.fromkeys(_parse_line(one, features, f"{path}:{number}") for one in expand(line)))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
-    return Template(tuple(lines), tuple(features), bigrams, "\n".join(written_lines) + "\n")
+    return Template(tuple(lines), tuple(features), bigrams, "\n".join(written_lines))
+
+
+def without(template: Template, off: Sequence[str]) -> Template:
+    """Leave features out, with the lines that refer to them; the others are numbered anew."""
+    if not off:
+        return template
+    kept = [name for name in template.features if name not in off]
+    number = {template.features.index(name): at for at, name in enumerate(kept)}
+    lines = tuple(
+        tuple(Reference(reference.offset, number[reference.feature]) for reference in line)
+        for line in template.lines
+        if all(reference.feature in number for reference in line)
+    )
+    if not lines:
+        raise TemplateError(f"no line of the template is left without {', '.join(off)}")
+    return Template(lines, tuple(kept), template.bigrams, template.text)
 
 
 def _parse_line(line: str, features: Sequence[str], place: str) -> Line:

@@ -14,7 +14,7 @@ def read_lines(path: Path) -> list[str]:
     """Read a text file's lines; a byte that is not UTF-8 is a ValueError with its line."""
     content = path.read_bytes()
     try:
-        return content.decode("utf-8-sig").splitlines()
+        return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(f"{path}:{line}: cannot be read: the file is not UTF-8") from error
@@ -59,8 +59,9 @@ def expand(text: str) -> list[str]:
     found = _BRACES.search(text)
     if not found:
         return [text]
-    before, after = text[: found.start()], expand(text[found.end() :])
-    return [before + choice + rest for choice in _choices(found[1]) for rest in after]
+    before, after = text[: found.start()], text[found.end() :]
+    expanded = [full for choice in _choices(found[1]) for full in expand(before + choice + after)]
+    return list(dict.fromkeys(expanded))
 
 
 def _choices(inside: str) -> list[str]:

@@ -24,8 +24,10 @@ CLOSING = " \t\"'’”»›)]}」』）］】〉》"
 
 _UNSPACED_SCRIPTS = (
     "CJK",
+    "IDEOGRAPHIC ITERATION",
     "HIRAGANA",
     "KATAKANA",
+    "HALFWIDTH KATAKANA",
     "THAI",
     "LAO",
     "KHMER",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -33,12 +34,14 @@ def _one_word(values: tuple[str, ...]) -> str:
 def _number(low: float, high: float = float("inf"), whole: bool = False) -> Check:
     def check(values: tuple[str, ...]) -> str:
         kind = "a whole number" if whole else "a number"
-        wanted = f"must be {kind} from {low:g}" + ("" if high == float("inf") else f" to {high:g}")
+        wanted = f"must be {kind}"
+        wanted += "" if low == float("-inf") else f" from {low:g}"
+        wanted += "" if high == float("inf") else f" to {high:g}"
         try:
             (value,) = map(int if whole else float, values)
         except ValueError:
             return wanted
-        return "" if low <= value <= high else wanted
+        return "" if low <= value <= high and math.isfinite(value) else wanted
 
     return check
 
@@ -95,6 +98,9 @@ VARIABLES: dict[str, Variable] = {
     "class-*": Variable(_words, "a group of similar elements"),
     "feature-modules": Variable(_words, "Python files with features of your own"),
     "crf-features": Variable(_words, "the features that are computed, in order"),
+    "crf-features-off": Variable(
+        _words, "features that are left out again, with the template lines that refer to them"
+    ),
     "feature-*-values": Variable(
         _bins, "bins: a number becomes the largest of these that is less than or equal to it", line_by_line=True
     ),

@@ -69,7 +69,7 @@ def _cleaner(model: str | None, config: str | None) -> Cleaner:
         return Cleaner.load(model or DEFAULT)
     wanted = load_config(config)
     cleaner = Cleaner.load(model or wanted.name)
-    if cleaner.config.get("crf-features") != wanted.get("crf-features"):
+    if cleaner.config.features != wanted.features:
         raise ConfigError(
             f"the model {model or wanted.name!r} was trained with other features than config {config!r} has; "
             f"train one with: learn.py --config {config} FILES.anno"

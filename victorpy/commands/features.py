@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     load_modules(config)
     check_features(config)
-    used = config.get("crf-features")
+    used = config.features
     starred = {found.name for name in used if (found := find_feature(name)) and found.name != name}
     names = [*used, *(name for name in FEATURES if name not in used and name not in starred)]
     rows = []

@@ -20,6 +20,9 @@ from victorpy.template import load_template
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
 
+# A page that nothing of is probable enough keeps what has this share of its highest probability.
+OWN_SHARE = 0.25
+
 
 @LABELLERS.register("crf")
 class CRFLabeller(Labeller):
@@ -46,6 +49,10 @@ class CRFLabeller(Labeller):
         self._prepared: _Prepared | None = None
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what a config means, which is found again: a user's own features do not pickle."""
+        return self.__dict__ | {"_prepared": None}
 
     def fit(
         self,
@@ -104,7 +111,10 @@ class CRFLabeller(Labeller):
         threshold = float(config.one("threshold", "0.5")) if self.threshold is None else self.threshold
         noise = tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
         best = np.where(np.arange(shares.shape[1]) == noise, -1.0, shares).argmax(axis=1)
-        return np.where(_content(tables, shares) >= threshold, best, noise).tolist()
+        content = _content(tables, shares)
+        # A page unlike those of the training, a very short one say, is judged by its own best block.
+        threshold = min(threshold, OWN_SHARE * float(content.max(initial=0.0)))
+        return np.where(content >= threshold, best, noise).tolist()
 
     def _settings(self) -> dict[str, Any]:
         """The trainer's parameters: the config's, as far as they are of the algorithm, and our own."""

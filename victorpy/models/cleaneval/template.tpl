@@ -41,3 +41,4 @@
 %x[0,sentence.count]%x[0,{div,td}-group.word-ratio]
 
 B
+

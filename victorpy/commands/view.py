@@ -1,0 +1,82 @@
+"""View: write a page that shows every block of a web page, coloured by its label.
+
+examples:
+  victor view page.html -o view.html                        what the bundled model keeps and drops
+  victor view page.html --gold page.anno -o view.html       and where it disagrees with a person
+  victor view page.html --against trafilatura -o view.html  beside another cleaner, or another model
+
+Colours are labels, their strength is probability, what is dropped is grey. Pointing at a block or stepping to
+it with j and k shows its features. The file needs no network and runs nothing of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+
+from victorpy.align import Gold, align
+from victorpy.anno import load_anno
+from victorpy.cleaner import Cleaner
+from victorpy.datasets.cleaneval import parse_gold
+from victorpy.decode import decode
+from victorpy.document import CleanPage, Label
+from victorpy.errors import DataError
+from victorpy.model import DEFAULT
+from victorpy.report.views import Column, render_view
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
+    parser.add_argument("--gold", type=Path, help="an .anno file, or a text, with CleanEval's tags or without")
+    parser.add_argument("--against", metavar="OTHER", help="trafilatura, or another model")
+    parser.add_argument("-m", "--model", default=DEFAULT, help="a model directory or the name of a bundled model")
+    parser.add_argument("--url", help="the address of the page")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Clean the page and write the view."""
+    cleaner = Cleaner.load(arguments.model)
+    content = arguments.page.read_bytes()
+    page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True)
+    gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
+    columns = [Column(f"victorpy ({arguments.model})", page)]
+    if arguments.against:
+        columns.append(Column(arguments.against, _other(arguments.against, content, page, cleaner)))
+    view = render_view(page.document.title or str(arguments.page), columns, gold)
+    if arguments.output:
+        arguments.output.write_text(view, encoding="utf-8")
+    else:
+        sys.stdout.write(view)
+    return 0
+
+
+def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, ...]:
+    if path.suffix == ".anno":
+        annotated = load_anno(path, cleaner.config.cuts)
+        if [block.text for block in annotated.document.blocks] == [block.text for block in page.document.blocks]:
+            return annotated.labels
+        raise DataError(f"{path}: its blocks are not those of the page")
+    _, segments = parse_gold(decode(path.read_bytes()).text)
+    return align(page.document, segments, cleaner.config.cuts.block_level)
+
+
+def _other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
+    """Another cleaner's labels of the same blocks: a model's own, or those that trafilatura's text comes to."""
+    if name != "trafilatura":
+        other = Cleaner.load(name)
+        if other.config.cuts == cleaner.config.cuts:
+            found = other.labeller.label(page.document)
+            return CleanPage(page.document, found.labels, found.probabilities, found.content)
+        text = other.clean(content)
+    elif importlib.util.find_spec("trafilatura"):
+        import trafilatura
+
+        text = trafilatura.extract(content) or ""
+    else:
+        raise DataError("trafilatura is not installed: pip install 'victorpy[peers]'")
+    return CleanPage(page.document, align(page.document, [Gold(text)], cleaner.config.cuts.block_level))

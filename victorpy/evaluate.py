@@ -1,0 +1,276 @@
+"""Experiments on gold pages: cross-validation, learning curve, ablation and grid, as one plain result.
+
+`Evaluation.scores()` is what scores.json holds; reports draw it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from victorpy.config import Config
+from victorpy.crossval import PageResult, crf_maker, cross_validate, keep_everything
+from victorpy.document import Label
+from victorpy.errors import ConfigError, DataError
+from victorpy.features import find_feature
+from victorpy.gold import LabelledPage
+from victorpy.scores import BlockCounts
+from victorpy.statistics import summarise
+
+MEASURES = {
+    "label_accuracy": "labels right",
+    "content_accuracy": "content/noise right",
+    "words_f1": "words F1",
+    "cleaneval_words_f1": "CleanEval words F1",
+    "cleaneval_text": "CleanEval text-only",
+    "cleaneval_markup": "CleanEval text and markup",
+    "cleaneval_total": "CleanEval total",
+    "shingle_f1": "4-word shingles F1",
+    "empty": "pages left empty",
+}
+"""The measures that tables show, with their names."""
+
+CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many folds are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How pages are shared out."""
+
+    folds: int = 6
+    group: str = "site"
+    seed: int = 1
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All results of an evaluation."""
+
+    settings: Settings
+    config: Config
+    pages: tuple[PageResult, ...]
+    everything: tuple[PageResult, ...]
+    """The same pages with everything kept: what there is to beat."""
+    curve: tuple[dict[str, Any], ...] = ()
+    ablation: tuple[dict[str, Any], ...] = ()
+    grid: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    def scores(self) -> dict[str, Any]:
+        """Give every number by name; shares are in 0..1."""
+        return {
+            "config": self.config.name,
+            "settings": {name: getattr(self.settings, name) for name in ("folds", "group", "seed")},
+            "pages_count": len(self.pages),
+            "blocks_count": BlockCounts.sum(page.blocks for page in self.pages).total,
+            "mean": means(self.pages),
+            "interval": intervals(self.pages),
+            "pooled": pooled(self.pages),
+            "keep_everything": means(self.everything),
+            "folds": [means(self.fold(number)) for number in range(self.settings.folds)],
+            "by_type": {kind: means(found) for kind, found in self.by_type().items()},
+            "labels": label_scores(self.pages),
+            "confusion": confusion(self.pages),
+            "calibration": calibration(self.pages),
+            "learning_curve": list(self.curve),
+            "ablation": list(self.ablation),
+            "grid": list(self.grid),
+            "pages": [_page_record(page) for page in self.pages],
+            "warnings": list(self.warnings),
+        }
+
+    def fold(self, number: int) -> list[PageResult]:
+        """The pages that one fold was tested on."""
+        return [page for page in self.pages if page.fold == number]
+
+    def by_type(self) -> dict[str, list[PageResult]]:
+        """The pages by their kind, where the data says what it is."""
+        kinds = sorted({page.page_type for page in self.pages if page.page_type})
+        return {kind: [page for page in self.pages if page.page_type == kind] for kind in kinds}
+
+
+def evaluate(pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress) -> Evaluation:
+    """Cross-validate a config."""
+    sites = {page.site for page in pages}
+    if settings.folds < 2:
+        raise DataError("cross-validation needs at least 2 folds")
+    if settings.group == "site" and len(sites) < settings.folds:
+        raise DataError(f"{len(sites)} sites do not fill {settings.folds} folds: use fewer, or --group page")
+    results = run(pages, config, settings, "cross-validation", progress)
+    return Evaluation(settings, config, results, tuple(keep_everything(page) for page in pages))
+
+
+def run(
+    pages: Sequence[LabelledPage],
+    config: Config,
+    settings: Settings,
+    what: str,
+    progress: Progress,
+    **parameters: float,
+) -> tuple[PageResult, ...]:
+    """Run all folds and give their pages in order."""
+    results: list[PageResult] = []
+    progress(what, 0, settings.folds)
+    folds = cross_validate(
+        pages, crf_maker(config, **parameters), settings.folds, settings.group, settings.seed, settings.jobs
+    )
+    for number, fold in enumerate(folds, 1):
+        results += fold
+        progress(what, number, settings.folds)
+    return tuple(results)
+
+
+def learning_curve(
+    pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress
+) -> tuple[dict[str, Any], ...]:
+    """Score models that were trained on growing shares of the pages."""
+    order = list(pages)
+    random.Random(settings.seed).shuffle(order)
+    points = []
+    for share in CURVE_SHARES:
+        part = order[: max(round(share * len(order)), settings.folds)]
+        if len({page.site for page in part}) < settings.folds:
+            continue
+        results = run(part, config, settings, f"learning curve, {len(part)} pages", progress)
+        training = round(len(part) * (settings.folds - 1) / settings.folds)
+        points.append({"pages": training, "mean": means(results), "interval": intervals(results)})
+    return tuple(points)
+
+
+def ablation(
+    pages: Sequence[LabelledPage], config: Config, settings: Settings, kind: str, progress: Progress
+) -> tuple[dict[str, Any], ...]:
+    """Score with fewer features: each family alone and left out, or each single feature left out."""
+    features = config.features
+    families: dict[str, list[str]] = {}
+    for name in features:
+        found = find_feature(name)
+        families.setdefault(found.family if found else "own", []).append(name)
+    variants: list[tuple[str, list[str]]] = []
+    if kind == "family":
+        variants += [(f"only {family}", names) for family, names in families.items()]
+        variants += [
+            (f"without {family}", [f for f in features if f not in names]) for family, names in families.items()
+        ]
+    else:
+        variants += [(f"without {name}", [f for f in features if f != name]) for name in features]
+    rows = []
+    for name, kept in variants:
+        if not kept:
+            continue
+        off = tuple(name for name in config.get("crf-features") if name not in kept)
+        smaller = replace(config, values={**config.values, "crf-features-off": off})
+        results = run(pages, smaller, settings, name, progress)
+        rows.append({"variant": name, "features": len(kept), "mean": means(results), "interval": intervals(results)})
+    return tuple(rows)
+
+
+def grid_search(
+    pages: Sequence[LabelledPage], config: Config, settings: Settings, grid: dict[str, list[float]], progress: Progress
+) -> tuple[dict[str, Any], ...]:
+    """Score every combination of training parameters."""
+    rows = []
+    for combination in itertools.product(*grid.values()):
+        parameters = dict(zip(grid, combination, strict=True))
+        name = " ".join(f"{key}={value:g}" for key, value in parameters.items())
+        results = run(pages, config, settings, name, progress, **parameters)
+        rows.append({"parameters": parameters, "mean": means(results), "interval": intervals(results)})
+    return tuple(rows)
+
+
+def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
+    """Read ``c1=0,0.1,1`` and the like."""
+    grid = {}
+    for spec in specs:
+        name, equals, values = spec.partition("=")
+        try:
+            grid[name] = [float(value) for value in values.split(",")]
+        except ValueError:
+            equals = ""
+        if not equals or name not in {"c1", "c2", "max_iterations", "threshold"}:
+            raise ConfigError(f"{spec!r}: a grid is c1=0,0.1,1 or c2=..., max_iterations=..., threshold=...")
+    return grid
+
+
+def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
+    """The mean of every measure over pages; None where no page has it. Accuracies are shares of all blocks."""
+    found: dict[str, float | None] = {}
+    for name in _names(pages):
+        values = [page.scores[name] for page in pages if name in page.scores]
+        found[name] = sum(values) / len(values) if values else None
+    blocks = BlockCounts.sum(page.blocks for page in pages)
+    return found | {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
+
+
+def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
+    """The 95 % interval of every measure's mean over pages, by resampling pages."""
+    found = {}
+    for name in MEASURES:
+        values = [page.scores[name] for page in pages if name in page.scores]
+        if values:
+            summary = summarise(values)
+            found[name] = [summary.low, summary.high]
+    return found
+
+
+def pooled(pages: Sequence[PageResult]) -> dict[str, float]:
+    """Medians, and the accuracies as means over pages instead of blocks."""
+    found = {}
+    for name in _names(pages):
+        values = sorted(page.scores[name] for page in pages if name in page.scores)
+        found[f"{name}_median"] = summarise(values).median
+    for name in ("label_accuracy", "content_accuracy"):
+        found[f"{name}_page_mean"] = sum(page.scores[name] for page in pages) / max(len(pages), 1)
+    return found
+
+
+def _names(pages: Sequence[PageResult]) -> list[str]:
+    known = list(MEASURES)
+    extra = [name for page in pages[:1] for name in page.scores if name not in MEASURES]
+    return known + extra
+
+
+def label_scores(pages: Sequence[PageResult]) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of each label over all blocks."""
+    blocks = BlockCounts.sum(page.blocks for page in pages)
+    return {str(label): blocks.label_score(label)._asdict() for label in Label}
+
+
+def confusion(pages: Sequence[PageResult]) -> dict[str, dict[str, int]]:
+    """How often each gold label got each of ours."""
+    blocks = BlockCounts.sum(page.blocks for page in pages)
+    return {str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label}
+
+
+def calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
+    """How often blocks of each predicted probability of content are content."""
+    counts = [[0, 0, 0.0] for _ in range(bins)]
+    for page in pages:
+        for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):
+            row = counts[min(int(predicted * bins), bins - 1)]
+            row[0] += 1
+            row[1] += is_content
+            row[2] += predicted
+    return [
+        {"predicted": total / blocks, "observed": content / blocks, "blocks": blocks}
+        for blocks, content, total in counts
+        if blocks
+    ]
+
+
+def _page_record(page: PageResult) -> dict[str, Any]:
+    return {
+        "name": page.name,
+        "data": page.data,
+        "site": page.site,
+        "type": page.page_type,
+        "fold": page.fold,
+        "scores": page.scores,
+    }
