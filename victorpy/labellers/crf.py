@@ -108,13 +108,18 @@ class CRFLabeller(Labeller):
         config = self._prepare().config
         if config.one("decode", "viterbi") == "viterbi" and self.threshold is None:
             return viterbi(states, tables.transitions).tolist()
-        threshold = float(config.one("threshold", "0.5")) if self.threshold is None else self.threshold
         noise = tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
         best = np.where(np.arange(shares.shape[1]) == noise, -1.0, shares).argmax(axis=1)
         content = _content(tables, shares)
+        return np.where(content >= self._threshold(content), best, noise).tolist()
+
+    def _threshold(self, content: Floats) -> float:
+        """How probable content must be on a page: as the user says, else as the config does."""
+        if self.threshold is not None:
+            return self.threshold
         # A page unlike those of the training, a very short one say, is judged by its own best block.
-        threshold = min(threshold, OWN_SHARE * float(content.max(initial=0.0)))
-        return np.where(content >= threshold, best, noise).tolist()
+        own = OWN_SHARE * float(content.max(initial=0.0))
+        return min(float(self._prepare().config.one("threshold", "0.5")), own)
 
     def _settings(self) -> dict[str, Any]:
         """The trainer's parameters: the config's, as far as they are of the algorithm, and our own."""
