@@ -7,6 +7,7 @@ where gold is mere text, the page's markup does.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,6 +18,9 @@ from victorpy.document import Block, Document, Label
 
 # How many of a block's words must be in the gold for the block to be content.
 ENOUGH = 0.5
+
+# How many places of the gold are tried for a block that is out of order, so that no page takes long.
+MOST_PLACES = 100
 
 # Letters of scripts without spaces are words of their own; elsewhere a word is a run of letters and digits.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -45,11 +49,11 @@ def words(text: str) -> list[str]:
 
 def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str]) -> tuple[Label, ...]:
     """Label every block of a page by its gold."""
-    owners = _owners(document.blocks, gold)
+    owners = _Alignment(document.blocks, gold).owners()
     labels: list[Label] = []
     last_segment, last_content = -1, -1
-    for block, (segment, is_content) in zip(document.blocks, owners, strict=True):
-        if not is_content:
+    for block, segment in zip(document.blocks, owners, strict=True):
+        if segment is None:
             labels.append(Label.OTHER)
             continue
         told = gold[segment].label
@@ -63,45 +67,92 @@ def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str])
     return tuple(labels)
 
 
-def _owners(blocks: Sequence[Block], gold: Sequence[Gold]) -> list[tuple[int, bool]]:
-    """For each block, the gold segment that most of its words are aligned with, and whether it is content."""
-    page_words = [words(block.text) for block in blocks]
-    gold_words = [words(segment.text) for segment in gold]
-    page_block = [block for block, found in enumerate(page_words) for _ in found]
-    gold_segment = [segment for segment, found in enumerate(gold_words) for _ in found]
-    votes: list[dict[int, int]] = [{} for _ in blocks]
-    for at, other in _matches(page_words, gold_words):
-        block, segment = page_block[at], gold_segment[other]
-        votes[block][segment] = votes[block].get(segment, 0) + 1
-    owners = []
-    for vote, found in zip(votes, page_words, strict=True):
-        enough = bool(vote) and sum(vote.values()) >= ENOUGH * len(found)
-        owners.append((max(vote, key=lambda segment: vote[segment], default=-1), enough))
-    return _adopt_wordless(owners, page_words)
+class _Alignment:
+    """Finds, for every block of a page, the segment of the gold that it belongs to, if any."""
+
+    def __init__(self, blocks: Sequence[Block], gold: Sequence[Gold]) -> None:
+        self._page = [words(block.text) for block in blocks]
+        self._gold = [word for segment in gold for word in words(segment.text)]
+        self._segment = [number for number, segment in enumerate(gold) for _ in words(segment.text)]
+        self._matched: set[int] = set()  # places of gold words that a block has
+
+    def owners(self) -> list[int | None]:
+        """Align in page order, then mend what order hides."""
+        owners = self._in_order()
+        self._adopt_moved(owners)
+        _prefer_neighbours(owners, [" ".join(found) for found in self._page])
+        _adopt_wordless(owners, self._page)
+        return owners
+
+    def _in_order(self) -> list[int | None]:
+        """Align by the longest common subsequence; a block of whose words enough are aligned is content."""
+        votes: list[dict[int, int]] = [{} for _ in self._page]
+        block_of = [block for block, found in enumerate(self._page) for _ in found]
+        pairs = _matches([word for found in self._page for word in found], self._gold)
+        for at, other in pairs:
+            vote = votes[block_of[at]]
+            vote[self._segment[other]] = vote.get(self._segment[other], 0) + 1
+        owners: list[int | None] = []
+        for vote, found in zip(votes, self._page, strict=True):
+            enough = bool(vote) and sum(vote.values()) >= ENOUGH * len(found)
+            owners.append(max(vote, key=lambda segment: vote[segment]) if enough else None)
+        self._matched = {other for at, other in pairs if owners[block_of[at]] is not None}
+        return owners
+
+    def _adopt_moved(self, owners: list[int | None]) -> None:
+        """Find blocks that stand elsewhere in the gold than in the page: whole, in gold that no block has yet."""
+        pairs: dict[tuple[str, str], list[int]] = {}
+        for at, pair in enumerate(itertools.pairwise(self._gold)):
+            if at not in self._matched:
+                pairs.setdefault(pair, []).append(at)
+        for block, found in enumerate(self._page):
+            if owners[block] is None and len(found) > 1:
+                place = self._unmatched_place(found, pairs.get((found[0], found[1]), ()))
+                if place is not None:
+                    owners[block] = self._segment[place]
+                    self._matched.update(range(place, place + len(found)))
+
+    def _unmatched_place(self, found: list[str], places: Sequence[int]) -> int | None:
+        """Where these words stand together in gold that is still free; only so many places are tried."""
+        for at in places[:MOST_PLACES]:
+            if self._gold[at : at + len(found)] == found and self._matched.isdisjoint(range(at, at + len(found))):
+                return at
+        return None
 
 
-def _matches(page_words: list[list[str]], gold_words: list[list[str]]) -> list[tuple[int, int]]:
-    """Align the two word sequences: pairs of places that hold the same word."""
+def _matches(page: Sequence[str], gold: Sequence[str]) -> list[tuple[int, int]]:
+    """Align two word sequences: pairs of places that hold the same word."""
     numbers: dict[str, int] = {}
-    page = [numbers.setdefault(word, len(numbers)) for found in page_words for word in found]
-    gold = [numbers.setdefault(word, len(numbers)) for found in gold_words for word in found]
+    ours = [numbers.setdefault(word, len(numbers)) for word in page]
+    theirs = [numbers.setdefault(word, len(numbers)) for word in gold]
     pairs: list[tuple[int, int]] = []
-    for code in LCSseq.opcodes(page, gold):
+    for code in LCSseq.opcodes(ours, theirs):
         if code.tag == "equal":
             pairs += zip(range(code.src_start, code.src_end), range(code.dest_start, code.dest_end), strict=True)
     return pairs
 
 
-def _adopt_wordless(owners: list[tuple[int, bool]], page_words: list[list[str]]) -> list[tuple[int, bool]]:
+def _prefer_neighbours(owners: list[int | None], texts: Sequence[str]) -> None:
+    """Of blocks with the same text, in a menu and above the article say, take the one nearest to other content."""
+    places: dict[str, list[int]] = {}
+    for block, text in enumerate(texts):
+        places.setdefault(text, []).append(block)
+    content = [block for block, owner in enumerate(owners) if owner is not None]
+    for number, block in enumerate(content):
+        before = content[number - 1] if number else -len(owners)
+        after = content[number + 1] if number + 1 < len(content) else 2 * len(owners)
+        choices = [other for other in places[texts[block]] if before < other < after and owners[other] is None]
+        best = min([block, *choices], key=lambda other: min(other - before, after - other))
+        if best != block and texts[block]:
+            owners[best], owners[block] = owners[block], None
+            content[number] = best
+
+
+def _adopt_wordless(owners: list[int | None], page_words: Sequence[Sequence[str]]) -> None:
     """A block without words, a lone full stop say, goes with its neighbours where both are of one mind."""
-    adopted = list(owners)
-    for at, found in enumerate(page_words):
-        if found or not 0 < at < len(owners) - 1:
-            continue
-        before, after = adopted[at - 1], owners[at + 1]
-        if before[1] and after[1] and before[0] == after[0]:
-            adopted[at] = before
-    return adopted
+    for at in range(1, len(owners) - 1):
+        if not page_words[at] and owners[at - 1] is not None and owners[at - 1] == owners[at + 1]:
+            owners[at] = owners[at - 1]
 
 
 def _goes_on(block: Block, block_level: frozenset[str]) -> bool:
