@@ -16,6 +16,7 @@ _LABELS = {"p": Label.PARAGRAPH, "h": Label.HEADER, "l": Label.LIST}
 _WRAPPER_ID = re.compile(rb"<text\b[^>]*?\bid\s*=\s*[\"']?([^\"'>\s]+)", re.IGNORECASE)
 
 
+@DATASETS.register("cleanportaleval")
 @DATASETS.register("cleaneval")
 def read_cleaneval(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     """Read input/N.html with gold/N.txt; a directory of such directories is read whole."""
