@@ -41,4 +41,3 @@
 %x[0,sentence.count]%x[0,{div,td}-group.word-ratio]
 
 B
-
