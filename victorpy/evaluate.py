@@ -98,13 +98,20 @@ class Evaluation:
 
 def evaluate(pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress) -> Evaluation:
     """Cross-validate a config."""
-    sites = {page.site for page in pages}
-    if settings.folds < 2:
-        raise DataError("cross-validation needs at least 2 folds")
-    if settings.group == "site" and len(sites) < settings.folds:
-        raise DataError(f"{len(sites)} sites do not fill {settings.folds} folds: use fewer, or --group page")
+    _check(pages, settings)
     results = run(pages, config, settings, "cross-validation", progress)
     return Evaluation(settings, config, results, tuple(keep_everything(page) for page in pages))
+
+
+def _check(pages: Sequence[LabelledPage], settings: Settings) -> None:
+    if settings.folds < 2:
+        raise DataError("cross-validation needs at least 2 folds")
+    if settings.jobs < 1:
+        raise DataError(f"jobs must be at least 1, not {settings.jobs}")
+    groups = len({page.site for page in pages}) if settings.group == "site" else len(pages)
+    if groups < settings.folds:
+        other = ", or --group page" if settings.group == "site" else ""
+        raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
 
 
 def run(
@@ -194,8 +201,12 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
             grid[name] = [float(value) for value in values.split(",")]
         except ValueError:
             equals = ""
+        if not all(0 <= value < float("inf") for value in grid.get(name, ())):
+            equals = ""
         if not equals or name not in {"c1", "c2", "max_iterations", "threshold"}:
-            raise ConfigError(f"{spec!r}: a grid is c1=0,0.1,1 or c2=..., max_iterations=..., threshold=...")
+            raise ConfigError(
+                f"{spec!r}: a grid is c1=0,0.1,1 or c2=..., max_iterations=..., threshold=..., all from 0"
+            )
     return grid
 
 
@@ -210,12 +221,13 @@ def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
 
 
 def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
-    """The 95 % interval of every measure's mean over pages, by resampling pages."""
+    """The 95 % interval of every measure's mean, by resampling pages; accuracies are shares of all blocks."""
     found = {}
     for name in MEASURES:
         values = [page.scores[name] for page in pages if name in page.scores]
+        weights = [page.blocks.total if name in _OF_BLOCKS else 1 for page in pages if name in page.scores]
         if values:
-            summary = summarise(values)
+            summary = summarise(values, weights)
             found[name] = [summary.low, summary.high]
     return found
 
@@ -224,17 +236,20 @@ def pooled(pages: Sequence[PageResult]) -> dict[str, float]:
     """Medians, and the accuracies as means over pages instead of blocks."""
     found = {}
     for name in _names(pages):
-        values = sorted(page.scores[name] for page in pages if name in page.scores)
-        found[f"{name}_median"] = summarise(values).median
-    for name in ("label_accuracy", "content_accuracy"):
+        values = [page.scores[name] for page in pages if name in page.scores]
+        if values:
+            found[f"{name}_median"] = summarise(values).median
+    for name in _OF_BLOCKS:
         found[f"{name}_page_mean"] = sum(page.scores[name] for page in pages) / max(len(pages), 1)
     return found
 
 
+_OF_BLOCKS = ("label_accuracy", "content_accuracy")
+
+
 def _names(pages: Sequence[PageResult]) -> list[str]:
-    known = list(MEASURES)
-    extra = [name for page in pages[:1] for name in page.scores if name not in MEASURES]
-    return known + extra
+    """All measures that some page has, those of the tables first."""
+    return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
 
 
 def label_scores(pages: Sequence[PageResult]) -> dict[str, dict[str, float]]:

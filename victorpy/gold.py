@@ -24,7 +24,7 @@ class LabelledPage:
 
     name: str
     data: str
-    """The data set that it is of."""
+    """The data set that it is of, as it was asked for."""
     site: str
     page_type: str
     document: Document
@@ -38,10 +38,10 @@ class LabelledPage:
 
     @property
     def gold_text(self) -> str:
-        """The gold in CleanEval's format; without tags where the gold has none, so that only words count."""
-        if not self.has_segments:
-            return "\n".join(segment.text for segment in self.gold)
-        return "\n".join(f"{_TAGS[segment.label or Label.PARAGRAPH]} {segment.text}" for segment in self.gold)
+        """The gold in CleanEval's format, a segment a line."""
+        return "\n".join(
+            f"{_TAGS[segment.label or Label.PARAGRAPH]} {' '.join(segment.text.split())}" for segment in self.gold
+        )
 
     def output_text(self, labels: Sequence[Label]) -> str:
         """A labeller's text in the same format as the gold's."""
@@ -65,14 +65,14 @@ def load_gold(specs: Iterable[str], config: Config, warn: Warn) -> list[Labelled
         kind, directory = parse_data(spec)
         for page in read_dataset(kind, directory, warn):
             try:
-                pages.append(label_page(page, kind, config))
+                pages.append(label_page(page, spec, config))
             except VictorError as error:
                 warn(f"{kind}: {page.name}: {error}")
     return pages
 
 
-def label_page(page: GoldPage, kind: str, config: Config) -> LabelledPage:
+def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
     """Cut a gold page into blocks and align it with its gold."""
     document = read_document(page.html, config, page.url or None, source=page.name)
     labels = align(document, page.gold, config.cuts.block_level)
-    return LabelledPage(page.name, kind, page.site, page.page_type, document, labels, page.gold)
+    return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold)

@@ -58,6 +58,18 @@ class TagWriter:
         return f"<{tag}>"
 
 
+def to_html(document: Document) -> str:
+    """Write a document as the HTML that it was made of, without what was deleted from it."""
+    writer = TagWriter(document)
+    parts = []
+    for block in document.blocks:
+        for number, (tags, text) in enumerate(pieces(block)):
+            shown_by_image = tags and tags[-1] == "img"
+            parts += [writer.write(tags), " " if block.spaced and not number and not block.preformatted else ""]
+            parts.append("" if shown_by_image else escape(text))
+    return "".join(parts) + writer.write(document.trailing)
+
+
 def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
     """Give a block's pieces: the tags passed before each, and its text."""
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]

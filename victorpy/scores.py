@@ -16,7 +16,8 @@ from victorpy.document import Label
 
 SHINGLE = 4
 _WORD = re.compile(r"\w+")
-_URL_LINE = re.compile(r"^\s*URL.*$", re.MULTILINE)
+_URL_LINE = re.compile(r"^URL.*$", re.MULTILINE)
+_FIRST_LINE = re.compile(r"\A\s*URL:.*")  # of a file in CleanEval's format
 _CONTROL = re.compile(r"[\x00-\x1f]+")
 _TAG = re.compile(r"<([phl])>", re.IGNORECASE)
 
@@ -162,7 +163,7 @@ class BlockCounts(NamedTuple):
 
 def score_texts(output: str, gold: str) -> dict[str, float]:
     """Every measure of one text against another; both may have CleanEval's tags, which only some measures read."""
-    plain, plain_gold = (_TAG.sub(" ", _URL_LINE.sub("", text)) for text in (output, gold))
+    plain, plain_gold = (_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
     words, shingles = word_f1(plain, plain_gold), shingle_f1(plain, plain_gold)
     text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
     aligned = cleaneval_words(output, gold)

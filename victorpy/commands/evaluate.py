@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     pages = load_gold(arguments.data, config, warnings.append)
     for warning in warnings:
         print(f"evaluate: left out: {warning}", file=sys.stderr)
+    if warnings:
+        print(f"evaluate: {len(warnings)} pages left out, {len(pages)} used", file=sys.stderr)
     settings = Settings(arguments.folds, arguments.group, arguments.seed, arguments.jobs)
     progress = _progress()
     result = replace(evaluate(pages, config, settings, progress), warnings=tuple(warnings))
@@ -108,8 +110,12 @@ def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title
 
     directory.mkdir(parents=True, exist_ok=True)
     scores = result.scores()
-    (directory / "scores.json").write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (directory / "report.md").write_text(markdown.render(scores, title), encoding="utf-8")
+    _write_text(directory / "scores.json", json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    _write_text(directory / "report.md", markdown.render(scores, title))
     views = write_views(result.pages, pages, directory / "pages")
-    (directory / "report.html").write_text(evaluation.render(scores, title, views), encoding="utf-8")
+    _write_text(directory / "report.html", evaluation.render(scores, title, views))
     print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files need not be UTF-8

@@ -19,7 +19,7 @@ from pathlib import Path
 from victorpy.align import Gold, align
 from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner
-from victorpy.datasets.cleaneval import parse_gold
+from victorpy.datasets.cleaneval import has_tags, parse_gold
 from victorpy.decode import decode
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError
@@ -61,7 +61,10 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
         if [block.text for block in annotated.document.blocks] == [block.text for block in page.document.blocks]:
             return annotated.labels
         raise DataError(f"{path}: its blocks are not those of the page")
-    _, segments = parse_gold(decode(path.read_bytes()).text)
+    text = decode(path.read_bytes()).text
+    _, segments = parse_gold(text)
+    if not has_tags(text):  # then the page's markup says what is a heading or an item
+        segments = tuple(Gold(segment.text) for segment in segments)
     return align(page.document, segments, cleaner.config.cuts.block_level)
 
 

@@ -1,4 +1,4 @@
-"""The project's own layout: NAME.anno files, with NAME.html beside them where it is kept."""
+"""The project's own layout: NAME.anno files, with NAME.html beside them where it was kept."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from victorpy.anno import load_anno
 from victorpy.config import load_config
 from victorpy.datasets.base import DATASETS, GoldPage, Warn
 from victorpy.errors import AnnotationError
+from victorpy.markup import to_html
 from victorpy.outputs.base import segments
 
 
 @DATASETS.register("anno")
 def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
-    """Read NAME.anno with NAME.html; the page's kind is the name of the directory that it lies in."""
+    """Read NAME.anno with NAME.html, or with the page that is in it; its kind is the name of its directory."""
     cuts = load_config("default").cuts
     for path in sorted(directory.glob("**/*.anno")):
         page = path.with_suffix(".html")
-        if not page.is_file():
-            warn(f"{path}: no page {page.name} beside it")
-            continue
         try:
             annotated = load_anno(path, cuts)
         except AnnotationError as error:
@@ -30,4 +28,5 @@ def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         gold = tuple(Gold(segment.text, segment.label) for segment in segments(annotated))
         name = str(path.relative_to(directory).with_suffix(""))
         kind = path.parent.name if path.parent != directory else ""
-        yield GoldPage(name, page.read_bytes(), gold, annotated.document.url, kind)
+        content = page.read_bytes() if page.is_file() else to_html(annotated.document).encode()
+        yield GoldPage(name, content, gold, annotated.document.url, kind)

@@ -9,7 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from victorpy.align import Gold
-from victorpy.errors import DataError
+from victorpy.decode import decode
+from victorpy.errors import DataError, VictorError
 from victorpy.registry import Registry
 
 
@@ -26,7 +27,11 @@ class GoldPage:
     @property
     def site(self) -> str:
         """The page's host, without www; pages of one site share it."""
-        return urlsplit(self.url).netloc.lower().removeprefix("www.") or self.name
+        try:
+            host = urlsplit(self.url).netloc.lower()
+        except ValueError:  # pages have broken addresses
+            host = ""
+        return host.removeprefix("www.") or self.name
 
     @property
     def text(self) -> str:
@@ -66,6 +71,18 @@ def canonical_site(page: bytes) -> str:
         if found:
             return found[1].decode("ascii", "replace")
     return ""
+
+
+def read_gold(path: Path, warn: Warn) -> str:
+    """Read a gold text of any encoding; one that cannot be read or says nothing is warned of, and empty."""
+    try:
+        text = decode(path.read_bytes()).text.strip()
+    except (OSError, VictorError) as error:
+        warn(f"{path}: the gold cannot be read: {error}")
+        return ""
+    if not text:
+        warn(f"{path}: the gold is empty")
+    return text
 
 
 def by_number(path: Path) -> tuple[int, str]:

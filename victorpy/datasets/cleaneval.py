@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number
-from victorpy.decode import decode
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, read_gold
 from victorpy.document import Label
 
 _SEGMENT = re.compile(r"<([phl])>", re.IGNORECASE)
@@ -26,14 +25,21 @@ def read_cleaneval(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             if not gold.is_file():
                 warn(f"{page}: no gold {gold.name}")
                 continue
-            url, segments = parse_gold(decode(gold.read_bytes()).text)
+            text = read_gold(gold, warn)
+            url, segments = parse_gold(text)
             if not segments:
-                warn(f"{gold}: the gold is empty")
+                if text:
+                    warn(f"{gold}: the gold is empty")
                 continue
             content = page.read_bytes()
             wrapper = _WRAPPER_ID.search(content[:2000])
             url = url or (wrapper[1].decode("ascii", "replace") if wrapper else "")
             yield GoldPage(str(page.relative_to(directory).with_suffix("")), content, segments, url)
+
+
+def has_tags(text: str) -> bool:
+    """Whether a gold text has segment tags."""
+    return _SEGMENT.search(text) is not None
 
 
 def parse_gold(text: str) -> tuple[str, tuple[Gold, ...]]:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, canonical_site
-from victorpy.decode import decode
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, canonical_site, read_gold
 
 COMMENTS = "!@#$%^&*()  COMMENTS"
 
@@ -20,9 +19,11 @@ def read_dragnet(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         if not gold.is_file():
             warn(f"{page}: no gold {gold.name}")
             continue
-        text = decode(gold.read_bytes()).text.partition(COMMENTS)[0].strip()
-        if not text:
-            warn(f"{gold}: the gold is empty")
+        text = read_gold(gold, warn)
+        article = text.partition(COMMENTS)[0].strip()
+        if not article:
+            if text:
+                warn(f"{gold}: the gold is empty")
             continue
         content = page.read_bytes()
-        yield GoldPage(page.stem, content, (Gold(text),), canonical_site(content), "article")
+        yield GoldPage(page.stem, content, (Gold(article),), canonical_site(content), "article")

@@ -9,8 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, canonical_site
-from victorpy.decode import decode
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, canonical_site, read_gold
 from victorpy.parse import parse
 
 _KIND = re.compile(r"\bx-nc-sel(\d)\b")
@@ -26,7 +25,10 @@ def read_l3s(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         if not annotated.is_file():
             warn(f"{page}: no annotated page of the same name")
             continue
-        tree = parse(decode(annotated.read_bytes()).text, delete=("script", "style", "noscript"))
+        marked = read_gold(annotated, warn)
+        if not marked:
+            continue
+        tree = parse(marked, delete=("script", "style", "noscript"))
         text = "" if tree.root is None else "\n".join(_content(tree.root))
         if not text.strip():
             warn(f"{annotated}: no text in it is marked as content")

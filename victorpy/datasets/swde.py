@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, read_gold
+from victorpy.decode import decode
 
 _MISSING = "<NULL>"
 
@@ -29,15 +30,23 @@ def read_swde(directory: Path, warn: Warn) -> Iterator[GoldPage]:
                 warn(f"{page}: no attribute values")
                 continue
             url = f"http://{name.removeprefix(vertical + '-')}.example/{page.stem}"
-            yield GoldPage(f"{name}/{page.stem}", page.read_bytes(), tuple(map(Gold, found)), url, vertical)
+            content = page.read_bytes()
+            yield GoldPage(f"{name}/{page.stem}", content, _in_page_order(found, content), url, vertical)
+
+
+def _in_page_order(values: list[str], page: bytes) -> tuple[Gold, ...]:
+    """Attribute files come one after the other; the page shows their values in an order of its own."""
+    text = " ".join(html.unescape(decode(page).text).split())
+    places = {value: text.find(" ".join(value.split())) for value in values}
+    return tuple(Gold(value) for value in sorted(values, key=lambda value: places[value] % (len(text) + 1)))
 
 
 def _values(directory: Path, site: str, warn: Warn) -> dict[str, list[str]]:
     """Collect the attribute values of a site's pages, by page."""
     values: dict[str, list[str]] = defaultdict(list)
     for path in sorted(directory.glob(f"{site}-*.txt")):
-        for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines()[2:], 3):
-            page, *rest = line.split("\t")
+        for number, line in enumerate(read_gold(path, warn).split("\n")[2:], 3):
+            page, *rest = line.rstrip("\r").split("\t")
             if len(rest) < 2:
                 warn(f"{path}:{number}: expected page, count and values between tabs")
                 continue

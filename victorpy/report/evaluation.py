@@ -30,7 +30,8 @@ def _lead(scores: Mapping[str, Any]) -> str:
     how = (
         f"{settings['folds']} folds grouped by {settings['group']}, seed {settings['seed']}, config {scores['config']}"
     )
-    return f'<p class="note">{text(f"{counts}, {how}.")}</p>'
+    left_out = f" {len(scores['warnings'])} pages could not be used." if scores["warnings"] else ""
+    return f'<p class="note">{text(f"{counts}, {how}.{left_out}")}</p>'
 
 
 def _table(found: Table) -> str:
@@ -79,4 +80,5 @@ def _worst(scores: Mapping[str, Any], views: Mapping[str, str], count: int = 20)
         cells += [percent(found["scores"]["words_precision"]), percent(found["scores"]["words_recall"])]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{cell}</th>" for cell in ("page", "site", "type", "words F1", "precision", "recall"))
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table class="pages">{body}</table></div>'

@@ -9,7 +9,7 @@ from typing import Any
 
 from victorpy.errors import VictorError
 
-INK, SOFT, BLUE, ORANGE = "#3b3f46", "#c9ced6", "#2f6db5", "#c9702a"
+INK, SOFT, GREY, BLUE, ORANGE = "#3b3f46", "#c9ced6", "#8d96a3", "#2f6db5", "#c9702a"
 _STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9.5,
@@ -31,9 +31,9 @@ def label_bars(labels: Mapping[str, Mapping[str, float]]) -> str:
     """Precision, recall and F1 of each label."""
 
     def draw(axes: Any) -> None:
-        for at, (name, colour) in enumerate((("precision", SOFT), ("recall", ORANGE), ("f1", BLUE))):
+        for at, (name, colour) in enumerate((("precision", GREY), ("recall", ORANGE), ("F1", BLUE))):
             places = [number + 0.26 * (at - 1) for number in range(len(labels))]
-            axes.bar(places, [found[name] for found in labels.values()], 0.24, color=colour, label=name)
+            axes.bar(places, [found[name.lower()] for found in labels.values()], 0.24, color=colour, label=name)
         axes.set_xticks(range(len(labels)), list(labels))
         axes.set_ylim(0, 1)
         axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
@@ -54,7 +54,7 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
         axes.set_ylabel("gold")
         for row, values in enumerate(shares):
             for column, share in enumerate(values):
-                colour = "white" if share > 0.55 else INK
+                colour = "white" if share > 0.5 else INK
                 axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour)
 
     return _figure(draw, (4.6, 4.0))
@@ -64,7 +64,7 @@ def reliability(calibration: Sequence[Mapping[str, float]]) -> str:
     """How often blocks of each predicted probability are content, beside the line of perfect honesty."""
 
     def draw(axes: Any) -> None:
-        axes.plot([0, 1], [0, 1], color=SOFT, linewidth=1)
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
         most = max((row["blocks"] for row in calibration), default=1)
         sizes = [15 + 150 * row["blocks"] / most for row in calibration]
         predicted, observed = ([row[name] for row in calibration] for name in ("predicted", "observed"))
@@ -104,8 +104,8 @@ def bars(rows: Sequence[tuple[str, float, tuple[float, float] | None]], baseline
                 axes.plot(interval, [place, place], color=INK, linewidth=1.2)
         axes.set_yticks(places, [name for name, _, _ in rows])
         axes.invert_yaxis()
-        lowest = min(value for _, value, _ in rows)
-        axes.set_xlim(max(0, lowest - 0.15), 1)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("words F1")
         if baseline is not None:
             axes.axvline(baseline, color=ORANGE, linewidth=1.2)
 

@@ -54,8 +54,9 @@ def text(value: str) -> str:
 
 def _visible(char: str) -> str:
     steers = (char < " " and char not in "\n\t") or "\x7f" <= char <= "\x9f"
-    turns = char in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
-    return f"⟨U+{ord(char):04X}⟩" if steers or turns else char
+    turns = char in "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+    broken = "\ud800" <= char <= "\udfff"
+    return f"⟨U+{ord(char):04X}⟩" if steers or turns or broken else char
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ function show(block) {
   }
   for (const [name, value] of Object.entries(JSON.parse(block.dataset.features || '{}'))) {
     const row = table.insertRow();
+    row.className = value === '0' ? 'soft' : '';
     row.insertCell().textContent = name; row.insertCell().textContent = value;
   }
 }

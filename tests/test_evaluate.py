@@ -1,0 +1,551 @@
+"""`victor evaluate` run for real: its numbers, its reports, what it makes of hostile names, and its errors."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from lxml import etree
+from lxml import html as lxml_html
+
+from victorpy.anno import write_anno
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.document import CleanPage, Label
+from victorpy.errors import ConfigError
+from victorpy.evaluate import parse_grid
+
+ROOT = Path(__file__).parents[1]
+SHORT = "include cleaneval\ncrf-param-max_iterations: 15\n"
+SHORTEST = "include cleaneval\ncrf-param-max_iterations: 3\n"
+NAMES = ["label_accuracy", "content_accuracy", "words_f1", "cleaneval_words_f1", "cleaneval_text", "cleaneval_markup"]
+NAMES += ["cleaneval_total", "shingle_f1", "empty"]
+SCRIPT = "</script><script>alert(1)</script>"
+HOSTILE_NAME = "quo\"te' <img src=x onerror=alert(3)> & 100%"
+HOSTILE_SITE = '"><svg onload=alert(2)>.example'
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
+
+
+class Run(NamedTuple):
+    """An evaluation that has ended."""
+
+    ended: subprocess.CompletedProcess
+    directory: Path
+
+    @property
+    def scores(self):
+        return json.loads((self.directory / "scores.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+    @property
+    def report(self):
+        return (self.directory / "report.html").read_text(encoding="utf-8")
+
+    @property
+    def tables(self):
+        return read_tables((self.directory / "report.md").read_text(encoding="utf-8"))
+
+
+def victor(*arguments, cwd=ROOT):
+    command = [sys.executable, "-m", "victorpy", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, check=False, timeout=120, cwd=cwd, env=environment, text=True)
+
+
+def evaluate(directory, *arguments, config=SHORTEST):
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "my.conf").write_text(config)
+    ended = victor("evaluate", "--config", directory / "my.conf", *arguments, "-o", directory / "report")
+    assert ended.returncode == 0, ended.stderr
+    return Run(ended, directory / "report")
+
+
+def read_tables(text):
+    """Take the tables of a Markdown report apart, by heading: rows of cells, the head first."""
+    tables = {}
+    for part in text.split("\n## ")[1:]:
+        title, _, body = part.partition("\n")
+        rows = [line for line in body.splitlines() if line.startswith("|") and not line.startswith("|---")]
+        tables[title] = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
+    return tables
+
+
+def percent(value):
+    return "–" if value is None else f"{100 * value:.2f}"
+
+
+def write_page(directory, name, url, title="Tea", number=0, more=""):
+    """A page that is annotated: a menu, a headline, a paragraph, a footer."""
+    told = f"Text number {number} tells us at length of tea, of how it is made, and of who drinks it, and when."
+    page = (
+        f"<title>{title.replace('<', '&lt;')}</title><ul><li><a href='/'>Home {number}</a><li><a href='/b'>Buy</a></ul>"
+        f"<h1>Tea number {number}</h1><p>{told}</p><p>Contact <a href='/c'>us</a></p>{more}"
+    )
+    document = read_document(page, load_config("default"), url=url)
+    kinds = {f"Tea number {number}": Label.HEADER, told: Label.PARAGRAPH}
+    labels = tuple(kinds.get(block.text, Label.OTHER) for block in document.blocks)
+    path = directory / f"{name}.anno"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(write_anno(CleanPage(document, labels)), encoding="utf-8")
+    path.with_name(f"{name.rpartition('/')[2]}.html").write_text(page, encoding="utf-8")
+
+
+def write_pages(directory, count, sites=None):
+    for number in range(count):
+        write_page(directory, f"p{number}", f"http://site{number % (sites or count)}.example/{number}", number=number)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """The pages that the project ships, in three folds."""
+    return evaluate(tmp_path_factory.mktemp("shipped"), "--data", "anno:data", "--folds", 3, config=SHORT)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Pages whose titles, names, kinds, sites and folder mean harm, with all experiments, two jobs, broken pages."""
+    directory = tmp_path_factory.mktemp("hostile")
+    data = directory / '<u>set "one" & two'
+    write_page(data, "article/titled", "http://a.example/1", SCRIPT, 1)
+    write_page(data, f"article/{HOSTILE_NAME}", "http://b.example/2", number=2)
+    write_page(data, "article/sited", f"http://{HOSTILE_SITE}/3", number=3)
+    write_page(data, "<i>kind|of/plain", "http://c.example/4", number=4)
+    write_page(data, "article/last", "http://d.example/5", number=5)
+    (data / "article" / "lonely.anno").write_text("%victor-anno 1\n")
+    (data / "article" / "damaged.anno").write_text("no annotation")
+    (data / "article" / "damaged.html").write_text("<p>Tea")
+    write_page(data, "article/picture", "http://e.example/6", number=6)
+    (data / "article" / "picture.html").write_bytes(JPEG)
+    options = ["--folds", 2, "--jobs", 2, "--ablate", "family", "--grid", "c2=1,10", "--grid", "c1=0"]
+    return evaluate(directory, "--data", f"anno:{data}", *options, "--learning-curve")
+
+
+# scores.json
+
+
+def test_scores_have_all_measures_for_mean_folds_and_pages(shipped):
+    scores = shipped.scores
+    assert set(NAMES) <= set(scores["mean"])
+    assert len(scores["folds"]) == 3
+    assert all(set(NAMES) <= set(fold) for fold in scores["folds"])
+    assert len(scores["pages"]) == scores["pages_count"] == len(list(ROOT.glob("data/*/*.anno")))
+    assert all(set(NAMES) <= set(page["scores"]) for page in scores["pages"])
+
+
+def test_shares_are_in_0_to_1(shipped):
+    scores = shipped.scores
+    pages = [page["scores"] for page in scores["pages"]]
+    for found in (scores["mean"], scores["keep_everything"], scores["pooled"], *scores["folds"], *pages):
+        assert all(0 <= value <= 1 for value in found.values())
+    assert all(0 <= low <= high <= 1 for low, high in scores["interval"].values())
+
+
+def test_something_was_learned(shipped):
+    scores = shipped.scores
+    assert scores["mean"]["words_f1"] > scores["keep_everything"]["words_f1"]
+    assert scores["mean"]["content_accuracy"] > 0.7
+
+
+def test_means_are_those_of_the_pages(shipped):
+    scores = shipped.scores
+    for name in set(NAMES) - {"label_accuracy", "content_accuracy"}:
+        assert scores["mean"][name] == pytest.approx(mean(page["scores"][name] for page in scores["pages"]))
+        for number, fold in enumerate(scores["folds"]):
+            own = (page["scores"][name] for page in scores["pages"] if page["fold"] == number)
+            assert fold[name] == pytest.approx(mean(own))
+
+
+def mean(values):
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def test_accuracies_are_those_of_the_confusion(shipped):
+    scores = shipped.scores
+    confusion = scores["confusion"]
+    total = sum(sum(row.values()) for row in confusion.values())
+    right = sum(confusion[label][label] for label in Label)
+    rightly = sum(count for g, row in confusion.items() for o, count in row.items() if (g == "other") == (o == "other"))
+    assert total == scores["blocks_count"]
+    assert scores["mean"]["label_accuracy"] == pytest.approx(right / total)
+    assert scores["mean"]["content_accuracy"] == pytest.approx(rightly / total)
+    for label in Label:
+        ours, gold = sum(row[label] for row in confusion.values()), sum(confusion[label].values())
+        assert scores["labels"][label]["f1"] == pytest.approx(2 * confusion[label][label] / (ours + gold))
+
+
+def test_the_interval_of_a_mean_holds_it(shipped):
+    scores = shipped.scores
+    for name in NAMES:
+        low, high = scores["interval"][name]
+        assert low <= scores["mean"][name] <= high, name
+
+
+def test_no_site_is_in_two_folds(shipped):
+    pages = shipped.scores["pages"]
+    assert len({(page["site"], page["fold"]) for page in pages}) == len({page["site"] for page in pages})
+    assert len({page["site"] for page in pages}) < len(pages)  # some sites do have several pages
+
+
+def test_kinds_of_pages_are_scored_apart(shipped):
+    scores = shipped.scores
+    forum = [page["scores"]["words_f1"] for page in scores["pages"] if page["type"] == "forum"]
+    assert scores["by_type"]["forum"]["words_f1"] == pytest.approx(mean(forum))
+
+
+def test_calibration_counts_every_block_once(shipped):
+    rows = shipped.scores["calibration"]
+    assert sum(row["blocks"] for row in rows) == shipped.scores["blocks_count"]
+    assert all(0 <= row["predicted"] <= 1 and 0 <= row["observed"] <= 1 for row in rows)
+    assert [row["predicted"] for row in rows] == sorted(row["predicted"] for row in rows)
+
+
+def test_settings_are_written_down(shipped):
+    assert shipped.scores["settings"] == {"folds": 3, "group": "site", "seed": 1}
+    assert shipped.scores["config"] == "my"
+
+
+def test_progress_tells_the_time_left(shipped):
+    lines = [line for line in shipped.ended.stderr.splitlines() if line.startswith("cross-validation")]
+    assert [re.sub(r"\d+ s", "N s", line) for line in lines] == [
+        f"cross-validation: fold {number} of 3 done, N s left" for number in (1, 2, 3)
+    ]
+
+
+def test_the_same_command_gives_the_same_scores(tmp_path):
+    data = write_pages(tmp_path / "data", 4)
+    there, back = (evaluate(tmp_path / name, "--data", f"anno:{data}", "--folds", 2) for name in ("one", "two"))
+    for name in ("scores.json", "report.md", "report.html"):
+        assert (there.directory / name).read_bytes() == (back.directory / name).read_bytes()
+
+
+def test_gold_without_tags_makes_a_valid_report(tmp_path):
+    for number in range(3):
+        told = f"Text number {number} tells us at length of tea, and of who drinks it."
+        for name, content in (
+            (f"HTML/{number}.html", f"<ul><li>Menu {number}</ul><p>{told}"),
+            (f"Corrected/{number}.html.corrected.txt", told),
+        ):
+            (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "data" / name).write_text(content)
+    found = evaluate(tmp_path, "--data", f"dragnet:{tmp_path / 'data'}", "--folds", 3)
+    assert found.scores["mean"]["cleaneval_markup"] is None
+    assert found.scores["mean"]["words_f1"] is not None
+    assert {row[0]: row[1] for row in found.tables["Scores"]}["CleanEval text and markup"] == "–"
+
+
+def test_folders_with_pages_of_the_same_names_do_not_mix(tmp_path):
+    one, two = write_pages(tmp_path / "one", 2), tmp_path / "two"
+    for number in range(2):
+        write_page(
+            two, f"p{number}", f"http://other{number}.example/", number=number, more="<p>One</p><p>block more</p>"
+        )
+    found = evaluate(tmp_path, "--data", f"anno:{one}", f"anno:{two}", "--folds", 2)
+    assert found.scores["pages_count"] == 4
+    assert len(set(links(found.report))) == 4
+
+
+# report.md
+
+
+def test_the_table_of_scores_agrees_with_scores_json(shipped):
+    scores, (head, *rows) = shipped.scores, shipped.tables["Scores"]
+    assert head == ["measure", "mean", "95 % interval", "lowest and highest fold", "keep everything"]
+    assert len(rows) == len(NAMES)
+    for name, row in zip(NAMES, rows, strict=True):
+        spread = [fold[name] for fold in scores["folds"]]
+        assert row[1] == percent(scores["mean"][name])
+        assert row[2] == " to ".join(map(percent, scores["interval"][name]))
+        assert row[3] == f"{percent(min(spread))} to {percent(max(spread))}"
+        assert row[4] == percent(scores["keep_everything"][name])
+
+
+def test_the_table_of_folds_agrees_with_scores_json(shipped):
+    rows = shipped.tables["Folds"][1:]
+    assert [row[0] for row in rows[:3]] == ["fold 1", "fold 2", "fold 3"]
+    for fold, row in zip(shipped.scores["folds"], rows, strict=False):
+        assert row[1:] == [percent(fold[name]) for name in NAMES]
+
+
+def test_the_tables_of_labels_and_confusion_agree_with_scores_json(shipped):
+    scores, tables = shipped.scores, shipped.tables
+    for row in tables["Labels"][1:]:
+        assert row[1:] == [percent(scores["labels"][row[0]][part]) for part in ("precision", "recall", "f1")]
+    for row in tables["Confusion"][1:]:
+        assert row[1:] == [f"{scores['confusion'][row[0]][label]:,}" for label in Label]
+    assert len(tables["Labels"]) == len(tables["Confusion"]) == 6
+
+
+def test_the_table_of_kinds_agrees_with_scores_json(shipped):
+    for kind, count, *shown in shipped.tables["Page types"][1:]:
+        assert shown == [percent(shipped.scores["by_type"][kind][name]) for name in NAMES]
+        assert int(count) == sum(page["type"] == kind for page in shipped.scores["pages"])
+
+
+def test_the_tables_of_experiments_agree_with_scores_json(hostile):
+    scores, tables = hostile.scores, hostile.tables
+    for title, key, column in (("Ablation", "ablation", "variant"), ("Learning curve", "learning_curve", "pages")):
+        rows = tables[title][1:]
+        assert [row[0] for row in rows] == [str(found[column]) for found in scores[key]]
+        assert [row[1:] for row in rows] == [[percent(f["mean"][name]) for name in NAMES] for f in scores[key]]
+    assert [row[0] for row in tables["Grid"][1:]] == ["c2=1 c1=0", "c2=10 c1=0"]
+    assert [found["parameters"] for found in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
+
+
+def test_each_family_of_features_is_tried_alone_and_left_out(hostile):
+    rows = {row["variant"]: row["features"] for row in hostile.scores["ablation"]}
+    families = sorted(name.removeprefix("only ") for name in rows if name.startswith("only "))
+    assert {"content", "markup"} <= set(families)
+    everything = len(load_config("cleaneval").features)
+    for family in families:
+        assert 0 < rows[f"only {family}"] < everything
+        assert rows[f"only {family}"] + rows[f"without {family}"] == everything
+
+
+def test_a_kind_with_a_bar_in_its_name_does_not_break_the_table(hostile):
+    widths = {len(row) for row in hostile.tables["Page types"]}
+    assert len(widths) == 1
+    assert "&lt;i>kind\\|of" in [row[0] for row in hostile.tables["Page types"]]
+
+
+def test_the_terminal_shows_the_table_of_scores(shipped):
+    lines = shipped.ended.stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("words F1")]
+    assert line.split()[2] == percent(shipped.scores["mean"]["words_f1"])
+
+
+# report.html and the views, as a browser would read them
+
+
+def links(report):
+    return [unquote(link.get("href")) for link in lxml_html.fromstring(report).iter("a")]
+
+
+def policy_of(page):
+    (meta,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']")
+    return {name: sources for name, *sources in (part.split() for part in meta.get("content").split(";"))}
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def html_files(run):
+    return [run.directory / "report.html", *sorted((run.directory / "pages").glob("*.html"))]
+
+
+@pytest.fixture(params=["shipped", "hostile"])
+def any_run(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_the_report_parses_and_has_its_parts(shipped):
+    page = lxml_html.fromstring(shipped.report)
+    titles = [heading.text_content() for heading in page.iter("h2")]
+    assert titles == ["Scores", "Folds", "Labels", "Confusion", "Page types", "Calibration", "Worst pages"]
+    assert shipped.report.startswith("<!DOCTYPE html>")
+    assert page.get("lang") == "en"
+    assert page.xpath("//meta[@charset='utf-8']")
+
+
+def test_the_report_shows_learning_curve_ablation_and_grid(hostile):
+    titles = [heading.text_content() for heading in lxml_html.fromstring(hostile.report).iter("h2")]
+    assert {"Learning curve", "Ablation", "Grid"} <= set(titles)
+
+
+def test_the_policy_lets_nothing_in(any_run):
+    for path in html_files(any_run):
+        policy = policy_of(lxml_html.fromstring(path.read_text(encoding="utf-8")))
+        assert policy["default-src"] == ["'none'"]
+        assert policy["base-uri"] == policy["form-action"] == ["'none'"]
+        assert policy["img-src"] == ["data:"]
+        sources = [source for found in policy.values() for source in found]
+        assert all(source in {"'none'", "data:"} or source.startswith("'sha256-") for source in sources)
+
+
+def test_the_policy_allows_the_style_and_script_that_are_there(any_run):
+    for path in html_files(any_run):
+        page = lxml_html.fromstring(path.read_bytes().decode())
+        policy = policy_of(page)
+        assert [digest(style.text) for style in page.iter("style")] == policy["style-src"]
+        assert [digest(script.text) for script in page.iter("script")] == policy.get("script-src", [])
+
+
+def test_the_report_runs_no_script_and_a_view_only_its_own(any_run):
+    report, *views = (lxml_html.fromstring(path.read_text(encoding="utf-8")) for path in html_files(any_run))
+    assert not list(report.iter("script"))
+    assert all(len(list(view.iter("script"))) == 1 for view in views)
+    assert len({next(view.iter("script")).text for view in views}) == 1
+    for page in (report, *views):
+        assert not [name for element in page.iter(etree.Element) for name in element.attrib if name.startswith("on")]
+        assert not page.xpath("//iframe | //object | //embed | //link | //base | //form | //svg | //u | //i")
+
+
+def test_nothing_is_loaded_from_anywhere(any_run):
+    for path in html_files(any_run):
+        page = lxml_html.fromstring(path.read_text(encoding="utf-8"))
+        for element in page.iter(etree.Element):
+            assert element.get("src", "data:").startswith("data:image/svg+xml;base64,") or "src" not in element.attrib
+            href = urlsplit(element.get("href", ""))
+            assert (href.scheme, href.netloc) == ("", "")
+            assert not {"srcset", "background", "poster", "action", "style"} & set(element.attrib)
+        assert not re.search(r"url\(|@import", "".join(style.text for style in page.iter("style")))
+
+
+def test_every_picture_has_a_text_and_is_a_drawing_of_its_own(any_run):
+    pictures = list(lxml_html.fromstring(any_run.report).iter("img"))
+    assert len(pictures) >= 4
+    for picture in pictures:
+        assert len(picture.get("alt")) > 10
+        drawing = etree.fromstring(base64.b64decode(picture.get("src").partition(",")[2]))
+        assert etree.QName(drawing).localname == "svg"
+        assert not drawing.xpath("//*[local-name()='script' or local-name()='foreignObject']")
+        assert all(
+            link.startswith(("#", "data:image/png;base64,")) for link in drawing.xpath("//@*[local-name()='href']")
+        )
+    assert len({picture.get("alt") for picture in pictures}) == len(pictures)
+
+
+def test_the_worst_pages_come_first_and_link_to_their_views(any_run):
+    found = links(any_run.report)
+    assert len(found) == min(20, any_run.scores["pages_count"])
+    assert len(set(found)) == len(found)
+    assert all((any_run.directory / link).is_file() for link in found)
+    table = lxml_html.fromstring(any_run.report).xpath("//table")[-1]
+    shown = [row.xpath("td")[3].text_content() for row in table.xpath("tbody/tr")]
+    worst = sorted(page["scores"]["words_f1"] for page in any_run.scores["pages"])[:20]
+    assert shown == [percent(value) for value in worst]
+
+
+def test_hostile_names_and_sites_are_shown_as_text(hostile):
+    page = lxml_html.fromstring(hostile.report)
+    rows = [[cell.text_content() for cell in row.xpath("td")] for row in page.xpath("//table")[-1].xpath("tbody/tr")]
+    assert f"article/{HOSTILE_NAME}" in [row[0] for row in rows]
+    assert HOSTILE_SITE in [row[1] for row in rows]
+    assert "<i>kind|of" in [row[2] for row in rows]
+    assert '<u>set "one" & two' in page.xpath("//h1")[0].text_content()
+    assert '<u>set "one" & two' in page.xpath("//title")[0].text_content()
+
+
+def test_a_hostile_title_is_the_title_of_the_view(hostile):
+    views = [path.read_text(encoding="utf-8") for path in html_files(hostile)[1:]]
+    assert not any(SCRIPT in view for view in views)
+    titles = [lxml_html.fromstring(view).xpath("//title")[0].text_content() for view in views]
+    assert SCRIPT in titles
+
+
+def test_views_have_tame_file_names(hostile):
+    assert all(re.fullmatch(r"\d\d-[\w.-]+\.html", path.name) for path in html_files(hostile)[1:])
+
+
+def test_left_out_pages_are_told_one_by_one_and_written_down(hostile):
+    told = [line for line in hostile.ended.stderr.splitlines() if line.startswith("evaluate: left out: ")]
+    assert len(told) == len(hostile.scores["warnings"]) == 3
+    assert sorted(re.findall(r"damaged\.anno:1|lonely\.anno|picture", "\n".join(told))) == [
+        "damaged.anno:1",
+        "lonely.anno",
+        "picture",
+    ]
+    assert hostile.scores["pages_count"] == 5
+
+
+def test_two_jobs_score_like_one(hostile, tmp_path):
+    data = next(path for path in hostile.directory.parent.iterdir() if path.name.startswith("<u>"))
+    found = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
+    assert found.scores["pages"] == hostile.scores["pages"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux alone")
+def test_a_file_name_that_is_no_text_does_not_lose_the_report(tmp_path):
+    data = write_pages(tmp_path / "data", 3)
+    for suffix in (".anno", ".html"):
+        (data / f"p1{suffix}").rename(data / (os.fsdecode(b"p\xff1") + suffix))
+    found = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)
+    assert found.scores["pages_count"] == 3
+    assert all((found.directory / link).is_file() for link in links(found.report))
+
+
+# Mistakes
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory):
+    return write_pages(tmp_path_factory.mktemp("five"), 5, sites=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "ano:{five}"], "no data set 'ano' (did you mean 'anno'?)"),
+        (["--data", "anno:gone"], "gone: no such directory"),
+        (["--data", "anno:"], "'anno:': give a data set as KIND:DIR"),
+        (["--data", "{five}"], "give a data set as KIND:DIR; kinds are anno"),
+        (["--data", "wcxb:{five}"], "no pages in the layout of 'wcxb'"),
+        (["--data", "anno:{five}", "--config", "clenaeval"], "no config 'clenaeval' (did you mean 'cleaneval'?)"),
+        (["--data", "anno:{five}", "--folds", "4"], "3 sites do not fill 4 folds: use fewer, or --group page"),
+        (["--data", "anno:{five}", "--folds", "9", "--group", "page"], "5 pages do not fill 9 folds"),
+        (["--data", "anno:{five}", "--folds", "1"], "cross-validation needs at least 2 folds"),
+        (["--data", "anno:{five}", "--folds", "0", "--group", "page"], "cross-validation needs at least 2 folds"),
+        (["--data", "anno:{five}", "--folds", "2", "--jobs", "0"], "jobs"),
+        (["--data", "anno:{five}", "--folds", "2", "--grid", "c2"], "'c2': a grid is c1=0,0.1,1"),
+        (["--data", "anno:{five}", "--folds", "2", "--grid", "c2=-1"], "c2"),
+    ],
+    ids=lambda value: " ".join(value).replace("{five}", "DIR") if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line_and_exit_2(tmp_path, five, arguments, message):
+    filled = [argument.replace("{five}", str(five)) for argument in arguments]
+    config = [] if "--config" in filled else ["--config", "cleaneval"]
+    ended = victor("evaluate", *config, *filled, "-o", tmp_path / "report", cwd=tmp_path)
+    told = [line for line in ended.stderr.splitlines() if not re.match(r"cross-validation: fold|usage:|  ", line)]
+    assert ended.returncode == 2
+    assert len(told) == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert message in told[0]
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize("spec", ["", "=1", "c2", "c2=", "c2=,", "c3=1", "c2=1,x", "c2=nan", "c2=inf", "c1=-0.5"])
+def test_a_grid_that_makes_no_sense_is_refused(spec):
+    with pytest.raises(ConfigError, match=re.escape(f"{spec!r}")):
+        parse_grid([spec])
+
+
+def test_a_grid_is_read():
+    assert parse_grid(["c2=1,10", "c1=0,.5"]) == {"c2": [1, 10], "c1": [0, 0.5]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: -d/--data"),
+        (["--data", "anno:x", "--ablate", "some"], "invalid choice: 'some'"),
+        (["--data", "anno:x", "--group", "day"], "invalid choice: 'day'"),
+        (["--data", "anno:x", "--folds", "many"], "invalid int value: 'many'"),
+    ],
+)
+def test_wrong_usage_exits_2_with_the_usage(arguments, message):
+    ended = victor("evaluate", *arguments)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert ended.stderr.startswith("usage:")
+
+
+def test_pages_that_teach_nothing_are_an_error(tmp_path):
+    for number in range(3):
+        write_page(tmp_path / "data", f"p{number}", f"http://site{number}.example/", number=number)
+        path = tmp_path / "data" / f"p{number}.anno"
+        path.write_text(re.sub(r"(?m)^(header|paragraph)\t", "other\t", path.read_text(encoding="utf-8")))
+    ended = victor("evaluate", "--config", "cleaneval", "--data", f"anno:{tmp_path / 'data'}", "--folds", 3)
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "evaluate: nothing can be learned from these pages: their blocks need at least two labels\n"
+    )

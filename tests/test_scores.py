@@ -1,0 +1,295 @@
+"""Measures: hand-worked examples in cases/scores, properties that hold for any texts, naive twins, and speed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy.document import Label
+from victorpy.scores import (
+    BlockCounts,
+    Score,
+    cleaneval_edit,
+    cleaneval_segments,
+    cleaneval_tokens,
+    cleaneval_words,
+    score_texts,
+    shingle_f1,
+    word_f1,
+)
+
+CASES = Path(__file__).parent / "cases" / "scores"
+TEXT_CASES = sorted(CASES.glob("*.txt"))
+BLOCK_CASES = sorted(CASES.glob("blocks/*.txt"))
+many = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+def name_of(path):
+    return path.stem
+
+
+def read_case(path):
+    """Read a case: comments, then what is given and what is expected, as exact fractions."""
+    _, output, gold, expected = (
+        part.partition("\n")[2] for part in path.read_text(encoding="utf-8").replace("\n==", "\n\0").split("\0")
+    )
+    lines = [line.rpartition(": ") for line in expected.splitlines()]
+    return output, gold, {name: Fraction(value) for name, _, value in lines}
+
+
+def all_measures(output, gold):
+    """Every measure by name, with the precision and recall that score_texts leaves out."""
+    plain = [" ".join(cleaneval_tokens(text, tags=False)) for text in (output, gold)]
+    scored = {
+        "shingle": shingle_f1(*plain),
+        "cleaneval_words_tags": cleaneval_words(output, gold, tags=True),
+        "cleaneval_segments": cleaneval_segments(output, gold, labelled=True),
+        "cleaneval_segments_unlabelled": cleaneval_segments(output, gold, labelled=False),
+    }
+    parts = {f"{name}_{part}": value for name, score in scored.items() for part, value in score._asdict().items()}
+    return parts | score_texts(output, gold)
+
+
+# Hand-worked examples
+
+
+def test_there_are_cases():
+    assert len(TEXT_CASES) >= 10
+    assert len(BLOCK_CASES) >= 4
+
+
+@pytest.mark.parametrize("path", TEXT_CASES, ids=name_of)
+def test_texts_score_what_was_worked_out_by_hand(path):
+    output, gold, expected = read_case(path)
+    found = all_measures(output, gold)
+    assert {name: found[name] for name in expected} == {name: pytest.approx(float(v)) for name, v in expected.items()}
+
+
+@pytest.mark.parametrize("path", BLOCK_CASES, ids=name_of)
+def test_blocks_score_what_was_worked_out_by_hand(path):
+    output, gold, expected = read_case(path)
+    counts = BlockCounts.of([Label(name) for name in output.split()], [Label(name) for name in gold.split()])
+    found = {name: block_measure(counts, name) for name in expected}
+    assert found == {name: pytest.approx(float(value)) for name, value in expected.items()}
+
+
+def block_measure(counts, name):
+    what, *rest = name.split()
+    if what == "confusion":
+        return counts.confusion.get((Label(rest[0]), Label(rest[1])), 0)
+    return getattr(counts.label_score(Label(what)), rest[0]) if rest else getattr(counts, what)
+
+
+def test_an_f1_is_the_harmonic_mean_of_precision_and_recall():
+    assert Score.of(3, 4, 6) == (3 / 4, 3 / 6, pytest.approx(2 * 0.75 * 0.5 / 1.25))
+
+
+def test_blocks_of_several_pages_are_pooled():
+    one = BlockCounts.of([Label.OTHER] * 3, [Label.OTHER] * 3)
+    other = BlockCounts.of([Label.OTHER], [Label.HEADER])
+    both = BlockCounts.sum([one, other])
+    assert both.total == 4
+    assert both.label_accuracy == 3 / 4  # the mean over pages would be 1/2
+    assert both.confusion == {(Label.OTHER, Label.OTHER): 3, (Label.HEADER, Label.OTHER): 1}
+
+
+def test_as_many_labels_are_needed_as_there_are_blocks():
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        BlockCounts.of([Label.OTHER], [Label.OTHER, Label.OTHER])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a\x01b\x1fc\td", ["a", "b", "c", "d"]),
+        ("URL: x\nURLs too\n not URL\n", ["not", "URL"]),
+        ("url: is a word here", ["url:", "is", "a", "word", "here"]),
+        ("one<P>two< p >", ["one", "<p>", "two<", "p", ">"]),
+        ("<p><p>", ["<p>", "<p>"]),
+        ("<p", ["<p"]),
+        ("non\u00a0breaking\u3000space", ["non", "breaking", "space"]),
+    ],
+)
+def test_cleaneval_cuts_words_like_this(text, words):
+    assert cleaneval_tokens(text, tags=True) == words
+
+
+def test_tags_are_dropped_where_only_text_counts():
+    assert cleaneval_tokens("<h>Tea<p>is<l>hot", tags=False) == ["Tea", "is", "hot"]
+
+
+# What holds for any texts
+
+tagged = st.lists(
+    st.sampled_from([*"<p> <h> <l> <P> a b c Tea tea tea, URL: \n \n URL 茶 -".split(" "), "\t", "\x07"]), max_size=25
+).map(" ".join)
+texts = st.one_of(tagged, st.text(max_size=60))
+SHARED_BOTH_WAYS = ["words_f1", "cleaneval_words_f1", "cleaneval_words_tags_f1", "shingle_f1"]
+SHARED_BOTH_WAYS += ["cleaneval_text", "cleaneval_markup", "cleaneval_total"]
+
+
+@many
+@given(texts)
+def test_identical_texts_score_1_on_every_measure(text):
+    found = all_measures(text, text)
+    assert found.pop("empty") == 0
+    assert set(found.values()) == {1.0}
+
+
+@pytest.mark.parametrize("text", ["", " \n", "URL: x", "<p>", "...", "<p>Tea", "a"])
+def test_identical_short_texts_score_1_too(text):
+    found = all_measures(text, text)
+    assert found.pop("empty") == 0
+    assert set(found.values()) == {1.0}
+
+
+@many
+@given(texts, texts)
+def test_every_measure_is_within_0_and_1(output, gold):
+    assert all(0 <= value <= 1 for value in all_measures(output, gold).values())
+
+
+@many
+@given(texts, texts)
+def test_swapping_output_and_gold_swaps_precision_and_recall(output, gold):
+    there, back = score_texts(output, gold), score_texts(gold, output)
+    for name in SHARED_BOTH_WAYS:
+        assert there[name] == pytest.approx(back[name]), name
+    for name in ("words", "cleaneval_words"):
+        assert there[f"{name}_precision"] == back[f"{name}_recall"]
+
+
+@many
+@given(texts, texts)
+def test_the_total_is_the_mean_of_text_and_markup(output, gold):
+    found = score_texts(output, gold)
+    text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
+    assert (found["cleaneval_text"], found["cleaneval_markup"]) == (text, markup)
+    assert found["cleaneval_total"] == pytest.approx((text + markup) / 2)
+
+
+@many
+@given(texts)
+def test_an_empty_output_scores_0_where_something_was_wanted(text):
+    found = all_measures("", f"<p>Tea {text}")
+    assert found.pop("empty") == 1
+    assert set(found.values()) == {0.0}
+
+
+@many
+@given(texts, texts)
+def test_unlabelled_segments_agree_where_labels_are_all_the_same(output, gold):
+    plain = [text.lower().replace("<h>", "<p>").replace("<l>", "<p>") for text in (output, gold)]
+    assert cleaneval_segments(*plain, labelled=True) == cleaneval_segments(*plain, labelled=False)
+
+
+labels = st.lists(st.tuples(st.sampled_from(list(Label)), st.sampled_from(list(Label))), max_size=30)
+
+
+@many
+@given(labels)
+def test_block_scores_hold_together(pairs):
+    counts = BlockCounts.of([ours for ours, _ in pairs], [gold for _, gold in pairs])
+    assert counts.total == len(pairs)
+    assert 0 <= counts.label_accuracy <= counts.content_accuracy <= 1
+    swapped = BlockCounts.of([gold for _, gold in pairs], [ours for ours, _ in pairs])
+    assert swapped.label_accuracy == counts.label_accuracy
+    for label in Label:
+        found, back = counts.label_score(label), swapped.label_score(label)
+        assert (found.precision, found.recall, found.f1) == (back.recall, back.precision, back.f1)
+    same = BlockCounts.of([gold for _, gold in pairs], [gold for _, gold in pairs])
+    assert same.label_accuracy == same.content_accuracy == 1
+    assert all(same.label_score(label) == (1, 1, 1) for label in Label)
+
+
+# Naive twins: as slow and as plain as can be
+
+words = st.lists(st.sampled_from("tea Tea hot cold is the a b".split()), max_size=25).map(" ".join)
+
+
+def naive_overlap(ours, theirs):
+    left, shared = list(theirs), 0
+    for item in ours:
+        if item in left:
+            left.remove(item)
+            shared += 1
+    return shared
+
+
+def naive_score(shared, ours, theirs):
+    if not ours and not theirs:
+        return (1, 1, 1)
+    precision, recall = (Fraction(shared, n) if n else Fraction(0) for n in (ours, theirs))
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0
+    return pytest.approx((float(precision), float(recall), float(f1)))
+
+
+@many
+@given(words, words)
+def test_word_f1_is_what_crossing_words_off_a_list_gives(output, gold):
+    ours, theirs = output.lower().split(), gold.lower().split()
+    assert word_f1(output, gold) == naive_score(naive_overlap(ours, theirs), len(ours), len(theirs))
+
+
+@many
+@given(words, words)
+def test_shingle_f1_is_what_crossing_shingles_off_a_list_gives(output, gold):
+    ours, theirs = (naive_shingles(text.lower().split()) for text in (output, gold))
+    assert shingle_f1(output, gold) == naive_score(naive_overlap(ours, theirs), len(ours), len(theirs))
+
+
+def naive_shingles(found):
+    if len(found) <= 4:
+        return [" ".join(found)] if found else []
+    return [" ".join(found[at : at + 4]) for at in range(len(found) - 3)]
+
+
+def naive_tables(ours, theirs):
+    """The textbook's dynamic programs: longest common subsequence and edit distance."""
+    common = [[0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
+    edits = [[i + j if not i * j else 0 for j in range(len(theirs) + 1)] for i in range(len(ours) + 1)]
+    for i, mine in enumerate(ours, 1):
+        for j, other in enumerate(theirs, 1):
+            same = mine == other
+            common[i][j] = common[i - 1][j - 1] + 1 if same else max(common[i - 1][j], common[i][j - 1])
+            edits[i][j] = min(edits[i - 1][j - 1] + (not same), edits[i - 1][j] + 1, edits[i][j - 1] + 1)
+    return common[-1][-1], edits[-1][-1]
+
+
+@many
+@given(tagged, tagged, st.booleans())
+def test_cleaneval_words_and_edits_are_what_dynamic_programs_give(output, gold, tags):
+    ours, theirs = cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags)
+    common, edits = naive_tables(ours, theirs)
+    assert cleaneval_words(output, gold, tags) == naive_score(common, len(ours), len(theirs))
+    longer = max(len(ours), len(theirs))
+    assert cleaneval_edit(output, gold, tags) == pytest.approx(1 - edits / longer if longer else 1)
+
+
+@many
+@given(tagged, tagged)
+def test_segments_are_found_no_oftener_than_both_sides_have_them(output, gold):
+    tags = [Counter(token for token in cleaneval_tokens(text, True) if token[0] == "<") for text in (output, gold)]
+    found = cleaneval_segments(output, gold, labelled=True)
+    assert found.precision * tags[0].total() <= (tags[0] & tags[1]).total() + 1e-9 or not tags[0].total()
+    assert found.f1 <= cleaneval_segments(gold, gold, labelled=True).f1
+
+
+# Speed
+
+
+def test_twenty_thousand_words_are_scored_in_under_two_seconds():
+    dice = random.Random(7)
+    gold = [f"word{int(dice.paretovariate(0.5)) % 5000}" if dice.random() > 0.02 else "<p>" for _ in range(20_000)]
+    output = [word if dice.random() > 0.2 else "noise" for word in gold]
+    began = time.process_time()  # other processes do not count
+    found = score_texts(" ".join(output), " ".join(gold))
+    assert time.process_time() - began < 2
+    assert 0.7 < found["cleaneval_words_f1"] < 0.9
