@@ -16,7 +16,7 @@ from victorpy.document import Label
 
 SHINGLE = 4
 _WORD = re.compile(r"\w+")
-_URL_LINE = re.compile(r"^URL.*$", re.MULTILINE)
+_URL_LINE = re.compile(r"^[ \t]*URL.*$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"\A\s*URL:.*")  # of a file in CleanEval's format
 _CONTROL = re.compile(r"[\x00-\x1f]+")
 _TAG = re.compile(r"<([phl])>", re.IGNORECASE)
