@@ -17,8 +17,10 @@ check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(ENV)  ## quality and speed; DATA=DIR names the unpacked data sets
-	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
+bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." names gold standards
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[peers]'
+	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/scaling.py
 
 $(BIN)/python:

@@ -61,18 +61,30 @@ def _block_lines(page: CleanPage) -> Iterator[str]:
     yield f"{_END}\t-\t{writer.write(page.document.trailing)}\t"
 
 
+def is_anno(page: bytes | str) -> bool:
+    """Whether a page is an annotation file."""
+    return page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode())
+
+
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
-    """Read a page and its labels; a page that was cut otherwise is cut again as `cuts` says."""
+    """Read a page and its labels; where it was cut otherwise than `cuts` says, labels follow their text."""
     header, rows = _read_lines(text, name)
-    was_every = header["split"][0] == "every"
-    document = _build(header, rows, replace(cuts, every=was_every), name)
+    page = _read_page(header, rows, cuts, name)
+    document = _build(header, rows, Splitter(cuts))
+    if [block.text for block in document.blocks] == [block.text for block in page.document.blocks]:
+        return replace(page, document=document)
+    return _cut_again(page, document)
+
+
+def _read_page(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> CleanPage:
+    """Read the page as it was written: every row is a block, whatever tags are in it."""
+    document = _build(header, rows, Splitter(replace(cuts, every=False, block_level=frozenset())), name)
     if not rows or rows[-1].label != _END:
         raise AnnotationError(f"{name}: the file is cut off: its last line must be labelled {_END!r}")
     kept = rows[:-1]
     labels = tuple(Label(row.label) for row in kept)
     probabilities = tuple(row.probability for row in kept if row.probability is not None)
-    page = CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
-    return page if was_every == cuts.every else _cut_again(page, _build(header, rows, cuts, ""))
+    return CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
 
 
 def load_anno(path: Path, cuts: Cuts) -> CleanPage:
@@ -148,11 +160,12 @@ def _probability(text: str, place: str) -> float | None:
     return value
 
 
-def _build(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document:
-    """Make the document of the rows; with a name, a row that is not just one block is an error."""
-    splitter = Splitter(cuts)
+def _build(header: dict[str, list[str]], rows: list[_Row], splitter: Splitter, name: str = "") -> Document:
+    """Give the rows to a splitter; with a name, every row must be just one block."""
     for blocks, row in enumerate(rows, 1):
         _feed(splitter, row, f"{name}:{row.line}")
+        if name:
+            splitter.cut()
         if name and splitter.begun != blocks - (row.label == _END):
             found = splitter.begun - blocks + 1
             raise AnnotationError(f"{name}:{row.line}: a line is one block, and this makes {found}: {row.text[:60]!r}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from victorpy.anno import is_anno, read_anno
 from victorpy.config import Config
 from victorpy.decode import decode
 from victorpy.document import CleanPage, Document
@@ -23,7 +24,9 @@ def read_document(
     content_type: str | None = None,
     source: str = "",
 ) -> Document:
-    """Take a page from bytes to blocks."""
+    """Take a page from bytes to blocks; an annotation file is a page too."""
+    if is_anno(page):
+        return replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
     decoded = decode(page, content_type)
     tree = parse(decoded.text, delete=config.get("tag-delete"))
     document = split(tree, config.cuts)
@@ -51,6 +54,12 @@ class Cleaner:
         loaded = load_model(model)
         return cls(loaded.labeller, loaded.config)
 
+    def with_config(self, config: Config) -> Cleaner:
+        """Use the same model as another config says: its way of decoding and its threshold."""
+        used = {name: config.get(name) for name in ("decode", "threshold") if config.get(name)}
+        changed = replace(self.config, values={**self.config.values, **used})
+        return Cleaner(self.labeller.with_config(changed), changed)
+
     def document(
         self,
         page: bytes | str,
@@ -69,7 +78,8 @@ class Cleaner:
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
     ) -> str:
         """Clean a page and write it in a format."""
-        return OUTPUTS.get(format).render(self.document(page, url, content_type))
+        output = OUTPUTS.get(format)
+        return output.render(self.document(page, url, content_type, features=output.wants_features))
 
 
 @cache

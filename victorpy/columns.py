@@ -19,6 +19,8 @@ from victorpy import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
 
+PATTERN_REACH = 500
+
 Column = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,6 +42,11 @@ class Columns:
     def texts(self) -> list[str]:
         """The text of each block."""
         return [block.text for block in self.blocks]
+
+    @cached_property
+    def beginnings(self) -> list[str]:
+        """What patterns are tried on: the start of each block, so that no pattern takes long on a long one."""
+        return [text[:PATTERN_REACH] for text in self.texts]
 
     @cached_property
     def lengths(self) -> Counts:

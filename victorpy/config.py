@@ -78,6 +78,12 @@ class Config:
             attributes=frozenset(self.get("attribute-keep")),
         )
 
+    def differences(self, other: Config) -> list[str]:
+        """Name the variables that differ, but for those that only say how a trained model is used or was trained."""
+        names = sorted({*self.values, *other.values})
+        free = ("decode", "threshold", "crf-param-", "crf-algorithm", "crf-template", "feature-modules")
+        return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]
+
     def error(self, variable: str, message: str) -> ConfigError:
         """Make an error that says where a variable was set."""
         return ConfigError(f"{self.places.get(variable, self.name)}: {variable}: {message}")
@@ -149,8 +155,11 @@ class _Reader:
         name, colon, rest = line.partition(":")
         if not colon:
             raise ConfigError(f"{place}: expected 'variable: value ...' or 'include NAME', found {line.strip()!r}")
-        for variable in expand(name.strip()):
-            self._assign(variable, rest, place)
+        try:
+            for variable in expand(name.strip()):
+                self._assign(variable, rest, place)
+        except ValueError as error:
+            raise ConfigError(f"{place}: {error}") from error
 
     def _include(self, name: str, place: str) -> None:
         path = resources.find(name, "configs", ".conf", beside=self._open[-1].parent)

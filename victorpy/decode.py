@@ -26,6 +26,7 @@ BINARY_SHARE = 0.05
 
 REPLACEMENT = "\ufffd"
 _NO_CHARSETS = frozenset(["idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"])
+_MENDABLE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc2-\xf4][\x80-\xbf]{0,2}\Z")
 _CONTROLS = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b"))
 _SEVEN_BIT_ESCAPES = re.compile(rb"\x1b[$(]|~\{")  # ISO-2022 and HZ write other scripts in ASCII bytes
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -59,7 +60,8 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
         decoded = _believe(page, encoding, source)
         if decoded:
             return decoded
-    return _tidied(page.decode("cp1252", "replace"), "cp1252", "fallback", damage="no encoding fits the page")
+    text = page.decode("cp1252", "replace")
+    return Decoded(_tidied(text, "cp1252", "fallback").text, "cp1252", "fallback", "the encoding was guessed: cp1252")
 
 
 def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, str]]:
@@ -74,6 +76,8 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
         # Text in another encoding is never valid UTF-8 by chance, whatever a header says of it.
         yield "utf-8", "utf-8"
     _refuse_binary(page)
+    if _MENDABLE.search(page):
+        yield "utf-8", "mended"
     for encoding, source in _claims(page, content_type):
         if encoding:
             yield encoding, source
@@ -98,6 +102,8 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     """Decode with a named encoding, unless the bytes show that it is not theirs."""
     if not _is_charset(encoding):
         return None
+    if source == "mended":
+        return _mended(page)
     try:
         return _tidied(page.decode(encoding), encoding, source)
     except UnicodeError:
@@ -109,6 +115,15 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
         return None  # nothing but ASCII fits, and that would fit anything
     return _tidied(text, encoding, source, damage=f"{damage} characters")
+
+
+def _mended(page: bytes) -> Decoded | None:
+    """Read UTF-8 that is right but for encoded surrogates or a character that the page's end cuts off."""
+    mended, damage = _MENDABLE.subn("\ufffd".encode(), page)
+    try:
+        return _tidied(mended.decode("utf-8"), "utf-8", "utf-8", damage=f"{damage} characters")
+    except UnicodeDecodeError:
+        return None
 
 
 def _is_charset(encoding: str) -> bool:

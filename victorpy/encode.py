@@ -27,7 +27,10 @@ class Encoder:
 
     def raw(self, page: Columns) -> Column:
         """Compute the feature itself; numbers that are none are refused here, before they spoil a model."""
-        column = np.asarray(self.feature.column(page, self.name))
+        try:
+            column = np.asarray(self.feature.column(page, self.name))
+        except Exception as error:  # whatever a user's own feature may raise
+            raise DataError(f"feature {self.name!r} failed: {type(error).__name__}: {error}") from error
         if column.shape != (page.count,):
             raise DataError(f"feature {self.name!r} gave {column.shape} values for {page.count} blocks")
         if column.dtype.kind not in "biuf":

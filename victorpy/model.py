@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import shutil
 import tempfile
@@ -22,7 +23,7 @@ from typing import Any
 
 from victorpy.config import Config, read_config
 from victorpy.crf.tables import Tables
-from victorpy.errors import ConfigError, ModelError, TemplateError, suggest
+from victorpy.errors import ModelError, VictorError, suggest
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.resources import shipped
 from victorpy.template import load_template
@@ -61,6 +62,9 @@ def check_target(directory: Path) -> None:
         raise ModelError(f"{directory}: is a file; a model is a directory")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / "meta.json").is_file():
         raise ModelError(f"{directory}: is not empty and is no model: choose another place")
+    existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    if not os.access(existing, os.W_OK):
+        raise ModelError(f"{directory}: cannot be written: no permission in {existing}")
 
 
 def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config: Config) -> None:
@@ -101,8 +105,14 @@ def _put_in_place(fresh: Path, directory: Path) -> None:
 
 
 def find_model(name: str | Path) -> Path:
-    """Find a model by path, by its name in ./models, or by the name of a bundled one."""
-    for place in (Path(name), _MODELS / name, shipped("models") / name):
+    """Find a model by path; a mere name is a bundled one, else one of ./models or of the current directory.
+
+    What lies in the current directory never takes the place of a bundled model.
+    """
+    places = [Path(name)]
+    if len(Path(name).parts) == 1:
+        places = [shipped("models") / name, _MODELS / name, Path(name)]
+    for place in places:
         if (place / "meta.json").exists():
             return place
     if Path(name).exists():
@@ -121,9 +131,11 @@ def load_model(name: str | Path = DEFAULT) -> Model:
         config = read_config(directory / "config.conf")
         template = load_template(config)
         tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), template)
-    except (ConfigError, TemplateError, ValueError, KeyError, OSError) as error:
+        labeller = CRFLabeller(config).with_tables(tables, (directory / "model.crfsuite").read_bytes())
+        labeller.prepare()
+    except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
         raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error
-    return Model(CRFLabeller(config).with_tables(tables), config, meta)
+    return Model(labeller, config, meta)
 
 
 def _verified_meta(directory: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from victorpy.errors import DataError
 FLATTEN_DEPTH = 512
 
 # libxml2 compares each attribute of a tag with all others: so many would take seconds, and say nothing of the text.
-MOST_ATTRIBUTES = 10_000
+MOST_ATTRIBUTES = 2_000
 _STRETCH = 5 * MOST_ATTRIBUTES
 
 # Elements that hold nothing and have no closing tag ...
@@ -28,6 +28,7 @@ _RAW = r"<!--.*?(?:-->|\Z)|<(?P<raw>script|style|textarea|title)\b.*?(?:</(?P=ra
 _TAGS = re.compile(
     rf"{_RAW}|<(?P<tag>[a-zA-Z][^\s/>=]*+)(?:[^>=]++|=\s*+(?:\"[^\"]*+\"?|'[^']*+'?)?)*+>?", re.DOTALL | re.IGNORECASE
 )
+_QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(
     rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -98,16 +99,21 @@ def _drop_attribute_floods(text: str) -> tuple[str, int]:
 
 def _may_hold_flood(text: str) -> bool:
     """Look for more values, or a longer stretch of words without any ``>``, than ordinary pages have in a tag."""
-    if text.count("=") > 2 * MOST_ATTRIBUTES:
+    if text.count("=") > 10 * MOST_ATTRIBUTES:
         return True
     return any(
-        text.find(">", at, at + _STRETCH) < 0 and len(text[at : at + _STRETCH].split()) > _STRETCH // 20
+        text.find(">", at, at + _STRETCH) < 0 and _separators(text[at : at + _STRETCH]) > _STRETCH // 20
         for at in range(0, len(text) - _STRETCH, _STRETCH)
     )
 
 
 def _attributes(tag: str) -> int:
-    return max(tag.count("="), len(tag.split(None, MOST_ATTRIBUTES)))
+    """Count a tag's attributes; what stands in quotes is their values."""
+    return _separators(_QUOTED.sub("", tag))
+
+
+def _separators(text: str) -> int:
+    return len(text.replace("/", " ").split())
 
 
 def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:

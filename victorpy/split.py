@@ -28,16 +28,19 @@ def split(tree: Tree, cuts: Cuts) -> Document:
     """Split a page into blocks."""
     splitter = Splitter(cuts)
     keep = cuts.attributes
+    tags: list[str] = []
     if tree.root is not None:
         for event, element in etree.iterwalk(tree.root, events=("start", "end")):
-            tag = element.tag if element.tag.isalnum() else _ODD.sub("_", element.tag)
             if event == "start":
+                tag = element.tag if element.tag.isalnum() else _ODD.sub("_", element.tag)
+                tags.append(tag)
                 attributes = element.items()
-                kept = {name: value for name, value in attributes if name in keep} if attributes else _NONE
-                splitter.start(tag, kept)
+                splitter.start(
+                    tag, {name: value for name, value in attributes if name in keep} if attributes else _NONE
+                )
                 text = element.text
             else:
-                splitter.end(tag)
+                splitter.end(tags.pop())
                 text = element.tail
             if text:
                 splitter.text(text)
@@ -45,7 +48,10 @@ def split(tree: Tree, cuts: Cuts) -> Document:
 
 
 class Splitter:
-    """Makes blocks of a stream of start tags, texts and end tags."""
+    """Makes blocks of a stream of start tags, texts and end tags.
+
+    Every page goes through `start`, `end` and `text` thousands of times; they are written for that.
+    """
 
     def __init__(self, cuts: Cuts) -> None:
         self._block_level = cuts.block_level
@@ -55,9 +61,9 @@ class Splitter:
         # The open elements, outermost first; -1 stands for the page around them.
         self._tags: list[str] = []
         self._numbers = [-1]
-        # What holds for the text directly in each element.
-        self._div_group = {-1: -1}
-        self._td_group = {-1: -1}
+        # What holds for the text directly in each element, that of element e at e + 1.
+        self._div_group = [-1]
+        self._td_group = [-1]
         self._hidden: set[int] = set()
         self._preformatted = 0
         self._too_deep: list[str] = []
@@ -77,12 +83,18 @@ class Splitter:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element; an image's ``alt`` becomes its text."""
-        hides = bool(attributes) and _hides(attributes)
-        if self._parts and (self._every or hides or tag in self._block_level):
-            self._finish_block()
+        hides = False
+        if attributes:
+            hides = ("hidden" in attributes or "aria-hidden" in attributes or "style" in attributes) and _hides(
+                attributes
+            )
         if tag in self._block_level:
+            if self._parts:
+                self._finish_block()
             self._gap = True
             self._indent = ""
+        elif self._parts and (self._every or hides):
+            self._finish_block()
         self._distance.append(tag)
         if len(self._tags) < DEEPEST:
             self._open_element(tag, attributes, hides)
@@ -94,36 +106,48 @@ class Splitter:
     def end(self, tag: str) -> None:
         """Close the innermost element."""
         number = self._numbers[-1]
-        if self._parts and (self._every or number in self._hidden or tag in self._block_level):
-            self._finish_block()
-        if tag not in VOID:
-            self._distance.append("/" + tag)
-            if tag in self._block_level:
+        if tag in self._block_level:
+            if self._parts:
+                self._finish_block()
+            if tag not in VOID:
+                self._distance.append("/" + tag)
                 self._gap = True
                 self._indent = ""
+        else:
+            if self._parts and (self._every or number in self._hidden):
+                self._finish_block()
+            if tag not in VOID:
+                self._distance.append("/" + tag)
         if self._too_deep:
             self._too_deep.pop()
             return
-        self._elements.stop[number] = len(self._elements.tag)
-        self._elements.stop_block[number] = len(self._blocks) + bool(self._parts)
-        self._tags.pop()
+        elements = self._elements
+        elements.stop[number] = len(elements.tag)
+        elements.stop_block[number] = len(self._blocks) + bool(self._parts)
+        tags = self._tags
+        tags.pop()
         self._numbers.pop()
-        self._preformatted -= tag == "pre"
-        if self._lowest > len(self._tags):
-            self._lowest = len(self._tags)
+        if tag == "pre":
+            self._preformatted -= 1
+        if self._lowest > len(tags):
+            self._lowest = len(tags)
 
     def text(self, text: str) -> None:
         """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
         if self._preformatted:
             self._add_lines(_LINE_END.split(text))
             return
-        words = text.split()
-        if not words:
+        if text.isspace():
             self._gap = True
             return
+        words = text.split()
         self._gap = self._gap or text[0].isspace()
         self._add_words(words)
         self._gap = text[-1].isspace()
+
+    def cut(self) -> None:
+        """End the block, whatever comes next."""
+        self._finish_block()
 
     @property
     def innermost(self) -> str:
@@ -151,8 +175,8 @@ class Splitter:
         )
 
     def _open_element(self, tag: str, attributes: dict[str, str], hides: bool) -> None:
-        elements, number, parent = self._elements, len(self._elements.tag), self._numbers[-1]
-        begun = len(self._blocks) + bool(self._parts)
+        elements, parent = self._elements, self._numbers[-1]
+        number, begun = len(elements.tag), len(self._blocks) + bool(self._parts)
         elements.tag.append(tag)
         elements.parent.append(parent)
         elements.attributes.append(attributes)
@@ -161,8 +185,8 @@ class Splitter:
         elements.stop_block.append(begun)
         self._tags.append(tag)
         self._numbers.append(number)
-        self._div_group[number] = number if tag == "div" else self._div_group[parent]
-        self._td_group[number] = number if tag == "td" else self._td_group[parent]
+        self._div_group.append(number if tag == "div" else self._div_group[parent + 1])
+        self._td_group.append(number if tag == "td" else self._td_group[parent + 1])
         if hides or parent in self._hidden:
             self._hidden.add(number)
         if tag == "pre":
@@ -226,8 +250,8 @@ class Splitter:
                 holder,
                 self._containers,
                 pieces[0].distance,
-                self._div_group[holder],
-                self._td_group[holder],
+                self._div_group[holder + 1],
+                self._td_group[holder + 1],
                 self._spaced,
                 holder in self._hidden,
                 pieces,

@@ -22,7 +22,10 @@ from victorpy.errors import TemplateError, suggest
 from victorpy.textformat import expand, read_lines, strip_comment
 
 _REFERENCE = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\s\]]+)\s*\]")
-_LINE = re.compile(rf"(?:[\w.-]+:)?\s*({_REFERENCE.pattern}(?:\s*/?\s*{_REFERENCE.pattern})*)\s*")
+_LINE = re.compile(rf"(?:[\w.-]+:|U)?\s*({_REFERENCE.pattern}(?:\s*/?\s*{_REFERENCE.pattern})*)\s*")
+
+
+FARTHEST = 100
 
 
 class Reference(NamedTuple):
@@ -79,7 +82,11 @@ def read_template(path: Path, features: Sequence[str]) -> Template:
         if line == "B":
             bigrams = True
         elif line:
-            lines.update(dict.fromkeys(_parse_line(one, features, f"{path}:{number}") for one in expand(line)))
+            try:
+                expanded = expand(line)
+            except ValueError as error:
+                raise TemplateError(f"{path}:{number}: {error}") from error
+            lines.update(dict.fromkeys(_parse_line(one, features, f"{path}:{number}") for one in expanded))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
     return Template(tuple(lines), tuple(features), bigrams, "\n".join(written_lines))
@@ -110,6 +117,8 @@ def _parse_line(line: str, features: Sequence[str], place: str) -> Line:
 
 
 def _reference(offset: int, name: str, features: Sequence[str], place: str) -> Reference:
+    if abs(offset) > FARTHEST:
+        raise TemplateError(f"{place}: a reference reaches at most {FARTHEST} blocks away, not {offset}")
     if name not in features:
         raise TemplateError(f"{place}: the feature {name!r} is not in crf-features{suggest(name, features)}")
     return Reference(offset, features.index(name))

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 _TOKEN = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*')|(?P<bare>(?:\{[^{}]*\}|[^\s"'{}]|[{}])+)""")
+MOST_EXPANSIONS = 10_000
+
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
@@ -60,8 +62,10 @@ def expand(text: str) -> list[str]:
     if not found:
         return [text]
     before, after = text[: found.start()], text[found.end() :]
-    expanded = [full for choice in _choices(found[1]) for full in expand(before + choice + after)]
-    return list(dict.fromkeys(expanded))
+    expanded = dict.fromkeys(full for choice in _choices(found[1]) for full in expand(before + choice + after))
+    if len(expanded) > MOST_EXPANSIONS:
+        raise ValueError(f"braces expand to more than {MOST_EXPANSIONS:,} values: {text[:60]!r}")
+    return list(expanded)
 
 
 def _choices(inside: str) -> list[str]:
@@ -69,5 +73,7 @@ def _choices(inside: str) -> list[str]:
     if numbers:
         first, last = int(numbers[1]), int(numbers[2])
         step = 1 if first <= last else -1
+        if abs(last - first) > MOST_EXPANSIONS:
+            raise ValueError(f"a range has more than {MOST_EXPANSIONS:,} values: {inside!r}")
         return [str(number) for number in range(first, last + step, step)]
     return [choice.strip() for choice in inside.split(",")]

@@ -125,7 +125,7 @@ VARIABLES: dict[str, Variable] = {
         _one_of("lbfgs", "l2sgd", "ap", "pa", "arow"), "crfsuite's training algorithm", single=True
     ),
     "crf-param-*": Variable(
-        _number(float("-inf")),
+        _number(0),
         "a parameter of the training algorithm, such as c1 or max_iterations",
         single=True,
     ),
@@ -134,7 +134,7 @@ VARIABLES: dict[str, Variable] = {
         "the best label sequence, or each block by its own probability",
         single=True,
     ),
-    "threshold": Variable(_number(0, 1), "with decode: marginal, how probable content must be to be kept", single=True),
+    "threshold": Variable(_number(0, 1), "with decode: marginal, how probable content must be, as a share of the page's most probable block", single=True),
 }
 
 

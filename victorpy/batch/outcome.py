@@ -36,7 +36,7 @@ def clean_record(
 ) -> Outcome:
     """Clean one page; whatever goes wrong becomes its outcome and nobody else's."""
     try:
-        page = cleaner.document(record.read(), url, content_type, source=record.name, features=output.name == "anno")
+        page = cleaner.document(record.read(), url, content_type, source=record.name, features=output.wants_features)
         text = output.render(page)
     except OSError as error:
         return Outcome(Status.FAILED, reason=f"cannot be read: {error.strerror or error}")

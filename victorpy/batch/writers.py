@@ -19,15 +19,17 @@ def open_writer(target: str | None, output: Output, records: Sequence[Record]) -
     many = len(records) > 1
     inputs = frozenset(record.file.resolve() for record in records if record.file is not None)
     if target is None or target == "-":
-        return _to_stream(sys.stdout, titled=many and output.name != "jsonl")
+        return _to_stream(sys.stdout, titled=many and not output.joins)
     path = Path(target)
-    as_directory = path.is_dir() or target.endswith("/") or (many and output.name != "jsonl")
+    as_directory = path.is_dir() or target.endswith("/") or (many and not output.joins)
     if not as_directory:
         _refuse_inputs(path, inputs)
         path.parent.mkdir(parents=True, exist_ok=True)
         return _to_stream(path.open("w", encoding="utf-8", newline=""), titled=False)
     if path.exists() and not path.is_dir():
         raise DataError(f"{target}: is a file; several pages go into a directory")
+    if path.suffix and not path.exists() and not target.endswith("/"):
+        raise DataError(f"{target}: several pages go into a directory; if that is what you mean, write {target}/")
     return _to_directory(path, output.suffix, inputs)
 
 

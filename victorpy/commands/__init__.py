@@ -1,4 +1,4 @@
-"""The commands: ``victor NAME ...``, and clean.py, learn.py and annotate.py, which are the same."""
+"""The commands: ``victor NAME ...``, and clean.py and learn.py, which are two of them."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from victorpy.errors import VictorError
+from victorpy.errors import VictorError, suggest
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``victor``."""
+    """Run ``victor COMMAND ...``."""
     names = [module.name for module in pkgutil.iter_modules(__path__)]
-    parser = argparse.ArgumentParser(prog="victor", description="Clean web pages: keep the text that somebody wrote.")
+    listed = "\n".join(f"  {name:<10} {_description(name)[0].partition(chr(10))[0]}" for name in names)
+    parser = argparse.ArgumentParser(
+        prog="victor",
+        description="Clean web pages: keep the text that somebody wrote.",
+        epilog=f"commands:\n{listed}\n\nvictor COMMAND --help says more of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     from victorpy import __version__
 
     parser.add_argument("--version", action="version", version=f"victorpy {__version__}")
-    commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for name in names:
-        module = importlib.import_module(f"{__name__}.{name}")
-        module.configure(_subparser(commands, name, module.__doc__ or ""))
-    return _guarded(parser.parse_args(arguments))
+    parser.add_argument("command", metavar="COMMAND", help="one of those below")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
+    parsed = parser.parse_args(arguments)
+    if parsed.command not in names:
+        parser.error(f"no command {parsed.command!r}{suggest(parsed.command, names)}; there are: {', '.join(names)}")
+    return run(parsed.command, parsed.rest, program=f"victor {parsed.command}")
 
 
-def run(name: str, arguments: Sequence[str] | None = None) -> int:
-    """Run one command as a program of its own, ``NAME.py``."""
-    module = importlib.import_module(f"{__name__}.{name}")
-    description, _, epilog = (module.__doc__ or "").strip().partition("\n\n")
+def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
+    """Run one command; by itself it is a program ``NAME.py``."""
+    description, epilog = _description(name)
     parser = argparse.ArgumentParser(
-        prog=f"{name}.py",
+        prog=program or f"{name}.py",
         description=description,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.configure(parser)
+    importlib.import_module(f"{__name__}.{name}").configure(parser)
     parser.set_defaults(command=name)
-    return _guarded(parser.parse_args(arguments))
+    return _guarded(parser.parse_intermixed_args(arguments))
 
 
-def _subparser(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, doc: str
-) -> argparse.ArgumentParser:
+def _description(name: str) -> tuple[str, str]:
+    """A command's docstring: what it does, and the examples."""
+    doc = importlib.import_module(f"{__name__}.{name}").__doc__ or ""
     description, _, epilog = doc.strip().partition("\n\n")
-    return commands.add_parser(
-        name,
-        help=description.partition("\n")[0],
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    return description, epilog
 
 
 def _guarded(parsed: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 
 from tqdm import tqdm
+from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.records import Record, find_records
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     cleaner = _cleaner(arguments.model, arguments.config)
     records = list(find_records(arguments.pages))
     write = open_writer(arguments.output, output, records)
-    content_type = f"text/html; charset={arguments.charset}" if arguments.charset else None
+    content_type = _content_type(arguments.charset)
     counts: Counter[Status] = Counter()
     # None: a bar only where stderr is a terminal
     for record in tqdm(records, unit="page", disable=True if len(records) < 2 or arguments.quiet else None):
@@ -63,18 +64,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if counts[Status.FAILED] else 0
 
 
+def _content_type(charset: str | None) -> str | None:
+    if charset is None:
+        return None
+    if resolve_encoding(charset) is None:
+        raise ConfigError(f"no encoding is called {charset!r}")
+    return f"text/html; charset={charset}"
+
+
 def _cleaner(model: str | None, config: str | None) -> Cleaner:
     """Load the model that was asked for; a config by itself names the model that was trained with it."""
     if config is None:
         return Cleaner.load(model or DEFAULT)
     wanted = load_config(config)
     cleaner = Cleaner.load(model or wanted.name)
-    if cleaner.config.features != wanted.features:
+    differing = cleaner.config.differences(wanted)
+    if differing:
+        differing = differing[:3] + ([f"{len(differing) - 3} more"] if len(differing) > 3 else [])
         raise ConfigError(
-            f"the model {model or wanted.name!r} was trained with other features than config {config!r} has; "
+            f"the model {model or wanted.name!r} was trained with another {', '.join(differing)} than {config!r} has; "
             f"train one with: learn.py --config {config} FILES.anno"
         )
-    return cleaner
+    return cleaner.with_config(wanted)
 
 
 def _report(record: Record, outcome: Outcome, quiet: bool) -> None:

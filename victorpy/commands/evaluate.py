@@ -31,6 +31,7 @@ from victorpy.evaluate import (
 )
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.report import markdown
+from victorpy.report.plots import require_matplotlib
 from victorpy.report.tables import evaluation_tables
 
 
@@ -52,6 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the experiments, print the tables, write the report."""
     config = load_config(arguments.config)
+    if arguments.output:
+        require_matplotlib()
     grid = parse_grid(arguments.grid)
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)

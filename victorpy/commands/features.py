@@ -26,8 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     load_modules(config)
     check_features(config)
     used = config.features
-    starred = {found.name for name in used if (found := find_feature(name)) and found.name != name}
-    names = [*used, *(name for name in FEATURES if name not in used and name not in starred)]
+    names = [*used, *(name for name in FEATURES if name not in used)]
     rows = []
     for name in names:
         found = find_feature(name)

@@ -5,7 +5,7 @@ examples:
   learn.py --config my.conf annotated/ -o my-model     every .anno below a directory
   clean.py --model my-model page.html                  clean with it
 
-Annotated pages come from annotate.py, or from gold standards by `victor convert`.
+Annotated pages come from `victor clean --format anno`, corrected by hand, or from gold standards by `victor convert`.
 """
 
 from __future__ import annotations

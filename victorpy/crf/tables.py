@@ -121,4 +121,7 @@ class Tables:
         """Read tables that were written by `save`."""
         with path.open("rb") as file:
             numbers, weights, transitions, sizes = (np.load(file, allow_pickle=False) for _ in range(4))
+        fits = weights.shape == (len(numbers), len(labels)) and transitions.shape == (len(labels), len(labels))
+        if not fits or len(sizes) != len(template.features):
+            raise ValueError("its tables do not fit its labels and its features")
         return cls(labels, Layout(template, sizes), numbers, weights, transitions)

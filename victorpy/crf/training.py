@@ -151,7 +151,10 @@ def _read_tables(path: Path, names: _AttributeNames) -> Tables:
 
 def trainer_parameters(algorithm: str) -> list[str]:
     """Name the parameters that an algorithm of crfsuite has."""
-    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    try:
+        trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    except ValueError as error:
+        raise ConfigError(f"crfsuite has no algorithm {algorithm!r}") from error
     return sorted(trainer.params())
 
 

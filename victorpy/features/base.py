@@ -129,11 +129,25 @@ _LOADED: dict[Path, _Loaded] = {}  # beside the registry, which is of the whole 
 
 def check_features(config: Config) -> None:
     """Refuse a config that names features which do not exist, or classes and patterns that it does not set."""
+    check_settings(config)
     for name in config.get("crf-features"):
         found = find_feature(name)
         if found is None:
             raise config.error("crf-features", f"no feature {name!r}{suggest(name, [*FEATURES, *_examples(config)])}")
         _check_meaning(config, found, name)
+
+
+def check_settings(config: Config) -> None:
+    """Refuse bins, scales and switches of features that the config does not have."""
+    used = config.get("crf-features")
+    for ending in ("values", "scale"):
+        for name in config.family("feature-", f"-{ending}"):
+            if name not in used and find_feature(name) is None:
+                variable = f"feature-{name}-{ending}"
+                raise config.error(variable, f"there is no feature {name!r}{suggest(name, [*used, *FEATURES])}")
+    for name in config.get("crf-features-off"):
+        if name not in used:
+            raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
 
 
 def _check_meaning(config: Config, found: Feature, name: str) -> None:

@@ -133,7 +133,7 @@ def duplicates(page: Columns) -> Column:
 def first_match(page: Columns, what: str) -> Column:
     """Number of the first pattern of regexp-* that the text matches, 0 for none."""
     patterns = [re.compile(pattern) for pattern in page.config.get(f"regexp-{what}")]
-    return np.array([_first_match(patterns, text) for text in page.texts], dtype=np.int64)
+    return np.array([_first_match(patterns, text) for text in page.beginnings], dtype=np.int64)
 
 
 def _first_match(patterns: list[re.Pattern[str]], text: str) -> int:
@@ -144,7 +144,7 @@ def _first_match(patterns: list[re.Pattern[str]], text: str) -> int:
 def bullet(page: Columns) -> Column:
     """Which patterns of the variable bullet the text matches, one bit each, so that items of a list agree."""
     bits = [(re.compile(pattern), 1 << number) for number, pattern in enumerate(page.config.get("bullet"))]
-    values = [sum(bit for pattern, bit in bits if pattern.search(text)) for text in page.texts]
+    values = [sum(bit for pattern, bit in bits if pattern.search(text)) for text in page.beginnings]
     return np.array(values, dtype=np.int64)
 
 

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
+from victorpy.config import Config
 from victorpy.document import Document, Labelling
 from victorpy.errors import VictorError, suggest
 from victorpy.registry import Registry
@@ -29,6 +30,10 @@ class Labeller(ABC):
     @abstractmethod
     def label(self, document: Document) -> Labelling:
         """Label the blocks of one page."""
+
+    def with_config(self, config: Config) -> Labeller:
+        """The same labeller as another config would run it; methods without a config are as they are."""
+        return self
 
     def features(self, document: Document) -> tuple[dict[str, str], ...]:
         """Give the features of every block by name, where the method has any."""

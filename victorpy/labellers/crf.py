@@ -13,15 +13,15 @@ from victorpy.crf.tables import Tables
 from victorpy.crf.training import Progress, train, trainer_parameters
 from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
-from victorpy.errors import DataError, VictorError, suggest
+from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.labellers.base import LABELLERS, Labeller
 from victorpy.template import load_template
 
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
 
-# A page that nothing of is probable enough keeps what has this share of its highest probability.
-OWN_SHARE = 0.25
+# A page whose most probable block is no more probable than this has no content.
+LEAST_PROBABLE = 0.01
 
 
 @LABELLERS.register("crf")
@@ -61,7 +61,7 @@ class CRFLabeller(Labeller):
         progress: Progress | None = None,
     ) -> Self:
         """Train on pages and the labels of their blocks."""
-        prepared = self._prepare()
+        prepared = self.prepare()
         if labels is None:
             raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
         pages = [
@@ -80,10 +80,15 @@ class CRFLabeller(Labeller):
         self.crfsuite_model_ = crfsuite_model
         return self
 
+    def with_config(self, config: Config) -> CRFLabeller:
+        """The same weights, run as another config says."""
+        parameters = self.get_params() | {"config": config}
+        return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_)
+
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
         tables = self._tables()
-        states = tables.states(self._prepare().encode(document))
+        states = tables.states(self.prepare().encode(document))
         shares = marginals(states, tables.transitions)
         chosen = self._decode(tables, states, shares)
         labels = tuple(Label(tables.labels[number]) for number in chosen)
@@ -95,17 +100,17 @@ class CRFLabeller(Labeller):
         tables = self._tables()
         pages = []
         for document in documents:
-            shares = marginals(tables.states(self._prepare().encode(document)), tables.transitions)
+            shares = marginals(tables.states(self.prepare().encode(document)), tables.transitions)
             pages.append([dict(zip(tables.labels, map(float, row), strict=True)) for row in shares])
         return pages
 
     def features(self, document: Document) -> tuple[dict[str, str], ...]:
         """Give the features of every block by name."""
-        prepared = self._prepare()
+        prepared = self.prepare()
         return tuple(show_features(document, prepared.config, prepared.encoders))
 
     def _decode(self, tables: Tables, states: Floats, shares: Floats) -> list[int]:
-        config = self._prepare().config
+        config = self.prepare().config
         if config.one("decode", "viterbi") == "viterbi" and self.threshold is None:
             return viterbi(states, tables.transitions).tolist()
         noise = tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
@@ -114,16 +119,17 @@ class CRFLabeller(Labeller):
         return np.where(content >= self._threshold(content), best, noise).tolist()
 
     def _threshold(self, content: Floats) -> float:
-        """How probable content must be on a page: as the user says, else as the config does."""
-        if self.threshold is not None:
-            return self.threshold
-        # A page unlike those of the training, a very short one say, is judged by its own best block.
-        own = OWN_SHARE * float(content.max(initial=0.0))
-        return min(float(self._prepare().config.one("threshold", "0.5")), own)
+        """How probable content must be on this page: so much of what its most probable block is.
+
+        A page unlike those of the training, a very short one say, is thus judged by its own best block.
+        """
+        best = float(content.max(initial=0.0))
+        share = float(self.prepare().config.one("threshold", "0.5")) if self.threshold is None else self.threshold
+        return share * best if best > LEAST_PROBABLE else float("inf")
 
     def _settings(self) -> dict[str, Any]:
         """The trainer's parameters: the config's, as far as they are of the algorithm, and our own."""
-        config = self._prepare().config
+        config = self.prepare().config
         algorithm = self.algorithm or config.one("crf-algorithm", "lbfgs")
         known = trainer_parameters(algorithm)
         settings: dict[str, Any] = {"algorithm": algorithm}
@@ -136,9 +142,14 @@ class CRFLabeller(Labeller):
                 )
                 raise config.error(f"crf-param-{name}", message)
         own = {"c1": self.c1, "c2": self.c2, "max_iterations": self.max_iterations}
-        return settings | {name: value for name, value in own.items() if value is not None}
+        settings |= {name: value for name, value in own.items() if value is not None}
+        for name, value in settings.items():
+            if name != "algorithm" and not 0 <= value < float("inf"):
+                raise ConfigError(f"crfsuite's parameter {name} must be a number from 0, not {value}")
+        return settings
 
-    def _prepare(self) -> _Prepared:
+    def prepare(self) -> _Prepared:
+        """Find what the config means, its features and its template; done once, at the first page at the latest."""
         if self._prepared is None or self._prepared.asked is not self.config:
             self._prepared = _Prepared(self.config)
         return self._prepared

@@ -7,7 +7,7 @@ from victorpy.document import CleanPage
 from victorpy.outputs.base import output
 
 
-@output("anno", ".anno")
+@output("anno", ".anno", wants_features=True)
 def render_anno(page: CleanPage) -> str:
     """Victor's annotation: a block a line with label, probability, tags, text and features."""
     return write_anno(page)

@@ -19,8 +19,10 @@ class Output:
     """How files of it are named."""
     description: str
     render: Callable[[CleanPage], str]
-    keeps_empty: bool = False
-    """Whether it says something even of a page without content."""
+    wants_features: bool = False
+    """Whether it shows the features of blocks."""
+    joins: bool = False
+    """Whether many pages may stand one after the other in a file of it."""
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
@@ -28,12 +30,12 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
 Renderer = Callable[[CleanPage], str]
 
 
-def output(name: str, suffix: str) -> Callable[[Renderer], Renderer]:
+def output(name: str, suffix: str, wants_features: bool = False, joins: bool = False) -> Callable[[Renderer], Renderer]:
     """Register a function as an output format; the first line of its docstring describes it to users."""
 
     def register(function: Renderer) -> Renderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
-        OUTPUTS.add(name, Output(name, suffix, description, function))
+        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins))
         return function
 
     return register

@@ -10,7 +10,7 @@ from victorpy.outputs.base import output
 from victorpy.outputs.text import render_text
 
 
-@output("jsonl", ".jsonl")
+@output("jsonl", ".jsonl", joins=True)
 def render_jsonl(page: CleanPage) -> str:
     """JSON, a page a line: url, title, text, and every block with label, probability and path."""
     document = page.document

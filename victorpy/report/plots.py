@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,12 @@ _STYLE: Any = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
 }
+
+
+def require_matplotlib() -> None:
+    """Say what to install where the library that draws is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise VictorError("HTML reports need matplotlib: pip install 'victorpy[research]'")
 
 
 def label_bars(labels: Mapping[str, Mapping[str, float]]) -> str:
@@ -114,11 +121,10 @@ def bars(rows: Sequence[tuple[str, float, tuple[float, float] | None]], baseline
 
 def _figure(draw: Callable[[Any], None], size: tuple[float, float]) -> str:
     """Draw on one pair of axes and give the SVG element, without anything that changes from run to run."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise VictorError("HTML reports need matplotlib: pip install 'victorpy[research]'") from error
+    require_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
