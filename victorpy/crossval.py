@@ -13,7 +13,7 @@ from victorpy.document import Label, Labelling
 from victorpy.gold import LabelledPage
 from victorpy.labellers.base import Labeller
 from victorpy.labellers.crf import CRFLabeller
-from victorpy.scores import BlockCounts, score_texts
+from victorpy.scores import BlockCounts, TextScores, measure
 
 MakeLabeller = Callable[[], Labeller]
 
@@ -32,6 +32,8 @@ class PageResult:
     labelling: Labelling = field(repr=False)
     gold_content: tuple[bool, ...] = field(repr=False)
     """Whether each block is content by the gold."""
+    texts: TextScores = field(repr=False)
+    """The counts that the scores of texts are made of, to pool them."""
 
 
 def make_folds(groups: Sequence[str], folds: int, seed: int) -> list[int]:
@@ -88,13 +90,14 @@ def _run_fold(
 
 def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResult:
     """Measure a labeller's answer for a gold page."""
-    scores = score_texts(page.output_text(found.labels), page.gold_text)
+    texts = measure(page.output_text(found.labels), page.gold_text)
+    scores = texts.by_name()
     if not page.has_segments:  # gold without tags says nothing of markup
         scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
     blocks = BlockCounts.of(found.labels, page.labels)
     gold_content = tuple(label.is_content for label in page.labels)
     scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
-    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found, gold_content)
+    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found, gold_content, texts)
 
 
 _NEEDS_SEGMENTS = frozenset(

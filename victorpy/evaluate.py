@@ -17,7 +17,7 @@ from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.gold import LabelledPage
-from victorpy.scores import BlockCounts
+from victorpy.scores import BlockCounts, Score
 from victorpy.statistics import summarise
 
 MEASURES = {
@@ -72,6 +72,8 @@ class Evaluation:
             "blocks_count": BlockCounts.sum(page.blocks for page in self.pages).total,
             "mean": means(self.pages),
             "interval": intervals(self.pages),
+            "median": medians(self.pages),
+            "page_mean": {name: _mean(self.pages, name) for name in _OF_BLOCKS},
             "pooled": pooled(self.pages),
             "keep_everything": means(self.everything),
             "folds": [means(self.fold(number)) for number in range(self.settings.folds)],
@@ -233,14 +235,21 @@ def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
 
 
 def pooled(pages: Sequence[PageResult]) -> dict[str, float]:
-    """Medians, and the accuracies as means over pages instead of blocks."""
+    """Word scores with the words of all pages counted together, so that long pages weigh more."""
+    found: dict[str, float] = {}
+    for name, kind in (("words", "words"), ("cleaneval_words", "aligned"), ("shingle", "shingles")):
+        score = Score.pool(getattr(page.texts, kind) for page in pages)
+        found |= {f"{name}_{part}": value for part, value in score.shares().items()}
+    return found
+
+
+def medians(pages: Sequence[PageResult]) -> dict[str, float]:
+    """The median of every measure over pages."""
     found = {}
     for name in _names(pages):
         values = [page.scores[name] for page in pages if name in page.scores]
         if values:
-            found[f"{name}_median"] = summarise(values).median
-    for name in _OF_BLOCKS:
-        found[f"{name}_page_mean"] = sum(page.scores[name] for page in pages) / max(len(pages), 1)
+            found[name] = summarise(values).median
     return found
 
 
@@ -252,10 +261,14 @@ def _names(pages: Sequence[PageResult]) -> list[str]:
     return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
 
 
+def _mean(pages: Sequence[PageResult], name: str) -> float:
+    return sum(page.scores[name] for page in pages) / max(len(pages), 1)
+
+
 def label_scores(pages: Sequence[PageResult]) -> dict[str, dict[str, float]]:
     """Precision, recall and F1 of each label over all blocks."""
     blocks = BlockCounts.sum(page.blocks for page in pages)
-    return {str(label): blocks.label_score(label)._asdict() for label in Label}
+    return {str(label): blocks.label_score(label).shares() for label in Label}
 
 
 def confusion(pages: Sequence[PageResult]) -> dict[str, dict[str, int]]:

@@ -24,6 +24,7 @@ from typing import Any
 from victorpy.config import Config, read_config
 from victorpy.crf.tables import Tables
 from victorpy.errors import ModelError, VictorError, suggest
+from victorpy.features.base import find_modules
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.resources import shipped
 from victorpy.template import load_template
@@ -68,15 +69,10 @@ def check_target(directory: Path) -> None:
 
 
 def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config: Config) -> None:
-    modules = []
-    for name in config.get("feature-modules"):
-        places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
-        source = next((place for place in places if place.is_file()), None)
-        if source is None:
-            raise ModelError(f"the feature module {name!r} is gone: a model needs a copy of it")
+    modules = find_modules(config)
+    for source in modules:
         shutil.copyfile(source, directory / source.name)
-        modules.append(source.name)
-    own = {"crf-template": ("template.tpl",), "feature-modules": tuple(modules)}
+    own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
     resolved = replace(config, values={**config.values, **own})
     (directory / "config.conf").write_text(resolved.text(), encoding="utf-8")
     (directory / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")

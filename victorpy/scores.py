@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -22,21 +23,55 @@ _CONTROL = re.compile(r"[\x00-\x1f]+")
 _TAG = re.compile(r"<([phl])>", re.IGNORECASE)
 
 
-class Score(NamedTuple):
-    """Precision, recall and their harmonic mean."""
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many units of the output and of the gold there are, and how many they share.
 
-    precision: float
-    recall: float
-    f1: float
+    It unpacks into precision, recall and F1.
+    """
+
+    shared: int
+    output: int
+    gold: int
 
     @classmethod
     def of(cls, shared: int, output: int, gold: int) -> Score:
         """Score `shared` units of `output` found and `gold` wanted ones."""
-        if not output and not gold:
-            return cls(1.0, 1.0, 1.0)
-        precision = shared / output if output else 0.0
-        recall = shared / gold if gold else 0.0
-        return cls(precision, recall, 2 * shared / (output + gold))
+        return cls(shared, output, gold)
+
+    @classmethod
+    def pool(cls, scores: Iterable[Score]) -> Score:
+        """Count the units of many texts as if they were one."""
+        found = list(scores)
+        return cls(*(sum(getattr(score, name) for score in found) for name in ("shared", "output", "gold")))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.precision, self.recall, self.f1))
+
+    @property
+    def precision(self) -> float:
+        """Share of the output that is gold."""
+        if not self.output:
+            return float(not self.gold)
+        return self.shared / self.output
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold that was found."""
+        if not self.gold:
+            return float(not self.output)
+        return self.shared / self.gold
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of the two."""
+        if not self.output and not self.gold:
+            return 1.0
+        return 2 * self.shared / (self.output + self.gold)
+
+    def shares(self) -> dict[str, float]:
+        """Precision, recall and F1 by name."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 def word_f1(output: str, gold: str) -> Score:
@@ -161,25 +196,53 @@ class BlockCounts(NamedTuple):
         return good / self.total if self.total else 1.0
 
 
-def score_texts(output: str, gold: str) -> dict[str, float]:
-    """Every measure of one text against another; both may have CleanEval's tags, which only some measures read."""
+class TextScores(NamedTuple):
+    """Every measure of one text against another."""
+
+    words: Score
+    shingles: Score
+    aligned: Score
+    aligned_with_tags: Score
+    segments: Score
+    segments_unlabelled: Score
+    text: float
+    markup: float
+
+    def by_name(self) -> dict[str, float]:
+        """Give the measures by the names that reports use."""
+        return {
+            "words_f1": self.words.f1,
+            "words_precision": self.words.precision,
+            "words_recall": self.words.recall,
+            "cleaneval_words_f1": self.aligned.f1,
+            "cleaneval_words_precision": self.aligned.precision,
+            "cleaneval_words_recall": self.aligned.recall,
+            "cleaneval_words_tags_f1": self.aligned_with_tags.f1,
+            "cleaneval_segments_f1": self.segments.f1,
+            "cleaneval_segments_unlabelled_f1": self.segments_unlabelled.f1,
+            "cleaneval_text": self.text,
+            "cleaneval_markup": self.markup,
+            "cleaneval_total": (self.text + self.markup) / 2,
+            "shingle_f1": self.shingles.f1,
+            "empty": float(not self.words.output and bool(self.words.gold)),
+        }
+
+
+def measure(output: str, gold: str) -> TextScores:
+    """Measure one text against another; both may have CleanEval's tags, which only some measures read."""
     plain, plain_gold = (_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
-    words, shingles = word_f1(plain, plain_gold), shingle_f1(plain, plain_gold)
-    text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
-    aligned = cleaneval_words(output, gold)
-    return {
-        "words_f1": words.f1,
-        "words_precision": words.precision,
-        "words_recall": words.recall,
-        "cleaneval_words_f1": aligned.f1,
-        "cleaneval_words_precision": aligned.precision,
-        "cleaneval_words_recall": aligned.recall,
-        "cleaneval_words_tags_f1": cleaneval_words(output, gold, tags=True).f1,
-        "cleaneval_segments_f1": cleaneval_segments(output, gold, labelled=True).f1,
-        "cleaneval_segments_unlabelled_f1": cleaneval_segments(output, gold, labelled=False).f1,
-        "cleaneval_text": text,
-        "cleaneval_markup": markup,
-        "cleaneval_total": (text + markup) / 2,
-        "shingle_f1": shingles.f1,
-        "empty": float(not plain.split() and bool(plain_gold.split())),
-    }
+    return TextScores(
+        words=word_f1(plain, plain_gold),
+        shingles=shingle_f1(plain, plain_gold),
+        aligned=cleaneval_words(output, gold),
+        aligned_with_tags=cleaneval_words(output, gold, tags=True),
+        segments=cleaneval_segments(output, gold, labelled=True),
+        segments_unlabelled=cleaneval_segments(output, gold, labelled=False),
+        text=cleaneval_edit(output, gold, tags=False),
+        markup=cleaneval_edit(output, gold, tags=True),
+    )
+
+
+def score_texts(output: str, gold: str) -> dict[str, float]:
+    """Give every measure of one text against another by name."""
+    return measure(output, gold).by_name()

@@ -134,7 +134,11 @@ VARIABLES: dict[str, Variable] = {
         "the best label sequence, or each block by its own probability",
         single=True,
     ),
-    "threshold": Variable(_number(0, 1), "with decode: marginal, how probable content must be, as a share of the page's most probable block", single=True),
+    "threshold": Variable(
+        _number(0, 1),
+        "with decode: marginal, how probable content must be, as a share of the page's most probable block",
+        single=True,
+    ),
 }
 
 

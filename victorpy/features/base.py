@@ -89,13 +89,21 @@ def find_feature(name: str) -> Feature | None:
 
 
 def load_modules(config: Config) -> None:
-    """Import the feature files that a config names, from beside it or from the current directory."""
+    """Import the feature files that a config names."""
+    for path in find_modules(config):
+        _load_module(path, config)
+
+
+def find_modules(config: Config) -> list[Path]:
+    """Find the feature files that a config names, beside it or in the current directory."""
+    found = []
     for name in config.get("feature-modules"):
         places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             raise config.error("feature-modules", f"no file {name!r} beside the config or in the current directory")
-        _load_module(path, config)
+        found.append(path)
+    return found
 
 
 def _load_module(path: Path, config: Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -83,6 +84,23 @@ def segments(page: CleanPage) -> list[Segment]:
         else:
             found.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
     return [Segment(label, tuple(blocks)) for label, blocks in found]
+
+
+def join(page: CleanPage, write: Callable[[Segment], str]) -> str:
+    """Write segments one after the other: a blank line between them, none between the items of a list."""
+    text, before = "", None
+    for segment in segments(page):
+        if before is not None:
+            text += "\n" if before is segment.label is Label.LIST else "\n\n"
+        text += write(segment)
+        before = segment.label
+    return text + "\n" if text else ""
+
+
+def heading_level(segment: Segment) -> int:
+    """The level of the heading that a segment stands in; 2 where the markup has none."""
+    levels = [int(tag[1]) for tag in segment.blocks[0].containers if re.fullmatch("h[1-6]", tag)]
+    return levels[-1] if levels else 2
 
 
 def _same_listing(before: Block, after: Block) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-import re
 
 from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, output, segments
+from victorpy.outputs.base import Segment, heading_level, output, segments
 from victorpy.outputs.inline import Run, runs
 
 _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
@@ -34,13 +33,8 @@ def _segment(segment: Segment, document: Document) -> str:
     text = "".join(_run(run) for run in runs(segment, document))
     if segment.preformatted:
         return f"<pre>{text}</pre>"
-    tag = {Label.HEADER: _heading(segment), Label.LIST: "li"}.get(segment.label, "p")
+    tag = {Label.HEADER: f"h{heading_level(segment)}", Label.LIST: "li"}.get(segment.label, "p")
     return f"<{tag}>{text.strip()}</{tag}>"
-
-
-def _heading(segment: Segment) -> str:
-    levels = [tag for tag in segment.blocks[0].containers if re.fullmatch("h[1-6]", tag)]
-    return levels[-1] if levels else "h2"
 
 
 def _run(run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, output, segments
+from victorpy.outputs.base import Segment, heading_level, join, output
 from victorpy.outputs.inline import Run, runs
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
@@ -16,13 +16,7 @@ _LINE_START = re.compile(r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){3,}$|=+$|~~~|
 @output("markdown", ".md")
 def render_markdown(page: CleanPage) -> str:
     """Markdown: headings, lists, links, emphasis, code and quotes."""
-    text, before = "", None
-    for segment in segments(page):
-        if before is not None:
-            text += "\n" if before is segment.label is Label.LIST else "\n\n"
-        text += _segment(segment, page.document)
-        before = segment.label
-    return text + "\n" if text else ""
+    return join(page, lambda segment: _segment(segment, page.document))
 
 
 def _segment(segment: Segment, document: Document) -> str:
@@ -33,7 +27,7 @@ def _segment(segment: Segment, document: Document) -> str:
     text = "".join(_run(run) for run in runs(segment, document)).strip()
     text = _LINE_START.sub(lambda found: found[0] + "\\", text)
     if segment.label is Label.HEADER:
-        return f"{'#' * _level(containers)} {text}"
+        return f"{'#' * heading_level(segment)} {text}"
     if segment.label is Label.LIST:
         return f"{'  ' * max(_depth(containers) - 1, 0)}- {text}"
     return f"> {text}" if "blockquote" in containers else text
@@ -53,11 +47,6 @@ def _run(run: Run) -> str:
         text = f"[{text}]({run.href.replace('(', '%28').replace(')', '%29')})"
     before = " " if run.text[0].isspace() else ""
     return before + text + (" " if run.text[-1].isspace() else "")
-
-
-def _level(containers: tuple[str, ...]) -> int:
-    levels = [int(tag[1]) for tag in containers if re.fullmatch("h[1-6]", tag)]
-    return levels[-1] if levels else 2
 
 
 def _depth(containers: tuple[str, ...]) -> int:

@@ -1,0 +1,207 @@
+"""What a user may do wrong or a page may do to us, found by people who tried."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from victorpy import Cleaner, ConfigError, DataError, ModelError, load_config, read_document
+from victorpy.anno import load_anno, write_anno
+from victorpy.encode import make_encoders, show_features
+from victorpy.errors import TemplateError
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.model import find_model, load_model, save_model
+from victorpy.parse import parse
+from victorpy.template import read_template
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "data" / "article" / "courier-bridge.html"
+
+
+def clean(*arguments, cwd=ROOT):
+    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", params=["default", "cleaneval"])
+def cleaner(request):
+    return Cleaner.load(request.param)
+
+
+@pytest.mark.parametrize("words", ["2001 ", "2001-2002, ", "a-", "a@", "1.", "12:", "( "])
+def test_a_long_block_takes_no_longer_than_its_length(cleaner, words):
+    def seconds(size):
+        began = time.process_time()
+        cleaner.clean(f"<p>{words * (size // len(words))}</p>")
+        return time.process_time() - began
+
+    seconds(1000)
+    assert seconds(400_000) < 5 * seconds(100_000) + 0.5
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        " ".join(f"a{number}" for number in range(50_000)),
+        "/".join(f"a{number}" for number in range(50_000)),
+        " ".join(f"a{number}='>'" for number in range(50_000)),
+    ],
+    ids=["spaces", "slashes", "greater-than"],
+)
+def test_a_flood_of_attributes_is_read_at_once(attributes):
+    began = time.process_time()
+    tree = parse(f"<p>first<p {attributes}>text</p>last")
+    assert time.process_time() - began < 2
+    assert "".join(tree.root.itertext()) == "firsttextlast"
+    assert "1 tags" in tree.losses[0]
+
+
+def test_a_long_alternative_text_is_no_flood(cleaner):
+    document = read_document(f"<p>a<img alt='{'word ' * 300_000}'>b</p>", cleaner.config)
+    assert document.losses == ()
+    assert sum(block.text.count("word") for block in document.blocks) == 300_000
+
+
+def test_a_page_of_nothing_but_noise_has_no_content():
+    page = Cleaner.load().document("<nav><a href='/'>Home</a> <a href='/l'>Login</a></nav><footer>© 2020</footer>")
+    assert page.is_empty
+
+
+def test_fewer_blocks_are_kept_the_higher_the_threshold():
+    model = load_model()
+    document = read_document(PAGE.read_bytes(), model.config)
+    kept = [
+        sum(label.is_content for label in model.labeller.set_params(threshold=threshold).label(document).labels)
+        for threshold in (0.05, 0.25, 0.5, 0.9, 0.99)
+    ]
+    assert kept == sorted(kept, reverse=True)
+    assert len(set(kept)) > 3
+
+
+def test_an_annotation_file_is_cleaned_as_the_page_that_is_in_it():
+    anno = PAGE.with_suffix(".anno")
+    assert clean(anno).stdout == clean(PAGE).stdout
+
+
+def test_an_annotation_can_be_read_with_other_block_level_tags(tmp_path):
+    (tmp_path / "my.conf").write_text("include default\nclass-block: span b\n")
+    config = load_config(tmp_path / "my.conf")
+    page = load_anno(PAGE.with_suffix(".anno"), config.cuts)
+    assert len(page.labels) == len(page.document.blocks)
+    assert write_anno(page) == write_anno(load_anno(PAGE.with_suffix(".anno"), config.cuts))
+    plain = load_anno(PAGE.with_suffix(".anno"), load_config("default").cuts)
+    assert len(page.labels) > len(plain.labels)
+
+
+def test_a_model_of_the_current_directory_does_not_replace_a_bundled_one(tmp_path, monkeypatch):
+    shutil.copytree(find_model("cleaneval"), tmp_path / "models" / "default")
+    shutil.copytree(find_model("cleaneval"), tmp_path / "models" / "mine")
+    monkeypatch.chdir(tmp_path)
+    assert load_model().config.one("split", "") == "block"
+    assert load_model("models/default").config.one("split", "") == "every"
+    assert load_model("mine").config.one("split", "") == "every"
+
+
+def test_a_loaded_model_is_saved_whole(tmp_path):
+    model = load_model("cleaneval")
+    save_model(tmp_path / "again", model.labeller, model.config, {})
+    original = (find_model("cleaneval") / "model.crfsuite").read_bytes()
+    assert (tmp_path / "again" / "model.crfsuite").read_bytes() == original
+    assert len(original) > 1000
+
+
+def test_a_config_changes_how_a_model_is_used(tmp_path):
+    (tmp_path / "strict.conf").write_text("include default\nthreshold: 0.95\n")
+    strict = clean("--model", "default", "--config", tmp_path / "strict.conf", PAGE)
+    assert strict.returncode == 0
+    assert 0 < len(strict.stdout) < len(clean(PAGE).stdout)
+
+
+def test_a_config_that_cuts_otherwise_than_the_model_is_refused(tmp_path):
+    (tmp_path / "other.conf").write_text("include default\nsplit: every\n")
+    ended = clean("--model", "default", "--config", tmp_path / "other.conf", PAGE)
+    assert ended.returncode == 2
+    assert "another split than" in ended.stderr
+
+
+def test_options_may_stand_between_pages():
+    ended = clean(PAGE, "-f", "jsonl", PAGE.with_name("courier-bakery.html"))
+    assert ended.returncode == 0
+    assert len(ended.stdout.splitlines()) == 2
+
+
+def test_two_pages_do_not_go_into_what_looks_like_a_file(tmp_path):
+    ended = clean(PAGE, PAGE, "-o", tmp_path / "one.md")
+    assert ended.returncode == 2
+    assert "go into a directory" in ended.stderr
+
+
+def test_an_encoding_that_does_not_exist_is_refused():
+    ended = clean("--charset", "nonsense", PAGE)
+    assert (ended.returncode, ended.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("feature-positon-scale: 20", "no feature 'positon' (did you mean 'position'?)"),
+        ("crf-features-off: nix", "'nix' is not in crf-features"),
+    ],
+)
+def test_settings_of_features_that_do_not_exist_are_refused(tmp_path, line, message):
+    (tmp_path / "my.conf").write_text(f"include default\n{line}\n")
+    with pytest.raises(ConfigError) as caught:
+        make_encoders(load_config(tmp_path / "my.conf"))
+    assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:2: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("values", ["{1..100000000}", "{1..99}{1..99}{1..99}{1..99}"])
+def test_braces_without_end_are_refused(tmp_path, values):
+    (tmp_path / "my.conf").write_text(f"class-x: {values}\n")
+    with pytest.raises(ConfigError, match=r"my\.conf:1: .*more than 10,000 values"):
+        load_config(tmp_path / "my.conf")
+
+
+def test_a_reference_reaches_only_so_far(tmp_path):
+    (tmp_path / "far.tpl").write_text("%x[99999999999999999999999,position]\n")
+    with pytest.raises(TemplateError, match=r"far\.tpl:1: "):
+        read_template(tmp_path / "far.tpl", ["position"])
+
+
+@pytest.mark.parametrize("wrong", [{"c2": -5.0}, {"c2": float("nan")}, {"algorithm": "x"}])
+def test_parameters_that_cannot_be_are_refused(wrong):
+    page = load_anno(PAGE.with_suffix(".anno"), load_config("cleaneval").cuts)
+    with pytest.raises(ConfigError):
+        CRFLabeller("cleaneval", **wrong).fit([page.document], [page.labels])
+
+
+def test_a_feature_that_fails_is_named(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from victorpy.features import block_feature\n\n"
+        "@block_feature('fails-always')\ndef fails(block):\n    raise RuntimeError('no tea')\n"
+    )
+    (tmp_path / "my.conf").write_text("feature-modules: own.py\ncrf-features: fails-always\n")
+    config = load_config(tmp_path / "my.conf")
+    with pytest.raises(DataError, match="'fails-always' failed: RuntimeError: no tea"):
+        show_features(read_document("<p>x</p>", config), config, make_encoders(config))
+
+
+def test_a_model_of_another_format_is_refused(tmp_path):
+    shutil.copytree(find_model("cleaneval"), tmp_path / "model")
+    meta = (tmp_path / "model" / "meta.json").read_text()
+    (tmp_path / "model" / "meta.json").write_text(meta.replace('"format": 1', '"format": 2'))
+    with pytest.raises(ModelError, match="format 2"):
+        load_model(tmp_path / "model")
+
+
+def test_every_file_that_the_makefile_names_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    named = [word for word in makefile.split() if word.endswith(".py")]
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
