@@ -9,7 +9,7 @@ from pathlib import Path
 import victorpy
 from victorpy.outputs import OUTPUTS
 
-PAGES = ["article/courier-bakery.html", "product/pike-spade.html", "forum/forum-pl-gory.html"]
+PAGES = ["service/service-plumber.html", "documentation/doc-fr-bibliotheque.html", "forum/forum-pl-gory.html"]
 DATA = Path(__file__).parents[1] / "data"
 
 
