@@ -300,7 +300,7 @@ def test_a_model_fills_an_empty_directory_and_makes_missing_ones(trained, tmp_pa
     (tmp_path / "empty").mkdir()
     for place in (tmp_path / "empty", tmp_path / "a" / "b" / "c"):
         trained.save(place)
-        load_model(place)
+        assert load_model(place).meta["format"] == 1
 
 
 def test_saving_over_a_directory_that_is_no_model_is_refused(trained, tmp_path):
