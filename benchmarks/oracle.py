@@ -40,7 +40,7 @@ def main() -> None:
             labels = align(document, page.gold, config.cuts.block_level)
             spent = time.process_time() - began
             kept = [block.text for block, label in zip(document.blocks, labels, strict=True) if label.is_content]
-            for name in {kind, f"{kind} {page.page_type}"}:
+            for name in {kind, f"{kind} {page.page_type}".strip()}:
                 scores[name].append(word_f1("\n".join(kept), page.text).f1)
                 everything[name].append(word_f1("\n".join(block.text for block in document.blocks), page.text).f1)
                 seconds[name].append(spent)

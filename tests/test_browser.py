@@ -112,7 +112,7 @@ def report(tmp_path_factory):
         curve=tuple({**row, "pages": count} for count in (2, 4)),
         ablation=tuple({**row, "variant": name} for name in ("all features", f"without {ALERT}")),
     )
-    views = write_views(result.pages, pages, out / "pages")
+    views = write_views(result.pages, pages, result.config, out / "pages")
     (out / "report.html").write_text(evaluation.render(result.scores(), ALERT, views), encoding="utf-8")
     return out / "report.html"
 

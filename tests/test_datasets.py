@@ -228,7 +228,7 @@ def test_the_readers_are_registered():
     [
         ("http://www.tea.example/a", "tea.example"),
         ("https://WWW.Tea.example/b?c", "tea.example"),
-        ("http://shop.tea.example:8080/", "shop.tea.example:8080"),
+        ("http://shop.tea.example:8080/", "tea.example"),
         ("", "1"),
         ("no address", "1"),
     ],

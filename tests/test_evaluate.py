@@ -296,7 +296,8 @@ def test_the_tables_of_experiments_agree_with_scores_json(hostile):
     for title, key, column in (("Ablation", "ablation", "variant"), ("Learning curve", "learning_curve", "pages")):
         rows = tables[title][1:]
         assert [row[0] for row in rows] == [str(found[column]) for found in scores[key]]
-        assert [row[1:] for row in rows] == [[percent(f["mean"][name]) for name in NAMES] for f in scores[key]]
+        shown = [[percent(found["mean"][name]) for name in NAMES] for found in scores[key]]
+        assert [row[1 : len(NAMES) + 1] for row in rows] == shown
     assert [row[0] for row in tables["Grid"][1:]] == ["c2=1 c1=0", "c2=10 c1=0"]
     assert [found["parameters"] for found in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
 

@@ -64,11 +64,16 @@ def cross_validate(
     group: str = "site",
     seed: int = 1,
     jobs: int = 1,
+    share: float = 1.0,
 ) -> Iterator[list[PageResult]]:
-    """Yield the results of each fold; everything that learns sees the other folds' pages alone."""
+    """Yield the results of each fold; everything that learns sees the other folds' pages alone.
+
+    With a `share` below 1 only so much of those pages is trained on, whole groups of them; what is tested stays.
+    """
     groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
     fold_of = make_folds(groups, folds, seed)
-    run = partial(_run_fold, list(pages), fold_of, make_labeller)
+    kept = _first_groups(groups, share, seed)
+    run = partial(_run_fold, list(pages), fold_of, kept, make_labeller)
     if jobs == 1:
         yield from map(run, range(folds))
         return
@@ -76,10 +81,18 @@ def cross_validate(
         yield from pool.map(run, range(folds))
 
 
+def _first_groups(groups: Sequence[str], share: float, seed: int) -> list[bool]:
+    """Which pages are of the first so many groups, in an order that is the same for every share."""
+    order = sorted(set(groups))
+    random.Random(seed).shuffle(order)
+    kept = frozenset(order[: max(round(share * len(order)), 1)])
+    return [group in kept for group in groups]
+
+
 def _run_fold(
-    pages: list[LabelledPage], fold_of: list[int], make_labeller: MakeLabeller, fold: int
+    pages: list[LabelledPage], fold_of: list[int], kept: list[bool], make_labeller: MakeLabeller, fold: int
 ) -> list[PageResult]:
-    training = [page for page, its in zip(pages, fold_of, strict=True) if its != fold]
+    training = [page for page, its, use in zip(pages, fold_of, kept, strict=True) if its != fold and use]
     labeller = make_labeller().fit([page.document for page in training], [page.labels for page in training])
     return [
         score_page(page, labeller.label(page.document), fold)
@@ -102,6 +115,7 @@ def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResul
 
 _NEEDS_SEGMENTS = frozenset(
     [
+        "cleaneval_text",
         "cleaneval_markup",
         "cleaneval_total",
         "cleaneval_words_tags_f1",

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +17,7 @@ from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.gold import LabelledPage
 from victorpy.scores import BlockCounts, Score
-from victorpy.statistics import summarise
+from victorpy.statistics import compare, summarise
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -122,13 +121,14 @@ def run(
     settings: Settings,
     what: str,
     progress: Progress,
+    share: float = 1.0,
     **parameters: float,
 ) -> tuple[PageResult, ...]:
     """Run all folds and give their pages in order."""
     results: list[PageResult] = []
     progress(what, 0, settings.folds)
     folds = cross_validate(
-        pages, crf_maker(config, **parameters), settings.folds, settings.group, settings.seed, settings.jobs
+        pages, crf_maker(config, **parameters), settings.folds, settings.group, settings.seed, settings.jobs, share
     )
     for number, fold in enumerate(folds, 1):
         results += fold
@@ -139,24 +139,28 @@ def run(
 def learning_curve(
     pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress
 ) -> tuple[dict[str, Any], ...]:
-    """Score models that were trained on growing shares of the pages."""
-    order = list(pages)
-    random.Random(settings.seed).shuffle(order)
+    """Score models that were trained on growing shares of the training pages; the test pages are always all."""
     points = []
     for share in CURVE_SHARES:
-        part = order[: max(round(share * len(order)), settings.folds)]
-        if len({page.site for page in part}) < settings.folds:
+        name = f"learning curve, {share:.0%} of the training pages"
+        try:
+            results = run(pages, config, settings, name, progress, share=share)
+        except DataError:  # so few pages may have one label only
             continue
-        results = run(part, config, settings, f"learning curve, {len(part)} pages", progress)
-        training = round(len(part) * (settings.folds - 1) / settings.folds)
+        training = round(share * len(pages) * (settings.folds - 1) / settings.folds)
         points.append({"pages": training, "mean": means(results), "interval": intervals(results)})
     return tuple(points)
 
 
 def ablation(
-    pages: Sequence[LabelledPage], config: Config, settings: Settings, kind: str, progress: Progress
+    pages: Sequence[LabelledPage],
+    config: Config,
+    settings: Settings,
+    kind: str,
+    whole: Sequence[PageResult],
+    progress: Progress,
 ) -> tuple[dict[str, Any], ...]:
-    """Score with fewer features: each family alone and left out, or each single feature left out."""
+    """Score with fewer features: each family alone and left out, or each single one left out; `whole` has all."""
     features = config.features
     families: dict[str, list[str]] = {}
     for name in features:
@@ -170,15 +174,31 @@ def ablation(
         ]
     else:
         variants += [(f"without {name}", [f for f in features if f != name]) for name in features]
-    rows = []
+    rows = [_row("all features", len(features), whole, whole)]
     for name, kept in variants:
         if not kept:
             continue
         off = tuple(name for name in config.get("crf-features") if name not in kept)
         smaller = replace(config, values={**config.values, "crf-features-off": off})
-        results = run(pages, smaller, settings, name, progress)
-        rows.append({"variant": name, "features": len(kept), "mean": means(results), "interval": intervals(results)})
+        rows.append(_row(name, len(kept), run(pages, smaller, settings, name, progress), whole))
     return tuple(rows)
+
+
+def _row(name: str, features: int, results: Sequence[PageResult], whole: Sequence[PageResult]) -> dict[str, Any]:
+    return {
+        "variant": name,
+        "features": features,
+        "mean": means(results),
+        "interval": intervals(results),
+        "difference": difference(results, whole),
+    }
+
+
+def difference(results: Sequence[PageResult], others: Sequence[PageResult]) -> dict[str, float]:
+    """Words F1 of one run less that of another on the same pages, with its interval and its p-value."""
+    theirs = {(page.data, page.name): page.scores["words_f1"] for page in others}
+    found = compare([page.scores["words_f1"] for page in results], [theirs[page.data, page.name] for page in results])
+    return {"mean": found.mean, "low": found.low, "high": found.high, "p_value": found.p_value}
 
 
 def grid_search(
@@ -203,7 +223,8 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
             grid[name] = [float(value) for value in values.split(",")]
         except ValueError:
             equals = ""
-        if not all(0 <= value < float("inf") for value in grid.get(name, ())):
+        highest = 1.0 if name == "threshold" else float("inf")
+        if not all(0 <= value <= highest and value < float("inf") for value in grid.get(name, ())):
             equals = ""
         if not equals or name not in {"c1", "c2", "max_iterations", "threshold"}:
             raise ConfigError(

@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
         labels = align(document, page.gold, config.cuts.block_level)
         target = arguments.output / f"{page.name}{output.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(output.render(CleanPage(document, labels)), encoding="utf-8", newline="")
+        target.write_text(
+            output.render(CleanPage(document, labels)), encoding="utf-8", errors="backslashreplace", newline=""
+        )
         done += 1
     print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)
     return 0

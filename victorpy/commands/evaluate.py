@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from victorpy.config import load_config
+from victorpy.errors import DataError
 from victorpy.evaluate import (
     Evaluation,
     Progress,
@@ -55,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     if arguments.output:
         require_matplotlib()
+        if arguments.output.exists() and not arguments.output.is_dir():
+            raise DataError(f"{arguments.output}: is a file; a report is a directory")
     grid = parse_grid(arguments.grid)
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)
@@ -68,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.learning_curve:
         result = replace(result, curve=learning_curve(pages, config, settings, progress))
     if arguments.ablate:
-        result = replace(result, ablation=ablation(pages, config, settings, arguments.ablate, progress))
+        result = replace(result, ablation=ablation(pages, config, settings, arguments.ablate, result.pages, progress))
     if grid:
         result = replace(result, grid=grid_search(pages, config, settings, grid, progress))
     _show(result)
@@ -115,7 +118,7 @@ def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title
     scores = result.scores()
     _write_text(directory / "scores.json", json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     _write_text(directory / "report.md", markdown.render(scores, title))
-    views = write_views(result.pages, pages, directory / "pages")
+    views = write_views(result.pages, pages, result.config, directory / "pages")
     _write_text(directory / "report.html", evaluation.render(scores, title, views))
     print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from victorpy.align import Gold
@@ -26,12 +29,8 @@ class GoldPage:
 
     @property
     def site(self) -> str:
-        """The page's host, without www; pages of one site share it."""
-        try:
-            host = urlsplit(self.url).netloc.lower()
-        except ValueError:  # pages have broken addresses
-            host = ""
-        return host.removeprefix("www.") or self.name
+        """The domain that the page's site is registered under; pages of one site share it."""
+        return site_of(self.url) or self.name
 
     @property
     def text(self) -> str:
@@ -43,8 +42,8 @@ _ADDRESSES = [
     re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
     re.compile(rb"<meta\b[^>]*\bog:url\b[^>]*\bcontent=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
     re.compile(rb"<base\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
-    re.compile(rb"<a\b[^>]*\bhref=[\"']?(https?://[^\"'>\s]+)", re.IGNORECASE),
 ]
+_LINK = re.compile(rb"\bhref=[\"']?(https?://[^\"'>\s/]+)", re.IGNORECASE)
 
 Warn = Callable[[str], None]
 Reader = Callable[[Path, Warn], Iterator[GoldPage]]
@@ -64,22 +63,59 @@ def read_dataset(kind: str, directory: Path, warn: Warn) -> Iterator[GoldPage]:
         raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
 
 
-def canonical_site(page: bytes) -> str:
-    """Guess the address of a page that came without one: its canonical link, og:url, base or first full link."""
+def site_of(url: str) -> str:
+    """The domain that an address is registered under, or nothing: hosts of one site are one site.
+
+    >>> site_of("http://news.bbc.co.uk:80/1"), site_of("https://tea.blogspot.com/"), site_of("http://[x/")
+    ('bbc.co.uk', 'tea.blogspot.com', '')
+    """
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # pages have broken addresses
+        return ""
+    return _suffixes().privatesuffix(host) or host
+
+
+@cache
+def _suffixes() -> Any:
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def guess_address(page: bytes) -> str:
+    """Guess the address of a page that came without one: what it says of itself, else where most of its links go."""
     for pattern in _ADDRESSES:
         found = pattern.search(page)
         if found:
             return found[1].decode("ascii", "replace")
-    return ""
+    sites = Counter(site_of(link.decode("ascii", "replace")) for link in _LINK.findall(page))
+    return f"http://{sites.most_common(1)[0][0]}/" if sites else ""
+
+
+def read_page(path: Path, warn: Warn) -> bytes | None:
+    """Read a page; one that cannot be read, or has nothing in it, is warned of."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        warn(f"{path}: cannot be read: {error.strerror or error}")
+        return None
+    if not content.strip():
+        warn(f"{path}: the page is empty")
+        return None
+    return content
 
 
 def read_gold(path: Path, warn: Warn) -> str:
     """Read a gold text of any encoding; one that cannot be read or says nothing is warned of, and empty."""
     try:
-        text = decode(path.read_bytes()).text.strip()
+        decoded = decode(path.read_bytes())
     except (OSError, VictorError) as error:
         warn(f"{path}: the gold cannot be read: {error}")
         return ""
+    if decoded.loss and decoded.source != "fallback":
+        warn(f"{path}: used, but {decoded.loss}")
+    text = decoded.text.strip()
     if not text:
         warn(f"{path}: the gold is empty")
     return text

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, read_gold
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, read_gold, read_page
 from victorpy.document import Label
 
 _SEGMENT = re.compile(r"<([phl])>", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _LABELS = {"p": Label.PARAGRAPH, "h": Label.HEADER, "l": Label.LIST}
 _WRAPPER_ID = re.compile(rb"<text\b[^>]*?\bid\s*=\s*[\"']?([^\"'>\s]+)", re.IGNORECASE)
 
@@ -31,7 +32,9 @@ def read_cleaneval(directory: Path, warn: Warn) -> Iterator[GoldPage]:
                 if text:
                     warn(f"{gold}: the gold is empty")
                 continue
-            content = page.read_bytes()
+            content = read_page(page, warn)
+            if content is None:
+                continue
             wrapper = _WRAPPER_ID.search(content[:2000])
             url = url or (wrapper[1].decode("ascii", "replace") if wrapper else "")
             yield GoldPage(str(page.relative_to(directory).with_suffix("")), content, segments, url)
@@ -50,6 +53,7 @@ def parse_gold(text: str) -> tuple[str, tuple[Gold, ...]]:
                            Gold(text='All is well.', label=<Label.PARAGRAPH: 'paragraph'>)))
     """
     url = ""
+    text = _COMMENT.sub("", text)
     first, _, rest = text.lstrip().partition("\n")
     if first.upper().startswith("URL:"):
         url, text = first[4:].strip(), rest

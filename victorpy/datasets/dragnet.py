@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, canonical_site, read_gold
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, by_number, guess_address, read_gold, read_page
 
 COMMENTS = "!@#$%^&*()  COMMENTS"
 
@@ -25,5 +25,7 @@ def read_dragnet(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             if text:
                 warn(f"{gold}: the gold is empty")
             continue
-        content = page.read_bytes()
-        yield GoldPage(page.stem, content, (Gold(article),), canonical_site(content), "article")
+        content = read_page(page, warn)
+        if content is None:
+            continue
+        yield GoldPage(page.stem, content, (Gold(article),), guess_address(content), "article")

@@ -9,7 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, canonical_site, read_gold
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, guess_address, read_gold, read_page
 from victorpy.parse import parse
 
 _KIND = re.compile(r"\bx-nc-sel(\d)\b")
@@ -33,8 +33,10 @@ def read_l3s(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         if not text.strip():
             warn(f"{annotated}: no text in it is marked as content")
             continue
-        content = page.read_bytes()
-        yield GoldPage(page.stem, content, (Gold(text),), canonical_site(content), "article")
+        content = read_page(page, warn)
+        if content is None:
+            continue
+        yield GoldPage(page.stem, content, (Gold(text),), guess_address(content), "article")
 
 
 def _content(root: etree._Element) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from victorpy.align import Gold
-from victorpy.datasets.base import DATASETS, GoldPage, Warn, read_gold
+from victorpy.datasets.base import DATASETS, GoldPage, Warn, read_gold, read_page
 from victorpy.decode import decode
 
 _MISSING = "<NULL>"
@@ -30,7 +30,9 @@ def read_swde(directory: Path, warn: Warn) -> Iterator[GoldPage]:
                 warn(f"{page}: no attribute values")
                 continue
             url = f"http://{name.removeprefix(vertical + '-')}.example/{page.stem}"
-            content = page.read_bytes()
+            content = read_page(page, warn)
+            if content is None:
+                continue
             yield GoldPage(f"{name}/{page.stem}", content, _in_page_order(found, content), url, vertical)
 
 

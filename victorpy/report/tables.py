@@ -96,8 +96,16 @@ def _types(scores: Mapping[str, Any]) -> Table:
 
 
 def _variants(title: str, column: str, found: Sequence[Mapping[str, Any]], key: str) -> Table:
-    rows = [(str(row[key]), *(percent(row["mean"].get(name)) for name in MEASURES)) for row in found]
-    return Table(title, (column, *MEASURES.values()), tuple(rows))
+    rows = [(str(row[key]), *(percent(row["mean"].get(name)) for name in MEASURES), *_difference(row)) for row in found]
+    extra = ("words F1 difference (p)",) if any("difference" in row for row in found) else ()
+    return Table(title, (column, *MEASURES.values(), *extra), tuple(rows))
+
+
+def _difference(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """A variant's difference from the whole on the same pages, and how often chance makes one as large."""
+    if "difference" not in row:
+        return ()
+    return (f"{100 * row['difference']['mean']:+.2f} ({row['difference']['p_value']:.3f})",)
 
 
 def _grid(found: Sequence[Mapping[str, Any]]) -> Table:

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from victorpy.config import Config
 from victorpy.crossval import PageResult
 from victorpy.document import Block, CleanPage, Document, Label
 from victorpy.gold import LabelledPage
+from victorpy.labellers.crf import CRFLabeller
 from victorpy.report.shell import page as html_page
 from victorpy.report.shell import read_asset, text
 
@@ -111,17 +113,19 @@ def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: st
 
 
 def write_views(
-    results: Sequence[PageResult], pages: Sequence[LabelledPage], directory: Path, count: int = 20
+    results: Sequence[PageResult], pages: Sequence[LabelledPage], config: Config, directory: Path, count: int = 20
 ) -> dict[str, str]:
     """Write views of the worst pages; the answer is the file of each, beside the directory, by data set and name."""
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
     directory.mkdir(parents=True, exist_ok=True)
+    labeller = CRFLabeller(config)
     files = {}
     for number, result in enumerate(worst, 1):
         page = by_name[result.data, result.name]
         found = result.labelling
-        clean = CleanPage(page.document, found.labels, found.probabilities, found.content)
+        features = labeller.features(page.document)
+        clean = CleanPage(page.document, found.labels, found.probabilities, found.content, features)
         title = page.document.title or result.name
         safe = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         name = f"{number:02}-{safe}.html"
