@@ -19,6 +19,7 @@ import pytest
 
 from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner, read_document
+from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
 from victorpy.report.shell import read_asset
 from victorpy.report.views import Column, render_view
@@ -514,3 +515,16 @@ def test_writing_that_runs_to_the_left_is_left_alone(default_config):
 def test_joiners_of_scripts_and_emoji_are_left_alone(default_config):
     text = "می\u200cخواهم 👩\u200d🍳"
     assert texts(tree_of(view_page(labelled(f"<p>{text}", [P], config=default_config)))) == [text]
+
+
+def test_where_two_cleaners_differ_is_marked_in_both_columns():
+    document = read_document("<p>one</p><p>two</p>", load_config("default"))
+    pages = [
+        CleanPage(document, (Label.PARAGRAPH, Label.OTHER)),
+        CleanPage(document, (Label.PARAGRAPH, Label.PARAGRAPH)),
+    ]
+    view = render_view("tea", [Column("ours", pages[0]), Column("theirs", pages[1])])
+    assert view.count(' differs"') == 2
+    assert 'class="block paragraph"' in view
+    assert "the other cleaner differs" in view
+    assert "the other cleaner differs" not in render_view("tea", [Column("ours", pages[0])])

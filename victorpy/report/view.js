@@ -30,7 +30,7 @@ for (const block of blocks) {
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const at = blocks.indexOf(document.activeElement);
-  const keys = {j: [1], ArrowDown: [1], k: [-1], ArrowUp: [-1], n: [1, '.missed, .extra'], p: [-1, '.missed, .extra']};
+  const keys = {j: [1], ArrowDown: [1], k: [-1], ArrowUp: [-1], n: [1, '.missed, .extra, .differs'], p: [-1, '.missed, .extra, .differs']};
   if (!(event.key in keys)) return;
   event.preventDefault();
   step(at, ...keys[event.key]);

@@ -32,24 +32,32 @@ def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | N
     paths = document.paths()
     sections = "".join(
         f"<section><h2>{text(column.title)}</h2>"
-        f"{_counts(column.page, gold)}{_blocks(column.page, gold, paths)}</section>"
+        f"{_counts(column.page, gold)}{_blocks(column.page, gold, paths, _others(column, columns))}</section>"
         for column in columns
     )
+    legend = _legend(gold is not None, len(columns) > 1) + _losses(document)
     body = (
-        f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{_legend(gold is not None)}'
-        f'{_losses(document)}</header>\n<main><div class="columns">{sections}</div>'
+        f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{legend}</header>\n'
+        f'<main><div class="columns">{sections}</div>'
         '<aside aria-live="polite"><h2>Block</h2><dl><dd>Point at a block, or step with j and k.</dd></dl>'
         "<table><tbody></tbody></table></aside></main>"
     )
     return html_page(title, body, read_asset("view.css"), read_asset("view.js"))
 
 
-def _legend(has_gold: bool) -> str:
+def _others(column: Column, columns: Sequence[Column]) -> Sequence[Label] | None:
+    """The labels of the cleaner beside this one, where there is one."""
+    return next((other.page.labels for other in columns if other is not column), None)
+
+
+def _legend(has_gold: bool, has_other: bool) -> str:
     names = "".join(f'<span class="{label} s4">{label}</span>' for label in Label)
     marks = (
         '<span class="missed">dropped, but gold</span><span class="extra">kept, but not gold</span>' if has_gold else ""
     )
-    keys = "keys: j, k step" + (", n, p step through disagreements" if has_gold else "")
+    if has_other:
+        marks += '<span class="differs">the other cleaner differs</span>'
+    keys = "keys: j, k step" + (", n, p step through disagreements" if has_gold or has_other else "")
     return f'<p class="legend">{names}{marks} <span class="soft">stronger: surer; {keys}</span></p>'
 
 
@@ -68,11 +76,11 @@ def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
     return f'<p class="soft">{text(shown)}</p>'
 
 
-def _blocks(page: CleanPage, gold: Sequence[Label] | None, paths: Sequence[str]) -> str:
+def _blocks(page: CleanPage, gold: Sequence[Label] | None, paths: Sequence[str], others: Sequence[Label] | None) -> str:
     """Write the blocks; those that stood in one line of the page share one."""
     lines: list[list[str]] = []
     for block in page.document.blocks:
-        written = _block(block, page, gold, paths[block.index])
+        written = _block(block, page, gold, paths[block.index], others[block.index] if others else None)
         if lines and not _breaks(block):
             lines[-1].append((" " if block.spaced else "") + written)
         else:
@@ -90,7 +98,7 @@ def _breaks(block: Block) -> bool:
     return any(_BREAKING.match(tag) for tag in block.distance)
 
 
-def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: str) -> str:
+def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: str, other: Label | None) -> str:
     label = page.labels[block.index]
     classes = ["block", str(label)]
     data = {"number": str(block.index), "label": str(label), "path": path}
@@ -103,6 +111,7 @@ def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: st
         data["gold"] = str(wanted)
         if wanted.is_content != label.is_content:
             classes.append("missed" if wanted.is_content else "extra")
+    classes += ["differs"] if other is not None and other.is_content != label.is_content else []
     classes += ["pre"] if block.preformatted else []
     classes += ["hidden-text"] if block.hidden else []
     classes += ["head"] if any(re.fullmatch("h[1-6]", tag) for tag in block.containers) else []
