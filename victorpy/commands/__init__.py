@@ -66,8 +66,12 @@ def _guarded(parsed: argparse.Namespace) -> int:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
     try:
         return int(parsed.run(parsed))
-    except (VictorError, OSError) as error:
+    except VictorError as error:
         print(f"{parsed.command}: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{parsed.command}: {place}{error.strerror or error}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

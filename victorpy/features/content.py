@@ -41,55 +41,15 @@ def other_share(page: Columns) -> Column:
     return np.maximum(rest, 0) / page.lengths
 
 
-@feature("token.alpha-abs")
-def word_tokens(page: Columns) -> Column:
-    """Number of tokens with letters and no digits; tokens are what white space separates."""
-    return page.tokens["alpha"]
+@feature("token.{alpha,num,mix,other}-abs")
+def tokens(page: Columns, kind: str) -> Column:
+    """Number of tokens, set apart by white space, with letters (alpha), digits (num), both (mix) or neither (other)."""
+    return page.tokens[kind]
 
 
-@feature("token.num-abs")
-def number_tokens(page: Columns) -> Column:
-    """Number of tokens with digits and no letters."""
-    return page.tokens["num"]
-
-
-@feature("token.mix-abs")
-def mixed_tokens(page: Columns) -> Column:
-    """Number of tokens with both letters and digits."""
-    return page.tokens["mix"]
-
-
-@feature("token.other-abs")
-def other_tokens(page: Columns) -> Column:
-    """Number of tokens without letters and digits."""
-    return page.tokens["other"]
-
-
-@feature("token.alpha-rel")
-def word_token_share(page: Columns) -> Column:
-    """Share of tokens with letters and no digits."""
-    return _token_share(page, "alpha")
-
-
-@feature("token.num-rel")
-def number_token_share(page: Columns) -> Column:
-    """Share of tokens with digits and no letters."""
-    return _token_share(page, "num")
-
-
-@feature("token.mix-rel")
-def mixed_token_share(page: Columns) -> Column:
-    """Share of tokens with both letters and digits."""
-    return _token_share(page, "mix")
-
-
-@feature("token.other-rel")
-def other_token_share(page: Columns) -> Column:
-    """Share of tokens without letters and digits."""
-    return _token_share(page, "other")
-
-
-def _token_share(page: Columns, kind: str) -> Column:
+@feature("token.{alpha,num,mix,other}-rel")
+def token_share(page: Columns, kind: str) -> Column:
+    """Share of tokens with letters (alpha), digits (num), both (mix) or neither (other)."""
     return page.tokens[kind] / np.maximum(sum(page.tokens.values()), 1)
 
 
