@@ -19,8 +19,10 @@ check: $(ENV)  ## ruff and mypy strict
 
 bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." names gold standards
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[peers]'
-	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m pip install --quiet -e '.[peers,research]'
+	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o benchmarks
+	@echo >> benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/stages.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/scaling.py
 
 $(BIN)/python:

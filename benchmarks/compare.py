@@ -1,136 +1,149 @@
 """Quality and speed beside other cleaners, on the same pages in one process, page by page in turn.
 
-    python benchmarks/compare.py                                  the sample pages in data/
-    python benchmarks/compare.py --data cleaneval:DIR wcxb:DIR    gold standards that you have
-    python benchmarks/compare.py --model default --model my-model
+    python benchmarks/compare.py                                      the sample pages in data/
+    python benchmarks/compare.py --data cleaneval:DIR wcxb:DIR        gold standards that you have
+    python benchmarks/compare.py --model default --model my-model     several models
+    python benchmarks/compare.py --data wcxb:DIR -o benchmarks        write RESULTS.md, f1-speed.png, scores.json
+    python benchmarks/compare.py --scores benchmarks/scores.json      the tables of an earlier run again
 
-Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages. Time is CPU time,
-as a ratio to trafilatura's where it is installed (pip install 'victorpy[peers]').
+Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages with its 95 % interval.
+Time is CPU time, as a ratio to trafilatura's where it is installed (pip install 'victorpy[peers]'). No cleaner
+always goes first: their order is rotated from page to page.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import re
+import datetime
+import platform
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from victorpy import Cleaner, load_config, read_document
-from victorpy.anno import load_anno
-from victorpy.datasets import read_dataset
-from victorpy.document import Label
+from pages import Sampled, add_arguments, read_pages, set_name, training_sets
+from peers import Extractor, cleaner_name, find_cleaners, versions
+from results import Cleaned, Page, Results, markdown
+from tqdm import tqdm
 
-DATA = Path(__file__).parents[1] / "data"
-Extractor = Callable[[bytes], str]
+from victorpy.cleaner import FAVORS
+from victorpy.datasets import GoldPage
+from victorpy.errors import DataError, VictorError
+from victorpy.scores import word_f1
 
-
-def word_f1(output: str, gold: str) -> float:
-    """Overlap of two texts' words as multisets; an empty gold wants an empty output."""
-    ours, theirs = (Counter(re.findall(r"\w+", text.lower())) for text in (output, gold))
-    if not theirs:
-        return float(not ours)
-    shared = (ours & theirs).total()
-    return 2 * shared / (ours.total() + theirs.total())
+PICTURE = "f1-speed.png"
 
 
-def pages(data: list[str], step: int) -> Iterator[tuple[str, bytes, str]]:
-    """Give the name of the set, the page and the gold text."""
-    if not data:
-        cuts = load_config("default").cuts
-        for path in sorted(DATA.glob("*/*.anno")):
-            page = load_anno(path, cuts)
-            kept = [
-                block.text
-                for block, label in zip(page.document.blocks, page.labels, strict=True)
-                if label is not Label.OTHER
-            ]
-            yield "data/", path.with_suffix(".html").read_bytes(), "\n".join(kept)
-    for name in data:
-        kind, _, directory = name.partition(":")
-        for number, gold in enumerate(read_dataset(kind, Path(directory), lambda _: None)):
-            if number % step == 0:
-                yield kind, gold.html, gold.text
-
-
-def keep_everything(page: bytes) -> str:
-    """Give all text of a page: a cleaner that does no better has learned nothing."""
-    return "\n".join(block.text for block in read_document(page, load_config("default")).blocks)
-
-
-def peers() -> dict[str, Extractor]:
-    """Find the other cleaners that are installed."""
-    found: dict[str, Extractor] = {}
-    if importlib.util.find_spec("trafilatura"):
-        import trafilatura
-
-        found["trafilatura"] = lambda page: trafilatura.extract(page) or ""
-    if importlib.util.find_spec("resiliparse"):
-        from resiliparse.extract.html2text import extract_plain_text
-        from resiliparse.parse.encoding import bytes_to_str, detect_encoding
-
-        found["resiliparse"] = lambda page: extract_plain_text(
-            bytes_to_str(page, detect_encoding(page)), main_content=True
-        )
-    if importlib.util.find_spec("readability"):
-        import lxml.html
-        import readability
-
-        def readable(page: bytes) -> str:
-            summary = readability.Document(page.decode("utf-8", "replace")).summary()
-            return str(lxml.html.fromstring(summary).xpath("string()"))
-
-        found["readability-lxml"] = readable
-    if importlib.util.find_spec("justext"):
-        import justext
-
-        stop_words = justext.get_stoplist("English")
-        found["jusText"] = lambda page: "\n".join(
-            paragraph.text for paragraph in justext.justext(page, stop_words) if not paragraph.is_boilerplate
-        )
+def clean_all(pages: Iterable[Sampled], cleaners: dict[str, Extractor]) -> list[Page]:
+    """Let every cleaner clean every page; the first page also warms them up, unmeasured."""
+    found = []
+    for number, (data, gold) in enumerate(pages):
+        if not number:
+            for extract in cleaners.values():
+                clean_page(extract, gold)
+        cleaned = {name: clean_page(cleaners[name], gold) for name in rotated(list(cleaners), number)}
+        found.append(Page(data, gold.name, gold.page_type, {name: cleaned[name] for name in cleaners}))
     return found
 
 
-def main() -> None:
-    """Run every cleaner on every page and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="*", default=[], metavar="KIND:DIR")
-    parser.add_argument("--model", action="append", default=[])
-    parser.add_argument("--step", type=int, default=1, help="every so many pages of each set")
-    arguments = parser.parse_args()
-    cleaners: dict[str, Extractor] = {
-        f"victorpy ({model})": Cleaner.load(model).clean for model in arguments.model or ["default", "cleaneval"]
+def rotated(names: Sequence[str], number: int) -> list[str]:
+    """Another one first at every page."""
+    first = number % len(names)
+    return [*names[first:], *names[:first]]
+
+
+def clean_page(extract: Extractor, gold: GoldPage) -> Cleaned:
+    """Clean a page, with a look at the clock, and score what comes out; a cleaner that fails gives nothing."""
+    text = error = ""
+    began = time.process_time()
+    try:
+        text = extract(gold.html)
+    except Exception as failure:  # whatever a peer may raise
+        error = f"{type(failure).__name__}: {failure}"
+    seconds = time.process_time() - began
+    score = word_f1(text, gold.text)
+    return Cleaned(**score.shares(), seconds=seconds, empty=not score.output and score.gold > 0, error=error)
+
+
+def run(arguments: argparse.Namespace) -> Results:
+    """Run the comparison that the arguments ask for."""
+    models = arguments.model or ["default"]
+    sets = [set_name(spec) for spec in arguments.data]
+    if len(set(sets)) < len(sets):
+        raise DataError(f"two data sets have the same name, {', '.join(sets)}: compare them one after the other")
+    cleaners = find_cleaners(models, arguments.favor)
+    trained_on = {cleaner_name(model, arguments.favor): training_sets(model, sets) for model in models}
+    pages = tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None)
+    return Results(tell_story(arguments), trained_on, clean_all(pages, cleaners))
+
+
+def tell_story(arguments: argparse.Namespace) -> dict[str, str]:
+    """How the results were come by."""
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": f"`{show_command(arguments)}`",
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "machine": f"{cpu_model()}, Python {platform.python_version()}",
     }
-    cleaners |= peers()
-    cleaners["keep everything"] = keep_everything
-    scores: dict[tuple[str, str], list[float]] = {}
-    seconds = dict.fromkeys(cleaners, 0.0)
-    for kind, page, gold in pages(arguments.data, arguments.step):
-        for name, extract in cleaners.items():
-            began = time.process_time()
-            try:
-                text = extract(page)
-            except Exception as error:  # a peer may fail on a page; that page scores 0
-                print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
-                text = ""
-            seconds[name] += time.process_time() - began
-            scores.setdefault((kind, name), []).append(word_f1(text, gold))
-    report(scores, seconds, list(cleaners))
 
 
-def report(scores: dict[tuple[str, str], list[float]], seconds: dict[str, float], names: list[str]) -> None:
-    """Print word F1 by set, CPU time, and the share of pages left without a word that counts."""
-    kinds = list(dict.fromkeys(kind for kind, _ in scores))
-    base = seconds.get("trafilatura") or seconds[names[0]]
-    count = sum(len(scores[kind, names[0]]) for kind in kinds)
-    print(f"| | {' | '.join(f'{kind} ({len(scores[kind, names[0]])})' for kind in kinds)} | CPU ratio | ms a page |")
-    print("|---" * (len(kinds) + 3) + "|")
-    for name in names:
-        cells = [f"{sum(found) / len(found):.3f}" for found in (scores[kind, name] for kind in kinds)]
-        print(f"| {name} | {' | '.join(cells)} | {seconds[name] / base:.3f} | {1000 * seconds[name] / count:.1f} |")
+def show_command(arguments: argparse.Namespace) -> str:
+    """The command as it was given, with no path of this machine in it."""
+    words = ["python benchmarks/compare.py --data", *map(set_name, arguments.data)]
+    words += [f"--model {Path(model).name}" for model in arguments.model]
+    words += [f"--favor {arguments.favor}"] if arguments.favor else []
+    words += [f"--step {arguments.step}"] if arguments.step > 1 else []
+    words += [f"-o {arguments.output.name}"] if arguments.output else []
+    return " ".join(words)
+
+
+def cpu_model() -> str:
+    """What the processor calls itself."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def write(results: Results, directory: Path) -> None:
+    """Write tables, picture and scores."""
+    from picture import draw_quality_and_speed
+
+    directory.mkdir(parents=True, exist_ok=True)
+    results.save(directory / "scores.json")
+    draw_quality_and_speed(results, directory / PICTURE)
+    (directory / "RESULTS.md").write_text(markdown(results, PICTURE), encoding="utf-8")
+    print(f"written: {directory / 'RESULTS.md'}, {PICTURE} and scores.json", file=sys.stderr)
+
+
+def warn_of_failures(results: Results) -> None:
+    """Say which cleaner failed on which page."""
+    for page in results.pages:
+        for name, cleaned in page.cleaned.items():
+            if cleaned.error:
+                print(f"{page.data} {page.name}: {name}: {cleaned.error}", file=sys.stderr)
+
+
+def main() -> None:
+    """Compare, then print the tables or write them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    parser.add_argument("--model", action="append", default=[], help="a model by name or path; may be repeated")
+    parser.add_argument("--favor", choices=FAVORS, help="what victorpy is to favor")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="show the scores.json of an earlier run")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the results")
+    arguments = parser.parse_args()
+    try:
+        results = Results.load(arguments.scores) if arguments.scores else run(arguments)
+    except VictorError as error:
+        parser.error(str(error))
+    warn_of_failures(results)
+    if arguments.output:
+        write(results, arguments.output)
+    else:
+        print(markdown(results), end="")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from victorpy.config import load_config
 from victorpy.evaluate import Settings, evaluate, means
 from victorpy.gold import load_gold
+from victorpy.model import load_model
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install 'victorpy[dev]'")
 from selenium.common.exceptions import NoAlertPresentException  # noqa: E402
@@ -65,16 +67,24 @@ def look(browser, width=1280, height=900, scheme="light"):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
+def turned(anno):
+    """The annotation that calls noise content and content noise, so that any model misses some and keeps too much."""
+    label = re.compile(r"^(header|paragraph|list|continuation|other)(?=\t)", re.MULTILINE)
+    return label.sub(lambda found: "paragraph" if found[1] == "other" else "other", anno)
+
+
 @pytest.fixture(scope="module")
 def views(tmp_path_factory):
     """Views by name, as the command writes them."""
     directory = tmp_path_factory.mktemp("views")
+    (directory / "turned.anno").write_text(turned(GOLD.read_text(encoding="utf-8")), encoding="utf-8")
     wanted = {
         "tea": [TEA],
         "hostile": [CASES / "hostile.html", "--url", ALERT],
         "gold": [TEA, "--gold", CASES / "tea.anno"],
         "against": [BAKERY, "--gold", GOLD, "--against", "cleaneval"],
         "bakery": [BAKERY, "--gold", GOLD],
+        "turned": [BAKERY, "--gold", directory / "turned.anno"],
     }
     for name, arguments in wanted.items():
         command = [
@@ -101,7 +111,7 @@ def report(tmp_path_factory):
     data.mkdir()
     for page in sorted((ROOT / "data" / "article").glob("courier-*")):
         shutil.copy(page, data)
-    config = load_config("default")
+    config = load_config("crf")
     config = replace(config, values={**config.values, "crf-param-max_iterations": ("15",)})
     pages = load_gold([f"anno:{data.parent}"], config, pytest.fail)
     pages[0] = replace(pages[0], name=ALERT, document=replace(pages[0].document, title=ALERT))
@@ -252,7 +262,7 @@ def test_pointing_at_a_block_shows_it(browser, views):
     assert (shown["number"], shown["label"], shown["gold"]) == ("2", "header", "header")
     assert 0 < float(shown["probability"]) <= 1
     assert features["container.class-header"] == "1"
-    assert len(features) > 30
+    assert set(features) == set(load_model().config.features)
 
 
 def test_pointing_at_another_block_shows_that(browser, views):
@@ -408,7 +418,7 @@ SEEN += ["aside dt", "aside dd", "aside td"]
 @pytest.mark.parametrize("selector", SEEN)
 def test_text_can_be_read(browser, views, scheme, selector):
     look(browser, scheme=scheme)
-    open_page(browser, views["bakery"])
+    open_page(browser, views["turned"])
     press(browser, "j")
     assert browser.execute_script(CONTRAST, selector) >= 4.5
 

@@ -59,7 +59,7 @@ def names_in(directory):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    config = load_config("default")
+    config = load_config("crf")
     config = replace(config, values={**config.values, "crf-param-max_iterations": ("30",)})
     directory = tmp_path_factory.mktemp("models") / "small"
     train(load_pages(ARTICLES, config), config).save(directory)
@@ -292,8 +292,22 @@ def test_a_config_of_other_features_than_the_model_is_refused(model):
 
 
 def test_a_config_of_the_same_features_as_the_model_is_taken(model, expected):
-    ended = clean("--model", model, "--config", "default", PAGE)
+    ended = clean("--model", model, "--config", "crf", PAGE)
     assert (ended.returncode, ended.stdout) == (0, expected(PAGE))
+
+
+def test_favor_moves_what_is_kept(model):
+    page = ROOT / "data" / "forum" / "forum-pl-gory.html"
+    ended = [clean("--model", model, "--favor", favor, page) for favor in ("precision", "balanced", "recall")]
+    assert [(one.returncode, one.stderr) for one in ended] == [(0, b"")] * 3
+    precision, balanced, recall = (len(one.stdout) for one in ended)
+    assert 0 < precision < balanced < recall
+
+
+def test_nothing_else_can_be_favored(model):
+    ended = clean("--model", model, "--favor", "precison", PAGE)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"precison" in ended.stderr
 
 
 def test_a_damaged_model_is_one_line(model, tmp_path):
@@ -383,7 +397,7 @@ def test_there_is_no_progress_where_nobody_looks(model):
 
 def small_conf(tmp_path, iterations=8):
     path = tmp_path / "small.conf"
-    path.write_text(f"include default\ncrf-param-max_iterations: {iterations}\ncrf-template: default\n")
+    path.write_text(f"include crf\ncrf-param-max_iterations: {iterations}\ncrf-template: crf\n")
     return path
 
 
@@ -444,8 +458,8 @@ def test_learn_refuses_a_place_that_is_no_model_before_it_trains(tmp_path):
 
 
 def test_an_emptied_parameter_is_left_to_crfsuite(tmp_path):
-    conf = tmp_path / "sgd.conf"  # l2sgd has no c1, so a config for it takes the default's away
-    conf.write_text("include default\ncrf-algorithm: l2sgd\ncrf-param-c1:\ncrf-param-max_iterations: 2\n")
+    conf = tmp_path / "sgd.conf"  # l2sgd has no c1, so a config for it takes away the one that it includes
+    conf.write_text("include crf\ncrf-algorithm: l2sgd\ncrf-param-c1:\ncrf-param-max_iterations: 2\n")
     ended = learn("-q", "-c", conf, ARTICLES[0], "-o", tmp_path / "model")
     assert ended.stderr == b""
     assert ended.returncode == 0
@@ -550,7 +564,7 @@ def test_convert_makes_annotations_that_learn_takes(tmp_path):
     page = load_anno(tmp_path / "out" / "input" / "1.anno", load_config("default").cuts)
     assert [str(label) for label in page.labels] == ["other", "header", "paragraph"]
     assert page.document.url == "http://tea.example/"
-    assert learn("-q", tmp_path / "out", "-o", tmp_path / "model").returncode == 0
+    assert learn("-q", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model").returncode == 0
 
 
 def test_convert_of_a_directory_without_such_pages_is_wrong_usage(tmp_path):

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from victorpy.anno import load_anno
 from victorpy.cleaner import read_document
+from victorpy.columns import Columns
 from victorpy.config import Config, load_config, read_config
 from victorpy.crf.decoding import Floats, marginals, viterbi
 from victorpy.crf.tables import Tables
@@ -165,7 +166,7 @@ def small_model(name: str, template: str, directory: Path) -> SimpleNamespace:
     config = read_config(directory / "mine.conf")
     encoders = make_encoders(config)
     pages = load_pages(TRAINING, config)
-    tables = [encode(page.document, config, encoders) for page in pages]
+    tables = [encode(Columns(page.document, config), encoders) for page in pages]
     settings = {"c1": 0.1, "c2": 0.1, "max_iterations": 30}
     examples = list(zip(tables, labels(pages), strict=True))
     trained = train(examples, encoders, load_template(config), settings)
@@ -181,7 +182,7 @@ def small_model(name: str, template: str, directory: Path) -> SimpleNamespace:
 ALONE = "%x[{-1..1},words]\n%x[0,link-share]%x[0,container.p]\n%x[0,bullet]\n"
 
 
-@pytest.fixture(scope="module", params=["cleaneval", "default", "default without B"])
+@pytest.fixture(scope="module", params=["cleaneval", "crf", "crf without B"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     name, _, alone = request.param.partition(" ")
     made = small_model(name, ALONE if alone else "", tmp_path_factory.mktemp(name))
@@ -191,7 +192,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def tagged(model: SimpleNamespace, document: Document) -> tuple[list[str], Floats]:
     """What crfsuite itself says of a page: labels, and the probability of each label of each block."""
-    attributes = model.names.of(encode(document, model.config, model.encoders))
+    attributes = model.names.of(encode(Columns(document, model.config), model.encoders))
     found, shares = [], []
     for sequence in [[block] for block in attributes] if model.alone else [attributes]:
         found += model.tagger.tag(sequence)
@@ -202,7 +203,7 @@ def tagged(model: SimpleNamespace, document: Document) -> tuple[list[str], Float
 @pytest.mark.parametrize("name", TRAINING + UNSEEN)
 def test_tables_label_a_page_as_the_tagger_does_block_for_block(model: SimpleNamespace, name: str) -> None:
     (page,) = load_pages([name], model.config)
-    states = model.tables.states(encode(page.document, model.config, model.encoders))
+    states = model.tables.states(encode(Columns(page.document, model.config), model.encoders))
     expected, shares = tagged(model, page.document)
     path = viterbi(states, model.tables.transitions)
     assert [model.tables.labels[number] for number in path] == expected
@@ -219,7 +220,7 @@ def test_the_small_model_has_learned_something(model: SimpleNamespace) -> None:
 
 def test_values_never_seen_in_training_have_no_weight(model: SimpleNamespace) -> None:
     page = read_document("<p>tea</p>", model.config)
-    table = encode(page, model.config, model.encoders)
+    table = encode(Columns(page, model.config), model.encoders)
     row = [encoder.name for encoder in model.encoders].index("bullet")
     largest, unseen, also_unseen = table.copy(), table.copy(), table.copy()
     largest[row], unseen[row], also_unseen[row] = model.tables.layout.sizes[row] - 1, 500, 70_000
@@ -238,7 +239,7 @@ def test_tables_written_to_a_file_read_back_the_same(model: SimpleNamespace, tmp
     tables = model.tables
     tables.save(tmp_path / "tables.npy")
     again = Tables.load(tmp_path / "tables.npy", tables.labels, tables.layout.template)
-    table = encode(load_pages(UNSEEN[:1], model.config)[0].document, model.config, model.encoders)
+    table = encode(Columns(load_pages(UNSEEN[:1], model.config)[0].document, model.config), model.encoders)
     assert (again.states(table) == tables.states(table)).all()
     assert (again.transitions == tables.transitions).all()
 
@@ -479,8 +480,8 @@ def test_parameters_are_those_of_the_constructor(config: Config) -> None:
 
 def test_parameters_can_be_set_and_unknown_ones_are_refused() -> None:
     labeller = CRFLabeller()
-    assert labeller.set_params(c2=0.25, config="default") is labeller
-    assert (labeller.c2, labeller.config) == (0.25, "default")
+    assert labeller.set_params(c2=0.25, config="crf") is labeller
+    assert (labeller.c2, labeller.config) == (0.25, "crf")
     with pytest.raises(ValueError, match=r"CRFLabeller has no parameter 'treshold' \(did you mean 'threshold'\?\)"):
         labeller.set_params(treshold=1)
 
@@ -492,7 +493,7 @@ def test_another_config_is_another_labeller(labeller: CRFLabeller, config: Confi
 
 
 def test_a_labeller_shows_what_was_set() -> None:
-    assert repr(CRFLabeller("default", c1=0.5)) == "CRFLabeller(config='default', c1=0.5)"
+    assert repr(CRFLabeller("crf", c1=0.5)) == "CRFLabeller(config='crf', c1=0.5)"
 
 
 def test_a_clone_has_the_parameters_and_nothing_learned(labeller: CRFLabeller) -> None:

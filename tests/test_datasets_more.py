@@ -339,7 +339,7 @@ def test_every_layout_is_converted_to_annotations_and_what_is_broken_counted(tmp
 def test_converted_annotations_are_something_to_learn_from(tmp_path):
     source = write(tmp_path / "in", FOLDERS["cleaneval"])
     victor("convert", "--from", "cleaneval", source, "--to", "anno", tmp_path / "out")
-    ended = victor("learn", tmp_path / "out", "-o", tmp_path / "model")
+    ended = victor("learn", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model")
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "model").is_dir()
 

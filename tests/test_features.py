@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from victorpy.cleaner import read_document
 from victorpy.columns import Column, Columns
@@ -23,7 +24,7 @@ from victorpy.encode import Encoder, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import FEATURES, Feature, find_feature
 from victorpy.parse import VOID
-from victorpy.split import Splitter
+from victorpy.split import Event, Splitter
 
 CASES = Path(__file__).parent / "cases" / "features"
 
@@ -93,7 +94,7 @@ def test_a_feature_of_the_thesis(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", NEIGHBOURHOOD, ids=lambda case: f"{case.feature}: {case.case}")
 def test_a_feature_of_the_neighbourhood(case: Case, tmp_path: Path) -> None:
-    check(case, "default", tmp_path)
+    check(case, "crf", tmp_path)
 
 
 def test_the_config_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
@@ -119,7 +120,7 @@ def test_the_families_are_those_of_the_thesis_and_the_neighbourhood() -> None:
     assert {"markup", "content", "document", "neighbourhood"} <= families
 
 
-@pytest.mark.parametrize("name", ["cleaneval", "default"])
+@pytest.mark.parametrize("name", ["cleaneval", "crf"])
 @pytest.mark.parametrize("html", ["", "<p></p>", "<p>--</p>", "<p>x</p>", "<pre>\n\n</pre>"])
 def test_a_page_of_nothing_has_features_all_the_same(name: str, html: str) -> None:
     config = load_config(name)
@@ -127,7 +128,7 @@ def test_a_page_of_nothing_has_features_all_the_same(name: str, html: str) -> No
     encoders = make_encoders(config)
     for encoder in encoders:
         assert encoder.raw(columns).shape == (columns.count,)
-    assert encode(columns.document, config, encoders).shape == (len(encoders), columns.count)
+    assert encode(Columns(columns.document, config), encoders).shape == (len(encoders), columns.count)
 
 
 # Stars.
@@ -257,7 +258,7 @@ def test_a_code_is_shown_as_the_value_that_it_stands_for(tmp_path: Path) -> None
         "feature-position-scale: 4",
     )
     document = read_document("<p>one two three</p><div>one</div><p>one two</p>", config)
-    assert show_features(document, config, make_encoders(config)) == [
+    assert show_features(Columns(document, config), make_encoders(config)) == [
         {"words": "2", "position": "0", "container.p": "1"},
         {"words": "0", "position": "2", "container.p": "0"},
         {"words": "2", "position": "3", "container.p": "1"},
@@ -295,7 +296,7 @@ def own_config(directory: Path, module: str, *lines: str) -> Config:
 
 def shown(html: str, config: Config) -> list[list[str]]:
     document: Document = read_document(html, config)
-    return [list(block.values()) for block in show_features(document, config, make_encoders(config))]
+    return [list(block.values()) for block in show_features(Columns(document, config), make_encoders(config))]
 
 
 def test_a_users_own_features_work_as_the_others_do(tmp_path: Path) -> None:
@@ -405,27 +406,28 @@ texts = st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=8) | phrases
 nodes = st.recursive(
     texts, lambda inner: st.tuples(st.sampled_from(TAGS), st.lists(inner, min_size=1, max_size=3)), max_leaves=12
 )
-CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}  # one for each way to cut
+CONFIGS = {name: load_config(name) for name in ("cleaneval", "crf")}  # one for each way to cut
 pages = st.tuples(st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
-def feed(splitter: Splitter, children: list[object]) -> None:
+def events(children: list[object]) -> Iterator[Event]:
     for child in children:
         if isinstance(child, str):
-            splitter.text(child)
+            yield "text", child
             continue
         tag, inside = child
-        splitter.start(tag, {"alt": "an image"} if tag == "img" else {})
-        feed(splitter, [] if tag in VOID else inside)
-        splitter.end(tag)
+        node = etree.Element(tag, {"alt": "an image"} if tag == "img" else {})
+        yield "start", node
+        yield from events([] if tag in VOID else inside)
+        yield "end", node
 
 
 def columns_of(drawn: tuple[list[object], str]) -> Columns:
     children, name = drawn
     config = CONFIGS[name]
     splitter = Splitter(config.cuts)
-    feed(splitter, [("html", [("body", children)])])
+    splitter.walk(events([("html", [("body", children)])]))
     return Columns(splitter.document(), config)
 
 
@@ -561,7 +563,7 @@ def test_an_element_holds_the_blocks_that_lie_wholly_in_it(drawn: tuple[list[obj
     ],
 )
 def test_an_inline_element_that_straddles_blocks_holds_only_whole_ones(html: str, tag: str, held: list[int]) -> None:
-    columns = page(html, load_config("default"))
+    columns = page(html, load_config("crf"))
     first, stop = columns.block_range
     element = columns.elements_with([tag])[0]
     assert list(range(first[element], stop[element])) == held

@@ -13,9 +13,9 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode"},
+    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups"},
     {
-        *("decode", "parse", "split", "columns", "features", "encode", "template", "crf"),
+        *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence"),
         *("labellers", "markup", "anno", "outputs"),
     },
     {"cleaner", "model", ""},

@@ -35,7 +35,7 @@ def vowels(block):
 """
 
 OWN_CONFIG = """
-include default
+include crf
 crf-features:
 crf-features: words vowels.{tag}
 feature-modules: own_{tag}.py
@@ -46,7 +46,7 @@ crf-param-max_iterations: 10
 
 
 def small_config():
-    config = load_config("default")
+    config = load_config("crf")
     return replace(config, values={**config.values, "crf-param-max_iterations": ("30",)})
 
 
@@ -115,7 +115,7 @@ def test_meta_tells_the_story_of_the_training(saved, pages):
     assert set(meta["versions"]) >= {"victorpy", "python-crfsuite", "numpy"}
 
 
-@pytest.mark.parametrize("config", ["default", "cleaneval"])
+@pytest.mark.parametrize("config", ["crf", "cleaneval"])
 def test_a_saved_model_labels_as_before(config, tmp_path):
     config = load_config(config)
     config = replace(config, values={**config.values, "crf-param-max_iterations": ("20",)})
@@ -322,7 +322,7 @@ def test_saving_over_a_file_is_refused(trained, tmp_path):
 
 def test_saving_an_untrained_labeller_is_refused(tmp_path):
     with pytest.raises(ModelError, match="has not been trained"):
-        save_model(tmp_path / "model", CRFLabeller("default"), load_config("default"), {})
+        save_model(tmp_path / "model", CRFLabeller("crf"), load_config("crf"), {})
     assert not (tmp_path / "model").exists()
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from victorpy import Block, Config, Document, read_document
+from victorpy import Block, Config, Document, load_config, read_document
+from victorpy.columns import Columns
 from victorpy.markup import pieces
 
 PAGES = Path(__file__).parent / "pages"
@@ -27,8 +28,9 @@ CASES = sorted(path.parent for path in PAGES.glob("*/blocks.txt"))
 def render(document: Document) -> str:
     """Write a document's blocks as blocks.txt shows them."""
     lines = [f"split: {document.split}"]
+    page = Columns(document, load_config("default"))
     for block in document.blocks:
-        lines.append(f"{block.index} {' '.join(block.containers)}{special(block)}")
+        lines.append(f"{block.index} {' '.join(block.containers)}{special(block, page)}")
         lines += [f"    {' '.join([*tags, quoted(text)])}" for tags, text in pieces(block)]
     return "\n".join([*lines, f"end {' '.join(document.trailing)}"]) + "\n"
 
@@ -37,11 +39,11 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def special(block: Block) -> str:
+def special(block: Block, page: Columns) -> str:
     said = [] if block.spaced else ["joined"]
     said += ["hidden"] if block.hidden else []
-    said += [f"div {block.div_group}"] if block.div_group >= 0 else []
-    said += [f"td {block.td_group}"] if block.td_group >= 0 else []
+    groups = [(tag, page.group(tag)[block.index]) for tag in ("div", "td")]
+    said += [f"{tag} {group}" for tag, group in groups if group >= 0]
     return f" ({', '.join(said)})" if said else ""
 
 
@@ -85,24 +87,28 @@ def test_the_snippet_of_section_2_3_is_cut_into_three_blocks(cleaneval_config: C
 def test_the_div_groups_of_section_4_2(config: Config) -> None:
     page = "<div> a <div> b c </div> d <div> e f </div> g </div>"
     groups: dict[int, list[str]] = {}
-    for block in read_document(page, config).blocks:
-        groups.setdefault(block.div_group, []).extend(block.text.split())
+    document = read_document(page, config)
+    for block, group in zip(document.blocks, Columns(document, config).group("div"), strict=True):
+        groups.setdefault(group, []).extend(block.text.split())
     assert sorted(groups.values()) == [["a", "d", "g"], ["b", "c"], ["e", "f"]]
 
 
 def test_a_group_is_the_number_of_its_element(config: Config) -> None:
     page = "<div><p>outer</p><table><tr><td>cell <i>in it</i><div>box</div></td></tr></table></div>none"
     document = read_document(page, config)
-    for block in document.blocks:
-        for tag, group in (("div", block.div_group), ("td", block.td_group)):
+    for tag in ("div", "td"):
+        groups = Columns(document, config).group(tag)
+        for block, group in zip(document.blocks, groups, strict=True):
             assert (group == -1) == (tag not in block.containers)
             assert group == -1 or document.elements.tag[group] == tag
-    assert document.blocks[-1].div_group == document.blocks[-1].td_group == -1
+        assert groups[-1] == -1
 
 
 def test_a_td_group_ends_where_another_cell_begins(config: Config) -> None:
     page = "<table><tr><td><p>a</p><table><tr><td>b</td><td>c</td></tr></table><p>d</p></td><td>e</td></tr></table>"
-    groups = {block.text: block.td_group for block in read_document(page, config).blocks}
+    document = read_document(page, config)
+    texts_of_groups = zip(document.blocks, Columns(document, config).group("td").tolist(), strict=True)
+    groups = {block.text: group for block, group in texts_of_groups}
     assert groups["a"] == groups["d"]
     assert len(set(groups.values())) == 4
 

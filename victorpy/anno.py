@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import AnnotationError, suggest
 from victorpy.markup import TagWriter, escape, pieces, unescape
 from victorpy.parse import VOID
-from victorpy.split import Splitter
+from victorpy.split import Event, Splitter
 
 MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
@@ -70,7 +70,7 @@ def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels; where it was cut otherwise than `cuts` says, labels follow their text."""
     header, rows = _read_lines(text, name)
     page = _read_page(header, rows, cuts, name)
-    document = _build(header, rows, Splitter(cuts))
+    document = _build(header, rows, cuts)
     if [block.text for block in document.blocks] == [block.text for block in page.document.blocks]:
         return replace(page, document=document)
     return _cut_again(page, document)
@@ -78,7 +78,7 @@ def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
 
 def _read_page(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> CleanPage:
     """Read the page as it was written: every row is a block, whatever tags are in it."""
-    document = _build(header, rows, Splitter(replace(cuts, every=False, block_level=frozenset())), name)
+    document = _build(header, rows, replace(cuts, every=False, block_level=frozenset()), name)
     if not rows or rows[-1].label != _END:
         raise AnnotationError(f"{name}: the file is cut off: its last line must be labelled {_END!r}")
     kept = rows[:-1]
@@ -160,21 +160,19 @@ def _probability(text: str, place: str) -> float | None:
     return value
 
 
-def _build(header: dict[str, list[str]], rows: list[_Row], splitter: Splitter, name: str = "") -> Document:
-    """Give the rows to a splitter; with a name, every row must be just one block."""
-    for blocks, row in enumerate(rows, 1):
-        _feed(splitter, row, f"{name}:{row.line}")
-        if name:
-            splitter.cut()
-        if name and splitter.begun != blocks - (row.label == _END):
-            found = splitter.begun - blocks + 1
-            raise AnnotationError(f"{name}:{row.line}: a line is one block, and this makes {found}: {row.text[:60]!r}")
+def _build(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str = "") -> Document:
+    """Make a page of the rows; with a name, every row must be just one block."""
+    splitter = Splitter(cuts)
+    splitter.walk(_events(rows, name))
+    document = splitter.document()
+    if name:
+        _check_rows(rows, splitter.cuts_after, document, name)
 
     def first(key: str) -> str:
         return header.get(key, [""])[0]
 
     return replace(
-        splitter.document(),
+        document,
         url=first("url"),
         title=first("title"),
         source=first("source"),
@@ -183,40 +181,79 @@ def _build(header: dict[str, list[str]], rows: list[_Row], splitter: Splitter, n
     )
 
 
-def _feed(splitter: Splitter, row: _Row, place: str) -> None:
-    """Give a line's tags and texts to the splitter."""
-    if _TAG.sub("", row.markup).strip():
-        raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
+def _check_rows(rows: list[_Row], texts_after: list[int], document: Document, name: str) -> None:
+    """Refuse a row that is not just one block, but for the last, which has none."""
+    begun = [0]
+    for block in document.blocks:
+        begun += [block.index + 1] * len(block.pieces)
+    for before, (row, texts) in enumerate(zip(rows, texts_after, strict=True)):
+        found = begun[texts] - before
+        if found != (row.label != _END):
+            raise AnnotationError(f"{name}:{row.line}: a line is one block, and this makes {found}: {row.text[:60]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """An element as the splitter wants it; its texts are events of their own."""
+
+    tag: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    text: None = None
+    tail: None = None
+
+    def items(self) -> list[tuple[str, str]]:
+        return list(self.attributes.items())
+
+
+def _events(rows: list[_Row], name: str) -> Iterator[Event]:
+    """The tags and texts of the rows; with a name, a cut after each row."""
+    opened: list[str] = []
+    for row in rows:
+        place = f"{name}:{row.line}"
+        if _TAG.sub("", row.markup).strip():
+            raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
+        yield from _row_events(row.markup + row.text, opened, place)
+        if name:
+            yield "cut", None
+    for tag in reversed(opened):
+        yield "end", _Tag(tag)
+
+
+def _row_events(line: str, opened: list[str], place: str) -> Iterator[Event]:
     at = 0
-    shown_by_image = False
-    line = row.markup + row.text
+    shown_by_image = False  # then the text behind the tag is the image's alt, and not wanted twice
     for found in _TAG.finditer(line):
-        _feed_text(splitter, line[at : found.start()], place)
-        shown_by_image = _feed_tag(splitter, found[1], found[2], found[3], place)
+        yield from _text_events(line[at : found.start()], place)
+        slash, tag, attributes = found.groups()
+        shown_by_image = False
+        if slash:
+            _close(tag, opened, place)
+            yield "end", _Tag(tag)
+        else:
+            node = _Tag(tag, {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)})
+            shown_by_image = tag == "img" and bool(node.attributes.get("alt", "").strip())
+            yield "start", node
+            if tag in VOID:
+                yield "end", node
+            else:
+                opened.append(tag)
         at = found.end()
     if not shown_by_image:
-        _feed_text(splitter, line[at:], place)
+        yield from _text_events(line[at:], place)
 
 
-def _feed_text(splitter: Splitter, text: str, place: str) -> None:
+def _close(tag: str, opened: list[str], place: str) -> None:
+    if not opened or opened[-1] != tag:
+        innermost = opened[-1] if opened else ""
+        raise AnnotationError(f"{place}: </{tag}> closes nothing: <{innermost}> is open")
+    opened.pop()
+
+
+def _text_events(text: str, place: str) -> Iterator[Event]:
     if "<" in text or ">" in text:
         raise AnnotationError(f"{place}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
     if text:
-        splitter.text(unescape(text))
-
-
-def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str, place: str) -> bool:
-    """Pass a tag on; the answer is whether it was an image, whose text comes from its ``alt``."""
-    if slash:
-        if splitter.innermost != tag:
-            raise AnnotationError(f"{place}: </{tag}> closes nothing: <{splitter.innermost}> is open")
-        splitter.end(tag)
-        return False
-    found = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
-    splitter.start(tag, found)
-    if tag in VOID:
-        splitter.end(tag)
-    return tag == "img" and bool(found.get("alt", "").strip())
+        yield "text", unescape(text)
 
 
 def _cut_again(page: CleanPage, document: Document) -> CleanPage:

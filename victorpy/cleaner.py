@@ -10,11 +10,14 @@ from victorpy.anno import is_anno, read_anno
 from victorpy.config import Config
 from victorpy.decode import decode
 from victorpy.document import CleanPage, Document
+from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller
 from victorpy.model import DEFAULT, load_model
 from victorpy.outputs import OUTPUTS
 from victorpy.parse import parse
 from victorpy.split import split
+
+FAVORS = ("precision", "balanced", "recall")
 
 
 def read_document(
@@ -28,7 +31,7 @@ def read_document(
     if is_anno(page):
         return replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
     decoded = decode(page, content_type)
-    tree = parse(decoded.text, delete=config.get("tag-delete"))
+    tree = parse(decoded.text, config.get("tag-delete"), decoded.utf8)
     document = split(tree, config.cuts)
     losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
     return replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses)
@@ -49,16 +52,26 @@ class Cleaner:
         self.config = config
 
     @classmethod
-    def load(cls, model: str | Path = DEFAULT) -> Cleaner:
-        """Load a model by name or path; the bundled one by default."""
+    def load(cls, model: str | Path = DEFAULT, favor: str | None = None) -> Cleaner:
+        """Load a model by name or path, the bundled one by default, and let it favor precision or recall."""
         loaded = load_model(model)
-        return cls(loaded.labeller, loaded.config)
+        cleaner = cls(loaded.labeller, loaded.config)
+        return cleaner if favor is None else cleaner.favoring(favor)
+
+    def favoring(self, favor: str) -> Cleaner:
+        """The same model, but wary of noise (precision), of losing content (recall), or of both alike (balanced)."""
+        if favor not in FAVORS:
+            raise ConfigError(f"favor is one of {', '.join(FAVORS)}, not {favor!r}{suggest(favor, FAVORS)}")
+        changed = {**self.config.values, "decode": ("expected",), "favor": (favor,)}
+        return self._using(replace(self.config, values=changed))
 
     def with_config(self, config: Config) -> Cleaner:
         """Use the same model as another config says: its way of decoding and its threshold."""
-        used = {name: config.get(name) for name in ("decode", "threshold") if config.get(name)}
-        changed = replace(self.config, values={**self.config.values, **used})
-        return Cleaner(self.labeller.with_config(changed), changed)
+        used = {name: config.get(name) for name in ("decode", "threshold", "favor", "empty-below") if config.get(name)}
+        return self._using(replace(self.config, values={**self.config.values, **used}))
+
+    def _using(self, config: Config) -> Cleaner:
+        return Cleaner(self.labeller.with_config(config), config)
 
     def document(
         self,
@@ -72,7 +85,7 @@ class Cleaner:
         document = read_document(page, self.config, url, content_type, source)
         found = self.labeller.label(document)
         shown = self.labeller.features(document) if features else ()
-        return CleanPage(document, found.labels, found.probabilities, found.content, shown)
+        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown)
 
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
@@ -83,19 +96,19 @@ class Cleaner:
 
 
 @cache
-def _default_cleaner() -> Cleaner:
-    return Cleaner.load()
+def _default_cleaner(favor: str | None) -> Cleaner:
+    return Cleaner.load(favor=favor)
 
 
-def clean(page: bytes | str, url: str | None = None, format: str = "text") -> str:
+def clean(page: bytes | str, url: str | None = None, format: str = "text", favor: str | None = None) -> str:
     r"""Clean a web page with the bundled model.
 
     The page is HTML as text or as bytes of any encoding; `format` is one of text, markdown, html, jsonl,
-    cleaneval and anno.
+    cleaneval and anno; `favor` is precision, balanced or recall.
 
     >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><p>Tea is <b>hot</b>. It is made by pouring water "
     ...       "over the cured leaves of the tea bush, and it is drunk all over the world.</p>", format="markdown")
     'Tea is **hot**. It is made by pouring water over the cured leaves of the tea bush, and it is drunk all over the
     world.\n'
     """
-    return _default_cleaner().clean(page, url, format)
+    return _default_cleaner(favor).clean(page, url, format)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from victorpy import resources
@@ -29,6 +30,12 @@ class Cuts:
     block_level: frozenset[str]
     attributes: frozenset[str]
     """The names of the attributes that elements keep."""
+    breaking: frozenset[str] = frozenset()
+    """The block-level tags and the same with a slash, as they are passed; follows from them."""
+
+    def __post_init__(self) -> None:
+        passed = frozenset([*self.block_level, *("/" + tag for tag in self.block_level)])
+        object.__setattr__(self, "breaking", passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +79,16 @@ class Config:
     @property
     def cuts(self) -> Cuts:
         """Where pages are cut."""
-        return Cuts(
-            every=self.one("split", "every") == "every",
-            block_level=frozenset(self.get("class-block")) | {"br"},
-            attributes=frozenset(self.get("attribute-keep")),
-        )
+        return _cuts(self.one("split", "every"), self.get("class-block"), self.get("attribute-keep"))
 
     def differences(self, other: Config) -> list[str]:
         """Name the variables that differ, but for those that only say how a trained model is used or was trained."""
         names = sorted({*self.values, *other.values})
-        free = ("decode", "threshold", "crf-param-", "crf-algorithm", "crf-template", "feature-modules")
+        free = (
+            *("decode", "threshold", "favor", "empty-below"),
+            *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
+            *("evidence-param-", "evidence-folds", "evidence-template"),
+        )
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]
 
     def error(self, variable: str, message: str) -> ConfigError:
@@ -94,6 +101,11 @@ class Config:
         for name, values in self.values.items():
             lines += [f"{name}: {_quoted(value)}" for value in values] or [f"{name}:"]
         return "\n".join(lines) + "\n"
+
+
+@lru_cache(maxsize=64)
+def _cuts(split: str, block_level: tuple[str, ...], attributes: tuple[str, ...]) -> Cuts:
+    return Cuts(split == "every", frozenset(block_level) | {"br"}, frozenset(attributes))
 
 
 def load_config(name: str | Path) -> Config:

@@ -11,6 +11,7 @@ from functools import partial
 from victorpy.config import Config
 from victorpy.document import Label, Labelling
 from victorpy.gold import LabelledPage
+from victorpy.groups import make_folds
 from victorpy.labellers.base import Labeller
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.scores import BlockCounts, TextScores, measure
@@ -34,27 +35,6 @@ class PageResult:
     """Whether each block is content by the gold."""
     texts: TextScores = field(repr=False)
     """The counts that the scores of texts are made of, to pool them."""
-
-
-def make_folds(groups: Sequence[str], folds: int, seed: int) -> list[int]:
-    """Give every page a fold so that a group is in one fold only and folds are of about the same size.
-
-    >>> make_folds(["a", "a", "b", "c"], 2, seed=1)
-    [0, 0, 1, 1]
-    """
-    sizes: dict[str, int] = {}
-    for group in groups:
-        sizes[group] = sizes.get(group, 0) + 1
-    order = sorted(sizes)
-    random.Random(seed).shuffle(order)
-    order.sort(key=lambda group: -sizes[group])
-    loads = [0] * folds
-    fold_of = {}
-    for group in order:
-        fold = loads.index(min(loads))
-        fold_of[group] = fold
-        loads[fold] += sizes[group]
-    return [fold_of[group] for group in groups]
 
 
 def cross_validate(

@@ -43,6 +43,8 @@ class Decoded(NamedTuple):
     """Who named the encoding: bom, header, meta, cleaneval, utf-8 (the bytes themselves), detected, fallback."""
     loss: str = ""
     """What could not be decoded, in words."""
+    utf8: bytes | None = None
+    """The same text in UTF-8, where the page came so."""
 
 
 def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
@@ -105,7 +107,7 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     if source == "mended":
         return _mended(page)
     try:
-        return _tidied(page.decode(encoding), encoding, source)
+        return _as_it_came(page, encoding, source) or _tidied(page.decode(encoding), encoding, source)
     except UnicodeError:
         if source == "utf-8":
             return None
@@ -115,6 +117,13 @@ def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
     if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
         return None  # nothing but ASCII fits, and that would fit anything
     return _tidied(text, encoding, source, damage=f"{damage} characters")
+
+
+def _as_it_came(page: bytes, encoding: str, source: str) -> Decoded | None:
+    """Decode UTF-8 in which there is nothing to tidy, as most pages are."""
+    if source != "utf-8" or b"\0" in page or page.startswith(codecs.BOM_UTF8):
+        return None
+    return Decoded(page.decode(encoding), encoding, source, utf8=page)
 
 
 def _mended(page: bytes) -> Decoded | None:

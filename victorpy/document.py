@@ -47,10 +47,6 @@ class Block(NamedTuple):
     """The tags around the block, from outermost to innermost."""
     distance: tuple[str, ...]
     """The tags seen since the block before: ``"p"`` an opening one, ``"/p"`` a closing one."""
-    div_group: int
-    """The number of the nearest ``<div>`` around the block, -1 for none; blocks that share it are a group."""
-    td_group: int
-    """The same for ``<td>``."""
     spaced: bool
     """Whether white space or a break stands between this block's text and the text before."""
     hidden: bool
@@ -137,6 +133,8 @@ class Labelling:
     """How probable each block's label is; empty where the labeller does not know."""
     content: tuple[float, ...] = ()
     """How probable it is that each block is content of any kind; empty where not known."""
+    confidence: float | None = None
+    """The word F1 that may be expected of what is kept; None where not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +145,8 @@ class CleanPage:
     labels: tuple[Label, ...]
     probabilities: tuple[float, ...] = ()
     content: tuple[float, ...] = ()
+    confidence: float | None = None
+    """The word F1 that may be expected of the cleaned text; None where not known."""
     features: tuple[dict[str, Any], ...] = ()
     """The features of each block by name, where they were asked for."""
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
-from victorpy.document import Document
 from victorpy.errors import DataError
 from victorpy.features import Feature, check_features, find_feature, load_modules
 
@@ -82,18 +81,17 @@ def make_encoders(config: Config) -> list[Encoder]:
     return encoders
 
 
-def encode(document: Document, config: Config, encoders: list[Encoder]) -> Codes:
+def encode(page: Columns, encoders: list[Encoder]) -> Codes:
     """Compute the table of a page's features: a row a feature, a column a block."""
-    page = Columns(document, config)
     if not page.count or not encoders:
         return np.zeros((len(encoders), page.count), dtype=np.int64)
     with np.errstate(all="ignore"):  # what is not finite is refused by name
         return np.stack([encoder.codes(page) for encoder in encoders])
 
 
-def show_features(document: Document, config: Config, encoders: list[Encoder]) -> list[dict[str, str]]:
+def show_features(page: Columns, encoders: list[Encoder]) -> list[dict[str, str]]:
     """Give each block's features by name, as the values that their codes stand for."""
-    table = encode(document, config, encoders)
+    table = encode(page, encoders)
     return [
         {encoder.name: encoder.value(int(code)) for encoder, code in zip(encoders, column, strict=True)}
         for column in table.T

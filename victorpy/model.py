@@ -4,6 +4,9 @@ config.conf      the resolved configuration
 template.tpl     the template
 tables.npy       the weights, as victorpy runs them
 model.crfsuite   the same weights as crfsuite's own model
+evidence.tpl     with evidence: trees, the numbers that the trees decide by ...
+lexicon.tsv      ... what names and words stand for ...
+trees.npy        ... and the trees
 meta.json        labels, digests of every file, and what the model was trained on
 """
 
@@ -24,6 +27,7 @@ from typing import Any
 from victorpy.config import Config, read_config
 from victorpy.crf.tables import Tables
 from victorpy.errors import ModelError, VictorError, suggest
+from victorpy.evidence import Evidence
 from victorpy.features.base import find_modules
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.resources import shipped
@@ -72,12 +76,21 @@ def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config:
     modules = find_modules(config)
     for source in modules:
         shutil.copyfile(source, directory / source.name)
-    own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
+    own = {
+        "crf-template": ("template.tpl",),
+        "feature-modules": tuple(source.name for source in modules),
+    }
+    if labeller.evidence_ is not None:
+        own["evidence-template"] = ("evidence.tpl",)
     resolved = replace(config, values={**config.values, **own})
     (directory / "config.conf").write_text(resolved.text(), encoding="utf-8")
     (directory / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")
     (directory / "model.crfsuite").write_bytes(labeller.crfsuite_model_)
     tables.save(directory / "tables.npy")
+    if labeller.evidence_ is not None:
+        template = labeller.evidence_.inputs.template
+        (directory / "evidence.tpl").write_text(template.text, encoding="utf-8")
+        labeller.evidence_.save(directory)
 
 
 def _write_meta(directory: Path, tables: Tables, training: Mapping[str, Any]) -> None:
@@ -127,7 +140,9 @@ def load_model(name: str | Path = DEFAULT) -> Model:
         config = read_config(directory / "config.conf")
         template = load_template(config)
         tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), template)
-        labeller = CRFLabeller(config).with_tables(tables, (directory / "model.crfsuite").read_bytes())
+        evidence = Evidence.load(directory, config) if config.get("evidence") else None
+        crfsuite_model = (directory / "model.crfsuite").read_bytes()
+        labeller = CRFLabeller(config).with_tables(tables, crfsuite_model, evidence)
         labeller.prepare()
     except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
         raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error

@@ -17,6 +17,8 @@ FLATTEN_DEPTH = 512
 # libxml2 compares each attribute of a tag with all others: so many would take seconds, and say nothing of the text.
 MOST_ATTRIBUTES = 2_000
 _STRETCH = 5 * MOST_ATTRIBUTES
+_MANY_VALUES = 10 * MOST_ATTRIBUTES
+_RAW_TAGS = ("script", "SCRIPT", "style", "STYLE")
 
 # Elements that hold nothing and have no closing tag ...
 VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
@@ -33,7 +35,7 @@ _MARKUP = re.compile(
     rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_C1_REFERENCE = re.compile("&#(1[2-5][0-9]);")
+_C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
@@ -48,37 +50,42 @@ class Tree:
     losses: tuple[str, ...] = ()
 
 
-def parse(text: str, delete: Iterable[str] = ()) -> Tree:
-    """Parse a page's text and take out the elements named in `delete` with all that is in them."""
+def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> Tree:
+    """Parse a page's text and take out the elements named in `delete` with all that is in them.
+
+    Whoever has the text in UTF-8 already may give that too.
+    """
     wrapper = _cleaneval_wrapper(text)
-    root, losses = _parse_whole(text)
+    root, losses = _parse_whole(text, utf8 or text.encode())
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
-    title = " ".join((root.findtext(".//title") or wrapper.get("title", "")).split())
+    title = " ".join((_text_of_first(root, "title") or wrapper.get("title", "")).split())
     url = "".join(wrapper.get("id", "").split()) or _canonical_url(root)
     etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
     etree.strip_elements(root, *delete, with_tail=False)
     return Tree(root, url, title, losses)
 
 
-def _parse_whole(text: str) -> tuple[etree._Element | None, tuple[str, ...]]:
+def _parse_whole(text: str, utf8: bytes) -> tuple[etree._Element | None, tuple[str, ...]]:
     """Parse so that no text is lost; where that fails, say what was."""
     losses = []
-    text, dropped = _drop_attribute_floods(text)
+    shortened, dropped = _drop_attribute_floods(text)
     if dropped:
         losses.append(f"the attributes of {dropped} tags with more than {MOST_ATTRIBUTES:,} of them were dropped")
-    if any(reference in text for reference in ("&#12", "&#13", "&#14", "&#15")):
-        text = _C1_REFERENCE.sub(_as_browsers_read, text)
-    root, error = _lxml_tree(text)
+        text, utf8 = shortened, shortened.encode()
+    if _C1_REFERENCE.search(utf8):
+        utf8 = _C1_REFERENCE.sub(_as_browsers_read, utf8)
+        text = utf8.decode()
+    root, error = _lxml_tree(utf8)
     if error:
-        root, error = _lxml_tree(_flatten(text))
+        root, error = _lxml_tree(_flatten(text).encode())
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
     return root, tuple(losses)
 
 
-def _as_browsers_read(reference: re.Match[str]) -> str:
+def _as_browsers_read(reference: re.Match[bytes]) -> bytes:
     """A reference to a control character means what the byte means in Windows-1252."""
-    return bytes([int(reference[1])]).decode("cp1252", "ignore")
+    return bytes([int(reference[1])]).decode("cp1252", "ignore").encode()
 
 
 def _drop_attribute_floods(text: str) -> tuple[str, int]:
@@ -99,12 +106,33 @@ def _drop_attribute_floods(text: str) -> tuple[str, int]:
 
 def _may_hold_flood(text: str) -> bool:
     """Look for more values, or a longer stretch of words without any ``>``, than ordinary pages have in a tag."""
-    if text.count("=") > 10 * MOST_ATTRIBUTES:
+    if text.count("=") > _MANY_VALUES and _values_in_tags(text) > _MANY_VALUES:
         return True
-    return any(
-        text.find(">", at, at + _STRETCH) < 0 and _separators(text[at : at + _STRETCH]) > _STRETCH // 20
-        for at in range(0, len(text) - _STRETCH, _STRETCH)
-    )
+    at = 0
+    while at < len(text) - _STRETCH:
+        if text.find(">", at, at + _STRETCH) >= 0:
+            at += _STRETCH
+            continue
+        tag = _tag_around(text, at)
+        if tag and _attributes(tag[0]) > MOST_ATTRIBUTES:
+            return True
+        after = tag.end() if tag else text.find(">", at)
+        at = max(after, at + _STRETCH) if after >= 0 else len(text)
+    return False
+
+
+def _values_in_tags(text: str) -> int:
+    """Count the ``=`` of a page, but for those of its scripts and styles."""
+    return sum(part.count("=") for part in text.split("<") if not part.startswith(_RAW_TAGS) or ">" not in part)
+
+
+def _tag_around(text: str, at: int) -> re.Match[str] | None:
+    """The tag that a place lies in; none in a script or a comment."""
+    opened = max(text.rfind("<", 0, at + 1), 0)
+    if text.startswith(_RAW_TAGS, opened + 1) and text.find(">", opened, at) >= 0:
+        return None
+    tag = _TAGS.match(text, opened)
+    return tag if tag and tag["tag"] is not None and tag.end() > at else None
 
 
 def _attributes(tag: str) -> int:
@@ -116,13 +144,13 @@ def _separators(text: str) -> int:
     return len(text.replace("/", " ").split())
 
 
-def _lxml_tree(text: str) -> tuple[etree._Element | None, str]:
+def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
     """Parse once; the error is what libxml2 dropped text for, which it says nowhere but in its log."""
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(text.encode("utf-8"), parser)
+        root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
-        if text.strip() and "Document is empty" not in str(error):
+        if utf8.strip() and "Document is empty" not in str(error):
             raise DataError(f"the page cannot be parsed: {error}") from error
         return None, ""
     while root is not None and (more := root.getnext()) is not None:
@@ -160,6 +188,11 @@ def _cleaneval_wrapper(text: str) -> dict[str, str]:
         return {}
     found = _ATTRIBUTE.findall(wrapper["attributes"])
     return {name.lower(): html.unescape(double or single or bare) for name, double, single, bare in found}
+
+
+def _text_of_first(root: etree._Element, tag: str) -> str:
+    found = next(root.iter(tag), None)
+    return found.text or "" if found is not None else ""
 
 
 def _canonical_url(root: etree._Element) -> str:

@@ -8,6 +8,9 @@ with links in it stays one block of several pieces; an image's ``alt`` and hidde
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from lxml import etree
 
@@ -19,6 +22,7 @@ from victorpy.parse import VOID, Tree
 DEEPEST = 256
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -27,239 +31,280 @@ _LINE_END = re.compile(r"\r\n?|\n")
 def split(tree: Tree, cuts: Cuts) -> Document:
     """Split a page into blocks."""
     splitter = Splitter(cuts)
-    keep = cuts.attributes
-    tags: list[str] = []
     if tree.root is not None:
-        for event, element in etree.iterwalk(tree.root, events=("start", "end")):
-            if event == "start":
-                tag = element.tag if element.tag.isalnum() else _ODD.sub("_", element.tag)
-                tags.append(tag)
-                attributes = element.items()
-                splitter.start(
-                    tag, {name: value for name, value in attributes if name in keep} if attributes else _NONE
-                )
-                text = element.text
-            else:
-                splitter.end(tags.pop())
-                text = element.tail
-            if text:
-                splitter.text(text)
+        splitter.walk(etree.iterwalk(tree.root, events=("start", "end")))
     return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
 
 
-class Splitter:
-    """Makes blocks of a stream of start tags, texts and end tags.
+class Node(Protocol):
+    """What is asked of an element; lxml's have it."""
 
-    Every page goes through `start`, `end` and `text` thousands of times; they are written for that.
-    """
+    tag: str
+    text: str | None
+    tail: str | None
+
+    def items(self) -> Sequence[tuple[str, str]]:
+        """The attributes."""
+
+
+Event = tuple[str, Any]
+"""``("start", node)``, ``("end", node)``, ``("text", text)`` of a source whose nodes have none, or ``("cut", None)``
+where a block ends whatever the tags say."""
+
+
+class _Text(NamedTuple):
+    """A text of the page that is not all white space."""
+
+    text: str
+    """As it stands in the page; in a ``<pre>`` one line of it."""
+    element: int
+    passed: int
+    """How many tags were passed before it."""
+    gap: bool
+    """Whether white space alone stands before it."""
+    cut: bool
+    """Whether a block begins with it whatever the tags say."""
+    indent: str | None
+    """The white space before it on its line of a ``<pre>``; None elsewhere."""
+
+
+class Splitter:
+    """Makes blocks of start tags, texts and end tags: it notes them all, and cuts the texts at the end."""
 
     def __init__(self, cuts: Cuts) -> None:
-        self._block_level = cuts.block_level
-        self._every = cuts.every
-        self._elements = Elements()
-        self._blocks: list[Block] = []
-        # The open elements, outermost first; -1 stands for the page around them.
-        self._tags: list[str] = []
-        self._numbers = [-1]
-        # What holds for the text directly in each element, that of element e at e + 1.
-        self._div_group = [-1]
-        self._td_group = [-1]
-        self._hidden: set[int] = set()
-        self._preformatted = 0
-        self._too_deep: list[str] = []
+        self._cuts = cuts
+        self._texts: list[_Text] = []
+        self._passed: list[str] = []
+        """The tags passed so far, those that close with a slash."""
+        self._opened: list[tuple[str, int, dict[str, str], int]] = []
+        """Of every element its tag, its parent, its attributes and how many texts came before it."""
+        self._closed: list[tuple[int, int, int]] = []
+        """Of every element its number, how many elements were open or over when it closed, and how many texts."""
+        self._hiding: set[int] = set()
+        """Elements that nobody sees ..."""
+        self._hiding_tags: list[int] = []
+        """... and where in `_passed` their tags are."""
+        self.cuts_after: list[int] = []
+        """How many texts came before each cut that was asked for."""
         # What came since the last text.
-        self._distance: list[str] = []
         self._gap = True
+        self._cut = False
         self._indent = ""
-        self._lowest = 0
-        # The block that is growing; none while it has no parts.
-        self._parts: list[str] = []
-        self._pieces: list[Piece] = []
-        self._length = 0
-        self._depth = 0
-        self._containers: tuple[str, ...] = ()
-        self._holder = -1
-        self._spaced = False
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Open an element; an image's ``alt`` becomes its text."""
-        hides = False
-        if attributes:
-            hides = ("hidden" in attributes or "aria-hidden" in attributes or "style" in attributes) and _hides(
-                attributes
-            )
-        if tag in self._block_level:
-            if self._parts:
-                self._finish_block()
-            self._gap = True
-            self._indent = ""
-        elif self._parts and (self._every or hides):
-            self._finish_block()
-        self._distance.append(tag)
-        if len(self._tags) < DEEPEST:
-            self._open_element(tag, attributes, hides)
-        else:
-            self._too_deep.append(tag)
-        if tag == "img" and attributes.get("alt"):
-            self._add_alone(attributes["alt"].split())
-
-    def end(self, tag: str) -> None:
-        """Close the innermost element."""
-        number = self._numbers[-1]
-        if tag in self._block_level:
-            if self._parts:
-                self._finish_block()
-            if tag not in VOID:
-                self._distance.append("/" + tag)
-                self._gap = True
-                self._indent = ""
-        else:
-            if self._parts and (self._every or number in self._hidden):
-                self._finish_block()
-            if tag not in VOID:
-                self._distance.append("/" + tag)
-        if self._too_deep:
-            self._too_deep.pop()
-            return
-        elements = self._elements
-        elements.stop[number] = len(elements.tag)
-        elements.stop_block[number] = len(self._blocks) + bool(self._parts)
-        tags = self._tags
-        tags.pop()
-        self._numbers.pop()
-        if tag == "pre":
-            self._preformatted -= 1
-        if self._lowest > len(tags):
-            self._lowest = len(tags)
-
-    def text(self, text: str) -> None:
-        """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
-        if self._preformatted:
-            self._add_lines(_LINE_END.split(text))
-            return
-        if text.isspace():
-            self._gap = True
-            return
-        words = text.split()
-        self._gap = self._gap or text[0].isspace()
-        self._add_words(words)
-        self._gap = text[-1].isspace()
-
-    def cut(self) -> None:
-        """End the block, whatever comes next."""
-        self._finish_block()
-
-    @property
-    def innermost(self) -> str:
-        """The tag of the innermost open element, or nothing."""
-        return (self._too_deep or self._tags or [""])[-1]
-
-    @property
-    def begun(self) -> int:
-        """How many blocks have begun."""
-        return len(self._blocks) + bool(self._parts)
+    def walk(self, events: Iterable[Event]) -> None:  # noqa: PLR0912, PLR0915 -- calls would cost half as much again
+        """Take a page's elements as they open and close; every element of every page passes this one loop."""
+        keep, block_level = self._cuts.attributes, self._cuts.block_level
+        passed, opened, texts = self._passed, self._opened, self._texts
+        open_elements, tags = [-1], [""]  # outermost first; -1 stands for the page around them
+        too_deep = preformatted = 0
+        hidden = False
+        for event, node in events:
+            if event == "start":
+                tag = node.tag
+                if not tag.isalnum():
+                    tag = _ODD.sub("_", tag)
+                passed.append(tag)
+                tags.append(tag)
+                attributes = node.items()
+                if attributes:
+                    attributes = {name: value for name, value in attributes if name in keep}
+                if len(open_elements) > DEEPEST:
+                    too_deep += 1
+                else:
+                    if attributes and not hidden and not _MAY_HIDE.isdisjoint(attributes) and _hides(attributes):
+                        hidden = True
+                        self._hiding.add(len(opened))
+                        self._hiding_tags.append(len(passed) - 1)
+                    opened.append((tag, open_elements[-1], attributes or _NONE, len(texts)))
+                    open_elements.append(len(opened) - 1)
+                    if tag == "pre":
+                        preformatted += 1
+                if tag == "img" and attributes and attributes.get("alt", "").strip():
+                    self._add_alone(attributes["alt"], open_elements[-1])
+                if preformatted and tag in block_level:
+                    self._indent = ""
+                text = node.text
+            elif event == "end":
+                tag = tags.pop()
+                if tag not in VOID:
+                    passed.append("/" + tag)
+                    if preformatted and tag in block_level:
+                        self._indent = ""
+                if too_deep:
+                    too_deep -= 1
+                else:
+                    if tag == "pre":
+                        preformatted -= 1
+                    number = open_elements.pop()
+                    self._closed.append((number, len(opened), len(texts)))
+                    if hidden:  # whatever closes where nobody sees it cuts
+                        self._hiding_tags.append(len(passed) - 1)
+                        hidden = number not in self._hiding
+                text = node.tail
+            elif event == "text":
+                text = node
+            else:
+                self.cuts_after.append(len(texts))
+                self._cut = True
+                continue
+            if text:
+                if preformatted:
+                    self._add_lines(_LINE_END.split(text), open_elements)
+                elif text.isspace():
+                    self._gap = True
+                else:
+                    texts.append(_Text(text, open_elements[-1], len(passed), self._gap, self._cut, None))
+                    self._gap = self._cut = False
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
-        """Finish the last block and return the page."""
-        while self._tags:
-            self.end(self._tags[-1])
-        self._finish_block()
+        """Cut the texts into blocks and return the page."""
+        elements = self._elements()
+        blocks = self._blocks(elements)
+        begun = [0]
+        for block in blocks:
+            begun += [block.index + 1] * len(block.pieces)
+        elements.first_block[:] = [begun[texts] for texts in elements.first_block]
+        elements.stop_block[:] = [begun[texts] for texts in elements.stop_block]
+        last = self._texts[-1].passed if self._texts else 0
         return Document(
-            blocks=tuple(self._blocks),
-            elements=self._elements,
+            blocks=tuple(blocks),
+            elements=elements,
             url=url,
             title=title,
             losses=losses,
-            trailing=tuple(self._distance),
-            split="every" if self._every else "block",
+            trailing=tuple(self._passed[last:]),
+            split="every" if self._cuts.every else "block",
         )
 
-    def _open_element(self, tag: str, attributes: dict[str, str], hides: bool) -> None:
-        elements, parent = self._elements, self._numbers[-1]
-        number, begun = len(elements.tag), len(self._blocks) + bool(self._parts)
-        elements.tag.append(tag)
-        elements.parent.append(parent)
-        elements.attributes.append(attributes)
-        elements.stop.append(number + 1)
-        elements.first_block.append(begun)
-        elements.stop_block.append(begun)
-        self._tags.append(tag)
-        self._numbers.append(number)
-        self._div_group.append(number if tag == "div" else self._div_group[parent + 1])
-        self._td_group.append(number if tag == "td" else self._td_group[parent + 1])
-        if hides or parent in self._hidden:
-            self._hidden.add(number)
-        if tag == "pre":
-            self._preformatted += 1
+    def _add_alone(self, text: str, element: int) -> None:
+        """Add text that belongs to nothing around it."""
+        self._texts.append(_Text(text, element, len(self._passed), gap=True, cut=True, indent=None))
+        self._gap = self._cut = True
 
-    def _add_lines(self, lines: list[str]) -> None:
+    def _add_lines(self, lines: list[str], open_elements: list[int]) -> None:
+        """Add the lines of a ``<pre>``, as if a ``<br>`` stood between them."""
+        element = open_elements[-1]
         for number, line in enumerate(lines):
             if number:
-                self.start("br", {})
-                self.end("br")
+                self._passed.append("br")
+                self._indent = ""
+                if len(open_elements) <= DEEPEST:
+                    self._opened.append(("br", element, _NONE, len(self._texts)))
+                    self._closed.append((len(self._opened) - 1, len(self._opened), len(self._texts)))
             if line.strip():
-                self._add(self._indent + line)
+                self._texts.append(_Text(line, element, len(self._passed), self._gap, self._cut, self._indent))
+                self._gap = self._cut = False
                 self._indent = ""
             else:
                 self._indent += line  # goes before what comes next on the line, if anything does
 
-    def _add_words(self, words: list[str]) -> None:
-        if words:
-            self._add((" " if self._parts and self._gap else "") + " ".join(words))
+    def _elements(self) -> Elements:
+        """The elements; their blocks are counted in texts, until the blocks are known."""
+        columns = [list(column) for column in zip(*self._opened, strict=True)] or [[], [], [], []]
+        tag, parent, attributes, first_text = columns
+        stop, stop_text = [len(tag)] * len(tag), [len(self._texts)] * len(tag)
+        for number, its_stop, its_texts in self._closed:
+            stop[number] = its_stop
+            stop_text[number] = its_texts
+        return Elements(tag, parent, attributes, stop, first_text, stop_text)
 
-    def _add_alone(self, words: list[str]) -> None:
-        """Make a block of words that belong to nothing around them."""
-        self._finish_block()
-        self._gap = True
-        self._add_words(words)
-        self._finish_block()
-        self._gap = True
+    def _blocks(self, elements: Elements) -> list[Block]:
+        """Join the texts that nothing cuts apart."""
+        every, breaking, passed = self._cuts.every, self._cuts.breaking, self._passed
+        hidden = frozenset(number for first in self._hiding for number in range(first, elements.stop[first]))
+        hiding_tags = sorted(self._hiding_tags)
+        maker = _BlockMaker(elements, hidden)
+        parts: list[_Part] = []
+        before = 0
+        gap = True
+        for text, element, place, follows_gap, cut, indent in self._texts:
+            tags = tuple(passed[before:place])
+            breaks = not breaking.isdisjoint(tags)
+            if parts and (
+                breaks
+                or cut
+                or (every and tags)
+                or (hiding_tags and bisect_left(hiding_tags, before) < bisect_left(hiding_tags, place))
+            ):
+                maker.make(parts, breaks)
+                parts = []
+            gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
+            parts.append((text, element, tags, gap, indent))
+            gap = indent is None and text[-1].isspace()
+            before = place
+        if parts:
+            maker.make(parts, breaks=True)
+        return maker.blocks
 
-    def _add(self, text: str) -> None:
-        """Let the growing block go on with a piece of text, or begin one."""
-        if not self._parts:
-            self._spaced = self._gap
-            self._settle(len(self._tags))
-        elif self._lowest < self._depth:
-            self._settle(self._lowest)  # the block has left an element that it began in
-        self._pieces.append(Piece(self._length, self._numbers[-1], tuple(self._distance)))
-        self._parts.append(text)
-        self._length += len(text)
-        self._distance.clear()
-        self._lowest = len(self._tags)
-        self._gap = False
 
-    def _settle(self, depth: int) -> None:
-        """Remember what holds the growing block: the innermost of the outer `depth` open elements."""
-        self._depth = depth
-        self._containers = tuple(self._tags[:depth])
-        self._holder = self._numbers[depth]
+_Part = tuple[str, int, tuple[str, ...], bool, str | None]
+"""A text of a block, its element, the tags before it, whether a gap is before it, and its indent in a ``<pre>``."""
 
-    def _finish_block(self) -> None:
-        if not self._parts:
-            return
-        text = "".join(self._parts)
-        if self._preformatted:
-            self._indent = text[len(text.rstrip()) :]  # belongs to what comes next on the line, if anything does
-            text = text.rstrip()
-        holder, pieces = self._holder, tuple(self._pieces)
-        self._blocks.append(
-            Block(
-                len(self._blocks),
-                text,
-                holder,
-                self._containers,
-                pieces[0].distance,
-                self._div_group[holder + 1],
-                self._td_group[holder + 1],
-                self._spaced,
-                holder in self._hidden,
-                pieces,
-            )
-        )
-        self._parts.clear()
-        self._pieces.clear()
-        self._length = 0
+
+class _BlockMaker:
+    """Makes blocks, one after the other."""
+
+    def __init__(self, elements: Elements, hidden: frozenset[int]) -> None:
+        self.blocks: list[Block] = []
+        self._elements = elements
+        self._hidden = hidden
+        self._containers: dict[int, tuple[str, ...]] = {-1: ()}
+        self._indent = ""
+
+    def make(self, parts: list[_Part], breaks: bool) -> None:
+        """Make a block of the texts that belong together; what ends it may be a break, or a tag within a line."""
+        text, holder, tags, spaced, indent = parts[0]
+        if indent is not None:
+            text, pieces = self._preformatted(parts, breaks)
+        elif len(parts) == 1:
+            text = " ".join(text.split())
+            pieces = (Piece(0, holder, tags),)
+        else:
+            text, pieces = _joined(parts)
+        for piece in pieces:
+            if piece.element != holder:
+                holder = self._common(holder, piece.element)
+        hidden = holder in self._hidden
+        containers = self._tags_to(holder)
+        self.blocks.append(Block(len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces))
+
+    def _preformatted(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
+        """Join the parts of a line as they stand."""
+        text = self._indent
+        pieces: list[Piece] = []
+        for part, element, tags, _, indent in parts:
+            pieces.append(Piece(len(text) if pieces else 0, element, tags))
+            text += (indent or "") + part
+        # White space at the end goes before what comes next on the line, if anything does.
+        self._indent = "" if breaks else text[len(text.rstrip()) :]
+        return text.rstrip(), tuple(pieces)
+
+    def _common(self, element: int, other: int) -> int:
+        """The innermost element that holds both."""
+        stop, parent = self._elements.stop, self._elements.parent
+        while element >= 0 and not element <= other < stop[element]:
+            element = parent[element]
+        return element
+
+    def _tags_to(self, element: int) -> tuple[str, ...]:
+        """The tags from the outermost element to this one."""
+        known = self._containers.get(element)
+        if known is None:
+            known = (*self._tags_to(self._elements.parent[element]), self._elements.tag[element])
+            self._containers[element] = known
+        return known
+
+
+def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
+    """Join texts to a line, with a space where there is a gap."""
+    words: list[str] = []
+    pieces = []
+    length = 0
+    for text, element, tags, gap, _ in parts:
+        pieces.append(Piece(length, element, tags))
+        words.append(("" if not words or not gap else " ") + " ".join(text.split()))
+        length += len(words[-1])
+    return "".join(words), tuple(pieces)
 
 
 def _hides(attributes: dict[str, str]) -> bool:

@@ -57,18 +57,22 @@ class Template:
 
 def load_template(config: Config) -> Template:
     """Read the template that a config names."""
-    name = config.one("crf-template", config.name)
-    path = resources.find(name, "templates", ".tpl", beside=config.directory)
-    if path is None:
-        known = resources.names("templates", ".tpl")
-        raise config.error(
-            "crf-template", f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}"
-        )
+    path = find_template(config, "crf-template", config.name)
     return without(read_template(path, config.get("crf-features")), config.get("crf-features-off"))
 
 
-def read_template(path: Path, features: Sequence[str]) -> Template:
-    """Read a template file whose references name the given features."""
+def find_template(config: Config, variable: str, default: str) -> Path:
+    """Find the template file that a variable of a config names."""
+    name = config.one(variable, default)
+    path = resources.find(name, "templates", ".tpl", beside=config.directory)
+    if path is None:
+        known = resources.names("templates", ".tpl")
+        raise config.error(variable, f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}")
+    return path
+
+
+def read_template(path: Path, features: Sequence[str] | None) -> Template:
+    """Read a template file whose references name the given features, or, with none given, any in order of mention."""
     try:
         written_lines = read_lines(path)
     except OSError as error:
@@ -77,6 +81,7 @@ def read_template(path: Path, features: Sequence[str]) -> Template:
         raise TemplateError(str(error)) from error
     lines: dict[Line, None] = {}
     bigrams = False
+    named: list[str] = []
     for number, written in enumerate(written_lines, 1):
         line = strip_comment(written).strip()
         if line == "B":
@@ -86,10 +91,14 @@ def read_template(path: Path, features: Sequence[str]) -> Template:
                 expanded = expand(line)
             except ValueError as error:
                 raise TemplateError(f"{path}:{number}: {error}") from error
-            lines.update(dict.fromkeys(_parse_line(one, features, f"{path}:{number}") for one in expanded))
+            if features is None:
+                mentioned = (name for one in expanded for _, name in _REFERENCE.findall(one))
+                named += dict.fromkeys(name for name in mentioned if name not in named)
+            known = named if features is None else features
+            lines.update(dict.fromkeys(_parse_line(one, known, f"{path}:{number}") for one in expanded))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
-    return Template(tuple(lines), tuple(features), bigrams, "\n".join(written_lines))
+    return Template(tuple(lines), tuple(named if features is None else features), bigrams, "\n".join(written_lines))
 
 
 def without(template: Template, off: Sequence[str]) -> Template:

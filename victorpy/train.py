@@ -14,6 +14,7 @@ from victorpy.config import Config
 from victorpy.crf.training import Progress
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError
+from victorpy.evidence.stage import Report
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.model import save_model
 
@@ -39,15 +40,21 @@ def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
     return [load_anno(file, config.cuts) for file in files]
 
 
-def train(pages: Sequence[CleanPage], config: Config, progress: Progress | None = None) -> Trained:
-    """Train a CRF on annotated pages."""
+def train(
+    pages: Sequence[CleanPage],
+    config: Config,
+    progress: Progress | None = None,
+    report: Report = lambda said: None,
+) -> Trained:
+    """Train a model on annotated pages: its stages of evidence, if it has any, and its CRF."""
     documents = [page.document for page in pages]
     labels = [page.labels for page in pages]
-    labeller = CRFLabeller(config).fit(documents, labels, progress)
-    return Trained(labeller, config, _story(pages, labeller))
+    labeller = CRFLabeller(config).fit(documents, labels, progress, report)
+    return Trained(labeller, config, tell_story(pages, labeller))
 
 
-def _story(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, Any]:
+def tell_story(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, Any]:
+    """Say what a labeller was trained on, and how well it does on that."""
     digest = hashlib.sha256()
     for page in sorted(write_anno(page) for page in pages):
         digest.update(page.encode())

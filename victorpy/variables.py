@@ -129,9 +129,32 @@ VARIABLES: dict[str, Variable] = {
         "a parameter of the training algorithm, such as c1 or max_iterations",
         single=True,
     ),
+    "evidence": Variable(_one_of("trees"), "what judges blocks before the CRF: boosted trees, in layers", single=True),
+    "evidence-template": Variable(
+        _one_word, "the template of the numbers that trees decide by: a name of templates/ or a path", single=True
+    ),
+    "evidence-layers": Variable(
+        _number(1, 5, whole=True), "how many layers of trees there are, each with the one before in sight", single=True
+    ),
+    "evidence-folds": Variable(
+        _number(2, 50, whole=True), "in how many parts, by site, the pages are judged in training", single=True
+    ),
+    "evidence-param-*": Variable(
+        _number(0), "a parameter of CatBoost, such as iterations, depth or learning_rate", single=True
+    ),
     "decode": Variable(
-        _one_of("viterbi", "marginal"),
-        "the best label sequence, or each block by its own probability",
+        _one_of("viterbi", "marginal", "expected"),
+        "the best label sequence, each block by its own probability, or for the highest expected F1 of the page",
+        single=True,
+    ),
+    "favor": Variable(
+        _one_of("precision", "balanced", "recall"),
+        "with decode: expected, which mistakes weigh more: noise that is kept, neither, or content that is lost",
+        single=True,
+    ),
+    "empty-below": Variable(
+        _number(0, 1),
+        "with decode: expected, a page whose expected F1 is lower is taken to have no content",
         single=True,
     ),
     "threshold": Variable(

@@ -29,6 +29,8 @@ class Outcome:
     """Why a record failed."""
     losses: tuple[str, ...] = ()
     """What of the page was lost or guessed, though it did not fail."""
+    confidence: float | None = None
+    """The word F1 that may be expected of the text; None where not known."""
 
 
 def clean_record(
@@ -44,4 +46,5 @@ def clean_record(
         return Outcome(Status.FAILED, reason=str(error))
     except Exception as error:  # a bug of ours must not cost the other pages
         return Outcome(Status.FAILED, reason=f"internal error: {type(error).__name__}: {error}")
-    return Outcome(Status.EMPTY if page.is_empty else Status.KEPT, text, losses=page.document.losses)
+    status = Status.EMPTY if page.is_empty else Status.KEPT
+    return Outcome(status, text, losses=page.document.losses, confidence=page.confidence)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
+from victorpy.document import Elements
+
+
+class Sums(NamedTuple):
+    """What a stretch of the page around each block holds: an ancestor of the block, or a window of blocks."""
+
+    words: Floats
+    link_words: Floats
+    blocks: Counts
 
 
 class ElementColumns(TextColumns):
@@ -18,6 +28,15 @@ class ElementColumns(TextColumns):
     They stand in document order: what lies in an element is a range, so that sums over it are differences of
     running totals.
     """
+
+    @cached_property
+    def elements(self) -> Elements:
+        """The page's elements; an annotation file may have text in none, which then is in a root made up for it."""
+        return (
+            self.document.elements
+            if self.document.elements.tag
+            else Elements(["html"], [-1], [{}], [1], [0], [self.count])
+        )
 
     # Links, by the pieces that blocks are made of.
 
@@ -49,7 +68,7 @@ class ElementColumns(TextColumns):
     @cached_property
     def _pieces(self) -> npt.NDArray[np.int64]:
         rows = [(piece.start, piece.element) for block in self.blocks for piece in block.pieces]
-        return np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return np.maximum(np.array(rows, dtype=np.int64).reshape(-1, 2), 0)
 
     @cached_property
     def _piece_starts(self) -> Counts:
@@ -63,43 +82,32 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _tag_numbers(self) -> dict[str, int]:
-        return {tag: number for number, tag in enumerate(dict.fromkeys(self.document.elements.tag))}
+        return {tag: number for number, tag in enumerate(dict.fromkeys(self.elements.tag))}
 
     @cached_property
     def _tag_of_element(self) -> Counts:
         numbers = self._tag_numbers
-        return np.array([numbers[tag] for tag in self.document.elements.tag], dtype=np.int64)
-
-    @cached_property
-    def names(self) -> tuple[list[str], Counts]:
-        """The different names (class, id and role, a line each) of elements, and the number of each element's."""
-        numbers: dict[tuple[str, str, str], int] = {("", "", ""): 0}
-        found = []
-        for attributes in self.document.elements.attributes:
-            get = attributes.get
-            key = (get("class", ""), get("id", ""), get("role", ""))
-            found.append(numbers.setdefault(key, len(numbers)))
-        return ["\n".join(key) for key in numbers], np.array(found, dtype=np.int64)
+        return np.array([numbers[tag] for tag in self.elements.tag], dtype=np.int64)
 
     @cached_property
     def parent(self) -> Counts:
         """The parent of each element, -1 for the root."""
-        return np.array(self.document.elements.parent, dtype=np.int64)
+        return np.array(self.elements.parent, dtype=np.int64)
 
     @cached_property
     def stop(self) -> Counts:
         """One more than the last element in each element."""
-        return np.array(self.document.elements.stop, dtype=np.int64)
+        return np.array(self.elements.stop, dtype=np.int64)
 
     @cached_property
     def element(self) -> Counts:
         """The innermost element that holds each block."""
-        return np.array([block.element for block in self.blocks], dtype=np.int64)
+        return np.maximum(np.array([block.element for block in self.blocks], dtype=np.int64), 0)
 
     @cached_property
     def block_range(self) -> tuple[Counts, Counts]:
         """The first block of each element and one more than the last: those that it holds as a whole."""
-        elements = self.document.elements
+        elements = self.elements
         first, stop = (
             np.array(elements.first_block, dtype=np.int64),
             np.array(elements.stop_block, dtype=np.int64),
@@ -123,29 +131,86 @@ class ElementColumns(TextColumns):
 
     def elements_with(self, tags: Iterable[str]) -> Counts:
         """The numbers of the elements with one of these tags."""
-        wanted = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
-        if len(wanted) == 1:
-            return np.flatnonzero(self._tag_of_element == wanted[0])
-        return np.flatnonzero(np.isin(self._tag_of_element, wanted))
+        return np.flatnonzero(self._are(self._tag_of_element, tags))
+
+    def _are(self, tag_numbers: Counts, tags: Iterable[str]) -> Flags:
+        """Which of the numbers are of these tags."""
+        wanted = np.zeros(len(self._tag_numbers) + 1, dtype=bool)  # the last stands for -1, a tag of no element
+        wanted[[self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]] = True
+        return wanted[tag_numbers]
 
     def inside(self, elements: Counts) -> Counts:
         """How many of these elements are around each block."""
         first, stop = self.block_range
         return _covered(first[elements], stop[elements], self.count)
 
+    def within(self, what: str) -> Flags:
+        """Which blocks lie in an element with this tag, or with a tag of this class."""
+        if what not in self._within:
+            self._within[what] = self.inside(self.elements_with(self.tags_of(what))) > 0
+        return self._within[what]
+
+    @cached_property
+    def _within(self) -> dict[str, Flags]:
+        return {}
+
     def ancestor(self, levels: int) -> Counts:
         """The element so many levels above each block's own; the root where there are not so many."""
-        element = self.element
-        for _ in range(levels):
-            parent = self.parent[element]
-            element = np.where(parent < 0, element, parent)
-        return element
+        known = self._ancestors
+        while len(known) <= levels:
+            parent = self.parent[known[-1]]
+            known.append(np.where(parent < 0, known[-1], parent))
+        return known[levels]
+
+    @cached_property
+    def _ancestors(self) -> list[Counts]:
+        return [self.element]
 
     def element_sum(self, column: Column, element: Counts) -> Floats:
         """The sum of a column over the blocks that each of the given elements holds."""
         first, stop = self.block_range
-        total = np.concatenate([[0.0], np.cumsum(column)])
+        total = running_total(column)
         return total[stop[element]] - total[first[element]]
+
+    def ancestor_sums(self, levels: int) -> Sums:
+        """What the element so many levels above each block's own holds."""
+        if levels not in self._ancestor_sums:
+            element = self.ancestor(levels)
+            first, stop = self.block_range
+            first, stop = first[element], stop[element]
+            words, link_words = self._running_words
+            self._ancestor_sums[levels] = Sums(
+                words[stop] - words[first], link_words[stop] - link_words[first], stop - first
+            )
+        return self._ancestor_sums[levels]
+
+    @cached_property
+    def _ancestor_sums(self) -> dict[int, Sums]:
+        return {}
+
+    @cached_property
+    def _running_words(self) -> tuple[Floats, Floats]:
+        return running_total(self.words), running_total(self.link_words)
+
+    def window_sums(self, reach: int) -> Sums:
+        """What the blocks at most so far away hold together."""
+        if reach not in self._window_sums:
+            at = np.arange(self.count)
+            first, stop = np.maximum(at - reach, 0), np.minimum(at + reach + 1, self.count)
+            words, link_words = self._running_words
+            self._window_sums[reach] = Sums(
+                words[stop] - words[first], link_words[stop] - link_words[first], stop - first
+            )
+        return self._window_sums[reach]
+
+    @cached_property
+    def _window_sums(self) -> dict[int, Sums]:
+        return {}
+
+    @cached_property
+    def children(self) -> Counts:
+        """How many elements lie directly in each element."""
+        return np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
 
     def _elements_inside(self, tags: Iterable[str]) -> Counts:
         """How many elements with one of these tags are around each element, itself included."""
@@ -158,15 +223,15 @@ class ElementColumns(TextColumns):
     def _passed_tags(self) -> tuple[Counts, Counts]:
         """The tags that were passed before the blocks, and for each the block it came before."""
         owner = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
-        numbers = self._tag_numbers
+        numbers = dict(self._tag_numbers)
+        numbers |= {"/" + tag: number for tag, number in numbers.items()}
         passed = chain.from_iterable(block.distance for block in self.blocks)
-        return np.array([numbers.get(tag.lstrip("/"), -1) for tag in passed], dtype=np.int64), owner
+        return np.array([numbers.get(tag, -1) for tag in passed], dtype=np.int64), owner
 
     def passed(self, tags: Iterable[str]) -> Counts:
         """How many opening or closing tags of these were passed since the block before."""
         seen, owner = self._passed_tags
-        wanted = [self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]
-        return np.bincount(owner[np.isin(seen, wanted)], minlength=self.count)
+        return np.bincount(owner[self._are(seen, tags)], minlength=self.count)
 
     # Groups.
 
@@ -177,15 +242,19 @@ class ElementColumns(TextColumns):
         sums[0] = 0
         return sums[group + 1] / max(float(words.sum()), 1.0)
 
-    @cached_property
-    def div_group(self) -> Counts:
-        """The number of the nearest ``<div>`` of each block, -1 for none."""
-        return np.array([block.div_group for block in self.blocks], dtype=np.int64)
+    def group(self, tag: str) -> Counts:
+        """The number of the nearest element with this tag around each block, -1 for none."""
+        nearest: list[int] = []
+        for number, (its, parent) in enumerate(zip(self.elements.tag, self.elements.parent, strict=True)):
+            nearest.append(number if its == tag else nearest[parent] if parent >= 0 else -1)
+        return np.array([*nearest, -1], dtype=np.int64)[self.element]
 
-    @cached_property
-    def td_group(self) -> Counts:
-        """The number of the nearest ``<td>`` of each block, -1 for none."""
-        return np.array([block.td_group for block in self.blocks], dtype=np.int64)
+
+def running_total(column: Column) -> Floats:
+    """The sums of all entries before each place: one more of them than entries."""
+    total = np.zeros(len(column) + 1)
+    np.cumsum(column, out=total[1:])
+    return total
 
 
 def _covered(first: Counts, stop: Counts, count: int) -> Counts:

@@ -34,6 +34,11 @@ class TextColumns:
         self.config = config
         self.count = len(document.blocks)
 
+    def forget_characters(self) -> None:
+        """Let go of what is as large as the page's text; it is counted again if asked for."""
+        for name in ("_joined", "_codes", "_flags", "_block_of_char", "_word_weight_of_char", "beginnings"):
+            self.__dict__.pop(name, None)
+
     # Text: characters, and the pieces and blocks that they belong to.
 
     @cached_property
@@ -54,8 +59,11 @@ class TextColumns:
     @cached_property
     def _codes(self) -> npt.NDArray[np.uint32]:
         """The page's characters, a line break after each block."""
-        joined = "\n".join([*self.texts, ""])
-        return np.frombuffer(joined.encode("utf-32-le"), dtype="<u4")
+        return np.frombuffer(self._joined.encode("utf-32-le"), dtype="<u4")
+
+    @cached_property
+    def _joined(self) -> str:
+        return "\n".join([*self.texts, ""])
 
     @cached_property
     def _starts(self) -> Counts:
@@ -119,6 +127,11 @@ class TextColumns:
         if not self.count:
             return np.zeros(0)
         return np.add.reduceat(self._word_weight_of_char, self._starts)
+
+    @cached_property
+    def all_words(self) -> float:
+        """How many words the page has, 1 at least, to divide by."""
+        return max(float(self.words.sum()), 1.0)
 
     @cached_property
     def tokens(self) -> dict[str, Floats]:

@@ -5,6 +5,7 @@ examples:
   curl -s URL | clean.py --format markdown     a page from standard input, as Markdown
   clean.py crawl/ -o clean/                    every page below a directory, to a directory
   clean.py 'pages/*.html' --format jsonl -o pages.jsonl
+  clean.py --favor recall page.html            rather too much than too little
   clean.py --config cleaneval --format cleaneval page.html
 
 exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
@@ -22,11 +23,14 @@ from w3lib.encoding import resolve_encoding
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.records import Record, find_records
 from victorpy.batch.writers import open_writer
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import FAVORS, Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError
 from victorpy.model import DEFAULT
 from victorpy.outputs import OUTPUTS
+
+# Of an empty page that the model is surer of than this nothing more is said.
+SURE = 0.98
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +41,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--format", default="text", metavar="F", help=formats)
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
+    parser.add_argument(
+        "--favor",
+        choices=FAVORS,
+        help="be wary of noise that stays (precision), of content that goes (recall), or of both alike (balanced)",
+    )
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
     parser.add_argument("--charset", help="the encoding that the page was sent with")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
@@ -47,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Clean the pages, each to its outcome."""
     output = OUTPUTS.get(arguments.format)
     cleaner = _cleaner(arguments.model, arguments.config)
+    if arguments.favor:
+        cleaner = cleaner.favoring(arguments.favor)
     records = list(find_records(arguments.pages))
     write = open_writer(arguments.output, output, records)
     content_type = _content_type(arguments.charset)
@@ -96,4 +107,11 @@ def _report(record: Record, outcome: Outcome, quiet: bool) -> None:
         for loss in outcome.losses:
             tqdm.write(f"clean: {record.name}: {loss}", file=sys.stderr)
         if outcome.status is Status.EMPTY:
-            tqdm.write(f"clean: {record.name}: no content was found", file=sys.stderr)
+            tqdm.write(f"clean: {record.name}: no content was found{_hint(outcome)}", file=sys.stderr)
+
+
+def _hint(outcome: Outcome) -> str:
+    """Where the model was not sure that there is nothing, say so, and how to have its best guess."""
+    if outcome.confidence is None or outcome.confidence > SURE:
+        return ""
+    return f" (sure by {outcome.confidence:.2f}; --favor recall gives the best guess)"

@@ -42,11 +42,15 @@ def run(arguments: argparse.Namespace) -> int:
     check_target(target)
     began = time.perf_counter()
     pages = load_pages(arguments.pages, config)
-    trained = train(pages, config, None if arguments.quiet else _show_iteration)
+    trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
     trained.save(target)
     if not arguments.quiet:
         print(_summary(trained, target, time.perf_counter() - began))
     return 0
+
+
+def _show_stage(said: str) -> None:
+    print(said, file=sys.stderr, flush=True)
 
 
 def _show_iteration(info: Mapping[str, Any]) -> None:

@@ -6,14 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from victorpy.align import Gold
 from victorpy.decode import decode
 from victorpy.errors import DataError, VictorError
+from victorpy.groups import site_of
 from victorpy.registry import Registry
 
 
@@ -61,26 +59,6 @@ def read_dataset(kind: str, directory: Path, warn: Warn) -> Iterator[GoldPage]:
         yield page
     if not found:
         raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
-
-
-def site_of(url: str) -> str:
-    """The domain that an address is registered under, or nothing: hosts of one site are one site.
-
-    >>> site_of("http://news.bbc.co.uk:80/1"), site_of("https://tea.blogspot.com/"), site_of("http://[x/")
-    ('bbc.co.uk', 'tea.blogspot.com', '')
-    """
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:  # pages have broken addresses
-        return ""
-    return _suffixes().privatesuffix(host) or host
-
-
-@cache
-def _suffixes() -> Any:
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList()
 
 
 def guess_address(page: bytes) -> str:

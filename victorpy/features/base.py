@@ -139,10 +139,15 @@ def check_features(config: Config) -> None:
     """Refuse a config that names features which do not exist, or classes and patterns that it does not set."""
     check_settings(config)
     for name in config.get("crf-features"):
-        found = find_feature(name)
-        if found is None:
-            raise config.error("crf-features", f"no feature {name!r}{suggest(name, [*FEATURES, *_examples(config)])}")
-        _check_meaning(config, found, name)
+        check_feature(config, name, "crf-features")
+
+
+def check_feature(config: Config, name: str, variable: str) -> None:
+    """Refuse a feature that does not exist, or whose class or patterns a config does not set."""
+    found = find_feature(name)
+    if found is None:
+        raise config.error(variable, f"no feature {name!r}{suggest(name, [*FEATURES, *_examples(config)])}")
+    _check_meaning(config, found, name, variable)
 
 
 def check_settings(config: Config) -> None:
@@ -158,13 +163,15 @@ def check_settings(config: Config) -> None:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
 
 
-def _check_meaning(config: Config, found: Feature, name: str) -> None:
+def _check_meaning(config: Config, found: Feature, name: str, variable: str) -> None:
     what = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
-    if what.startswith("class-") and not config.get(what):
-        raise config.error("crf-features", f"{name!r} needs the variable {what!r}, which is not set")
-    variable = f"{found.name[:-2]}-{what}"
-    if found.name in {"regexp.*", "name.*"} and not config.get(variable):
-        raise config.error("crf-features", f"{name!r} needs the variable {variable!r}, which is not set")
+    needed = ""
+    if what.startswith("class-"):
+        needed = what
+    elif found.name in {"regexp.*", "name.*"}:
+        needed = f"{found.name[:-2]}-{what}"
+    if needed and not config.get(needed):
+        raise config.error(variable, f"{name!r} needs the variable {needed!r}, which is not set")
 
 
 def _examples(config: Config) -> list[str]:

@@ -111,10 +111,10 @@ def bullet(page: Columns) -> Column:
 @feature("div-group.word-ratio")
 def div_group_share(page: Columns) -> Column:
     """Share that the blocks of the same <div> have of the page's words outside links."""
-    return page.group_share(page.div_group)
+    return page.group_share(page.group("div"))
 
 
 @feature("td-group.word-ratio")
 def td_group_share(page: Columns) -> Column:
     """Share that the blocks of the same <td> have of the page's words outside links."""
-    return page.group_share(page.td_group)
+    return page.group_share(page.group("td"))

@@ -35,10 +35,10 @@ def document_blocks(page: Columns) -> Column:
 @feature("document.max-div-group")
 def largest_div_group(page: Columns) -> Column:
     """Largest div-group.word-ratio of the page; low on pages made of many small parts."""
-    return np.full(page.count, page.group_share(page.div_group).max(initial=0))
+    return np.full(page.count, page.group_share(page.group("div")).max(initial=0))
 
 
 @feature("document.max-td-group")
 def largest_td_group(page: Columns) -> Column:
     """Largest td-group.word-ratio of the page."""
-    return np.full(page.count, page.group_share(page.td_group).max(initial=0))
+    return np.full(page.count, page.group_share(page.group("td")).max(initial=0))

@@ -9,7 +9,7 @@ from victorpy.features.base import feature
 @feature("container.*")
 def container(page: Columns, what: str) -> Column:
     """1 where an element with this tag, or with a tag of this class, is around the block."""
-    return page.inside(page.elements_with(page.tags_of(what))) > 0
+    return page.within(what)
 
 
 @feature("split.*")

@@ -39,54 +39,90 @@ def named(page: Columns, what: str) -> Column:
     """Number of elements around the block whose class, id or role matches a pattern of name-*."""
     patterns = [re.compile(part, re.IGNORECASE | re.MULTILINE) for part in page.config.get(f"name-{what}")]
     names, name_of_element = page.names
-    matching = np.array([any(pattern.search(name) for pattern in patterns) for name in names], dtype=bool)
+    matching = np.array([any(p.search(name.partition(" ")[2]) for p in patterns) for name in names], dtype=bool)
     return page.inside(np.flatnonzero(matching[name_of_element]))
 
 
-@feature("ancestor{1..3}.words")
+@feature("ancestor{0..6}.words")
 def ancestor_words(page: Columns, level: str) -> Column:
     """Number of words in the element so many levels above the block's own."""
-    return page.element_sum(page.words, page.ancestor(int(level)))
+    return page.ancestor_sums(int(level)).words
 
 
-@feature("ancestor{1..3}.link-share")
+@feature("ancestor{0..6}.link-share")
 def ancestor_link_share(page: Columns, level: str) -> Column:
     """Share of link words among the words of the element so many levels above the block's own."""
-    element = page.ancestor(int(level))
-    return page.element_sum(page.link_words, element) / np.maximum(page.element_sum(page.words, element), 1)
+    sums = page.ancestor_sums(int(level))
+    return sums.link_words / np.maximum(sums.words, 1)
 
 
-@feature("ancestor{1..3}.block-share")
+@feature("ancestor{0..6}.block-share")
 def ancestor_share(page: Columns, level: str) -> Column:
     """Share that the element so many levels above the block's own has of the page's words."""
-    return page.element_sum(page.words, page.ancestor(int(level))) / max(float(page.words.sum()), 1.0)
+    return page.ancestor_sums(int(level)).words / page.all_words
 
 
-@feature("ancestor{1..3}.block-words")
+@feature("ancestor{0..6}.block-words")
 def ancestor_block_words(page: Columns, level: str) -> Column:
     """Average number of words in the blocks of the element so many levels above the block's own."""
-    element = page.ancestor(int(level))
-    blocks = page.element_sum(np.ones(page.count), element)
-    return page.element_sum(page.words, element) / np.maximum(blocks, 1)
+    sums = page.ancestor_sums(int(level))
+    return sums.words / np.maximum(sums.blocks, 1)
 
 
-@feature("window.words")
-def window_words(page: Columns) -> Column:
-    """Average number of words in the five blocks around."""
-    return _window(page.words, 2) / _window(np.ones(page.count), 2)
+@feature("ancestor{0..6}.blocks")
+def ancestor_blocks(page: Columns, level: str) -> Column:
+    """Number of blocks in the element so many levels above the block's own."""
+    return page.ancestor_sums(int(level)).blocks
 
 
-@feature("window.link-share")
-def window_link_share(page: Columns) -> Column:
-    """Share of link words among the words of the eleven blocks around."""
-    return _window(page.link_words, 5) / np.maximum(_window(page.words, 5), 1)
+@feature("ancestor{0..3}.children")
+def ancestor_children(page: Columns, level: str) -> Column:
+    """Number of elements directly in the element so many levels above the block's own."""
+    return page.children[page.ancestor(int(level))]
 
 
-def _window(column: Column, reach: int) -> Column:
-    """Sum over the blocks at most `reach` away."""
-    total = np.concatenate([[0], np.cumsum(column)])
-    at = np.arange(len(column))
-    return total[np.minimum(at + reach + 1, len(column))] - total[np.maximum(at - reach, 0)]
+@feature("window{1,2,3,5,12,25}.words")
+def window_words(page: Columns, reach: str) -> Column:
+    """Average number of words in the blocks at most so far away."""
+    sums = page.window_sums(int(reach))
+    return sums.words / sums.blocks
+
+
+@feature("window{1,2,3,5,12,25}.link-share")
+def window_link_share(page: Columns, reach: str) -> Column:
+    """Share of link words among the words of the blocks at most so far away."""
+    sums = page.window_sums(int(reach))
+    return sums.link_words / np.maximum(sums.words, 1)
+
+
+@feature("depth")
+def depth(page: Columns) -> Column:
+    """Number of elements around the block."""
+    return np.array([len(block.containers) for block in page.blocks])
+
+
+@feature("look.blocks")
+def look_blocks(page: Columns) -> Column:
+    """Number of blocks of the page that look like this one: the same names of their element and its parent."""
+    return page.look_sums.blocks
+
+
+@feature("look.words")
+def look_words(page: Columns) -> Column:
+    """Average number of words in the blocks of the page that look like this one."""
+    return page.look_sums.words / page.look_sums.blocks
+
+
+@feature("look.link-share")
+def look_link_share(page: Columns) -> Column:
+    """Share of link words among the words of the blocks of the page that look like this one."""
+    return page.look_sums.link_words / np.maximum(page.look_sums.words, 1)
+
+
+@feature("look.word-share")
+def look_word_share(page: Columns) -> Column:
+    """Share that the blocks which look like this one have of the page's words."""
+    return page.look_sums.words / page.all_words
 
 
 @feature("words-before")
@@ -101,10 +137,35 @@ def words_after(page: Columns) -> Column:
     return page.words.sum() - np.cumsum(page.words)
 
 
+@feature("words-before-share")
+def words_before_share(page: Columns) -> Column:
+    """Share of the page's words that come before the block."""
+    return (np.cumsum(page.words) - page.words) / page.all_words
+
+
+@feature("title-share")
+def title_share(page: Columns) -> Column:
+    """Share of the block's words that are words of the page's title."""
+    return page.title_share
+
+
+@feature("headline-distance")
+def headline_distance(page: Columns) -> Column:
+    """Number of blocks since the headline, the heading most like the page's title; negative before it."""
+    return np.arange(page.count) - page.headline
+
+
+@feature("headline-words")
+def headline_words(page: Columns) -> Column:
+    """Number of words between the headline and the block; negative before it."""
+    before = np.cumsum(page.words) - page.words
+    return before - before[page.headline] if page.count else before
+
+
 @feature("heading-distance")
 def heading_distance(page: Columns) -> Column:
     """Number of blocks since the last heading; large where none came before."""
-    headings = page.inside(page.elements_with(page.tags_of("class-header"))) > 0
+    headings = page.within("class-header")
     at: Counts = np.arange(page.count)
     last = np.maximum.accumulate(np.where(headings, at, -1000))
     return at - last
@@ -113,4 +174,40 @@ def heading_distance(page: Columns) -> Column:
 @feature("document.link-share")
 def document_link_share(page: Columns) -> Column:
     """Share of link words among the words of the page."""
-    return np.full(page.count, page.link_words.sum() / max(float(page.words.sum()), 1.0))
+    return np.full(page.count, page.link_words.sum() / page.all_words)
+
+
+@feature("trunk.{inside,words,link-share}")
+def trunk(page: Columns, what: str) -> Column:
+    """Of the trunk, the element with most prose directly in it or in its children: what it holds, where blocks lie.
+
+    inside: how many levels above the block's own element the first ancestor that is around the trunk lies;
+    words: share of the page's words that it holds; link-share: share of link words among its words.
+    """
+    return page.trunk[what]
+
+
+@feature("document.prose-share")
+def document_prose(page: Columns) -> Column:
+    """Share of the page's words in blocks of ten and more words outside links."""
+    return np.full(page.count, page.prose.sum() / page.all_words)
+
+
+@feature("document.block-words")
+def document_block_words(page: Columns) -> Column:
+    """Average number of words in the page's blocks."""
+    return np.full(page.count, page.words.sum() / max(page.count, 1))
+
+
+@feature("document.elements-with.*")
+def document_elements(page: Columns, what: str) -> Column:
+    """Number of elements of the page with this tag, or with a tag of this class."""
+    return np.full(page.count, len(page.elements_with(page.tags_of(what))))
+
+
+@feature("document.named-share")
+def document_named(page: Columns) -> Column:
+    """Share of blocks whose element has a class, an id, a role or an itemprop; low on pages of the old web."""
+    names, name_of_element = page.near_names
+    named = np.array([" " in name for name in names], dtype=bool)
+    return np.full(page.count, named[name_of_element[page.element]].mean() if page.count else 0.0)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from victorpy.columns import Columns, Flags
 from victorpy.config import Config, load_config
 from victorpy.crf.decoding import Floats, marginals, viterbi
 from victorpy.crf.tables import Tables
@@ -14,11 +15,23 @@ from victorpy.crf.training import Progress, train, trainer_parameters
 from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
+from victorpy.evidence import Evidence, Fitted, best_cut, expected_f1, fit_evidence
+from victorpy.evidence.stage import Report
+from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller
 from victorpy.template import load_template
 
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
+
+# What beta of the F-measure each way to favor is: how much more recall counts than precision.
+BETA = {"precision": 0.5, "balanced": 0.9, "recall": 2.0}
+
+# A block without words, a list of signs say, weighs so much all the same.
+WORD_OF_A_BLOCK = 0.5
+
+# So much less than any other score of a state: a label that is not allowed.
+_NEVER = 200.0
 
 # A page whose most probable block is no more probable than this has no content.
 LEAST_PROBABLE = 0.01
@@ -47,6 +60,8 @@ class CRFLabeller(Labeller):
         self.max_iterations = max_iterations
         self.threshold = threshold
         self._prepared: _Prepared | None = None
+        self.evidence_: Evidence | None = None
+        self.found_in_training_: list[Floats] = []
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
 
@@ -59,64 +74,113 @@ class CRFLabeller(Labeller):
         documents: Sequence[Document],
         labels: Sequence[Sequence[str]] | None = None,
         progress: Progress | None = None,
+        report: Report = lambda said: None,
     ) -> Self:
-        """Train on pages and the labels of their blocks."""
+        """Train on pages and the labels of their blocks, first the stages of evidence, if the config has any."""
         prepared = self.prepare()
         if labels is None:
             raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
-        pages = [
-            (prepared.encode(document), _checked(sequence, document, prepared.config))
-            for document, sequence in zip(documents, labels, strict=True)
-        ]
-        pages = [(table, sequence) for table, sequence in pages if sequence]
-        if len({label for _, sequence in pages for label in sequence}) < 2:
+        settings = self._settings()
+        named = [_checked(names, document, prepared.config) for names, document in zip(labels, documents, strict=True)]
+        if len({label for sequence in named for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-        trained = train(pages, prepared.encoders, prepared.template, self._settings(), progress)
-        return self.with_tables(trained.tables, trained.crfsuite_model)
+        pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
+        self.evidence_ = None
+        found: list[Floats | None] = [None] * len(pages)
+        if prepared.config.get("evidence"):
+            fitted = _fit_evidence(pages, prepared.config, report)
+            self.evidence_, found = fitted.evidence, list(fitted.log_odds)
+            self.found_in_training_ = fitted.log_odds
+        tables = [
+            prepared.encode(prepared.columns(document, log_odds))
+            for (document, _), log_odds in zip(pages, found, strict=True)
+        ]
+        sequences = [sequence for _, sequence in pages]
+        trained = train(
+            list(zip(tables, sequences, strict=True)), prepared.encoders, prepared.template, settings, progress
+        )
+        return self.with_tables(trained.tables, trained.crfsuite_model, self.evidence_)
 
-    def with_tables(self, tables: Tables, crfsuite_model: bytes = b"") -> Self:
-        """Take over weights that were trained before."""
+    def with_tables(self, tables: Tables, crfsuite_model: bytes = b"", evidence: Evidence | None = None) -> Self:
+        """Take over what was trained before."""
         self.tables_ = tables
         self.crfsuite_model_ = crfsuite_model
+        self.evidence_ = evidence
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:
         """The same weights, run as another config says."""
         parameters = self.get_params() | {"config": config}
-        return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_)
+        return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_, self.evidence_)
 
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
         tables = self._tables()
-        states = tables.states(self.prepare().encode(document))
-        shares = marginals(states, tables.transitions)
-        chosen = self._decode(tables, states, shares)
-        labels = tuple(Label(tables.labels[number]) for number in chosen)
-        sure = shares[np.arange(len(chosen)), chosen]
-        return Labelling(labels, _rounded(sure), _rounded(_content(tables, shares)))
+        page = self._columns(document)
+        states = tables.states(self.prepare().encode(page))
+        content = None if page.evidence is None else _probability(page.evidence)
+        chosen, shares, content = self._decode(tables, states, content, page)
+        kinds = [Label(label) for label in tables.labels]
+        labels = tuple([kinds[number] for number in chosen])
+        kept = np.array([kind.is_content for kind in kinds], dtype=bool)[chosen]
+        return Labelling(
+            labels,
+            _rounded(shares[np.arange(len(chosen)), chosen]),
+            _rounded(content),
+            round(expected_f1(content, page.words + WORD_OF_A_BLOCK, kept), DIGITS),
+        )
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
         """Give the probability of every label for every block."""
         tables = self._tables()
         pages = []
         for document in documents:
-            shares = marginals(tables.states(self.prepare().encode(document)), tables.transitions)
+            states = tables.states(self.prepare().encode(self._columns(document)))
+            shares = marginals(states, tables.transitions)
             pages.append([dict(zip(tables.labels, map(float, row), strict=True)) for row in shares])
         return pages
 
     def features(self, document: Document) -> tuple[dict[str, str], ...]:
         """Give the features of every block by name."""
-        prepared = self.prepare()
-        return tuple(show_features(document, prepared.config, prepared.encoders))
+        page = self._columns(document)
+        known = [
+            encoder for encoder in self.prepare().encoders if encoder.name != "evidence" or page.evidence is not None
+        ]
+        return tuple(show_features(page, known))
 
-    def _decode(self, tables: Tables, states: Floats, shares: Floats) -> list[int]:
-        config = self.prepare().config
-        if config.one("decode", "viterbi") == "viterbi" and self.threshold is None:
-            return viterbi(states, tables.transitions).tolist()
+    def _columns(self, document: Document) -> Columns:
+        page = self.prepare().columns(document)
+        if self.evidence_ is not None:
+            page.evidence = self.evidence_.log_odds(page)
+        return page
+
+    def _decode(
+        self, tables: Tables, states: Floats, content: Floats | None, page: Columns
+    ) -> tuple[list[int], Floats, Floats]:
+        """Choose a label for every block; with it go the probabilities of all labels, and that of content."""
+        decode = self.prepare().config.one("decode", "viterbi") if self.threshold is None else "marginal"
         noise = tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
-        best = np.where(np.arange(shares.shape[1]) == noise, -1.0, shares).argmax(axis=1)
-        content = _content(tables, shares)
-        return np.where(content >= self._threshold(content), best, noise).tolist()
+        shares: Floats = np.zeros(states.shape)
+        if content is None or decode == "viterbi":
+            shares = marginals(states, tables.transitions)
+            content = _content(tables, shares)
+            if decode == "viterbi":
+                return viterbi(states, tables.transitions).tolist(), shares, content
+        keep = self._kept(content, page) if decode == "expected" else content >= self._threshold(content)
+        if self.evidence_ is not None:
+            shares = _kinds_given_content(states, tables.transitions, content, keep, noise)
+        best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
+        return np.where(keep, best, noise).tolist(), shares, content
+
+    def _kept(self, content: Floats, page: Columns) -> Flags:
+        """Which blocks are kept so that the page's expected F is highest."""
+        config = self.prepare().config
+        favor = config.one("favor", "balanced")
+        weight = page.words + WORD_OF_A_BLOCK
+        cut, expected = best_cut(content, weight, BETA[favor])
+        if favor != "recall" and expected < float(config.one("empty-below", "0")):
+            return np.zeros(len(content), dtype=bool)
+        return content >= cut
 
     def _threshold(self, content: Floats) -> float:
         """How probable content must be on this page: so much of what its most probable block is.
@@ -169,8 +233,34 @@ class _Prepared:
         self.encoders = make_encoders(self.config)
         self.template = load_template(self.config)
 
-    def encode(self, document: Document) -> Codes:
-        return encode(document, self.config, self.encoders)
+    def columns(self, document: Document, evidence: Floats | None = None) -> Columns:
+        page = Columns(document, self.config)
+        page.evidence = evidence
+        return page
+
+    def encode(self, page: Columns) -> Codes:
+        return encode(page, self.encoders)
+
+
+def _fit_evidence(pages: Sequence[tuple[Document, list[str]]], config: Config, report: Report) -> Fitted:
+    documents = [document for document, _ in pages]
+    content = [np.array([Label(label).is_content for label in sequence], dtype=bool) for _, sequence in pages]
+    sites = [site_of(document.url) or document.source or str(number) for number, document in enumerate(documents)]
+    return fit_evidence(documents, content, sites, config, report)
+
+
+def _kinds_given_content(states: Floats, transitions: Floats, content: Floats, keep: Flags, noise: int) -> Floats:
+    """The probabilities of labels, where the evidence says what is content and the chain which kind it is."""
+    if noise < 0:
+        return marginals(states, transitions)
+    allowed = states.copy()
+    is_noise = np.arange(states.shape[1]) == noise
+    allowed[keep, noise] -= _NEVER
+    allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
+    shares = marginals(allowed, transitions)
+    shares[keep] *= content[keep, None]
+    shares[~keep, noise] = 1 - content[~keep]
+    return shares
 
 
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
@@ -187,6 +277,10 @@ def _content(tables: Tables, shares: Floats) -> Floats:
     """The probability that a block is content: all labels but noise."""
     kept = [Label(label).is_content for label in tables.labels]
     return shares[:, kept].sum(axis=1)
+
+
+def _probability(log_odds: Floats) -> Floats:
+    return 1 / (1 + np.exp(-log_odds))
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:

@@ -88,13 +88,14 @@ def segments(page: CleanPage) -> list[Segment]:
 
 def join(page: CleanPage, write: Callable[[Segment], str]) -> str:
     """Write segments one after the other: a blank line between them, none between the items of a list."""
-    text, before = "", None
+    parts: list[str] = []
+    before = None
     for segment in segments(page):
         if before is not None:
-            text += "\n" if before is segment.label is Label.LIST else "\n\n"
-        text += write(segment)
+            parts.append("\n" if before is segment.label is Label.LIST else "\n\n")
+        parts.append(write(segment))
         before = segment.label
-    return text + "\n" if text else ""
+    return "".join([*parts, "\n"]) if parts else ""
 
 
 def heading_level(segment: Segment) -> int:

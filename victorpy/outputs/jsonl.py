@@ -12,13 +12,14 @@ from victorpy.outputs.text import render_text
 
 @output("jsonl", ".jsonl", joins=True)
 def render_jsonl(page: CleanPage) -> str:
-    """JSON, a page a line: url, title, text, and every block with label, probability and path."""
+    """JSON, a page a line: url, title, text, confidence, and every block with label, probability and path."""
     document = page.document
     record: dict[str, Any] = {
         "url": document.url,
         "title": document.title,
         "source": document.source,
         "text": render_text(page),
+        "confidence": page.confidence,
         "blocks": _blocks(page),
         "losses": list(document.losses),
     }

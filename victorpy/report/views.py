@@ -134,7 +134,7 @@ def write_views(
         page = by_name[result.data, result.name]
         found = result.labelling
         features = labeller.features(page.document)
-        clean = CleanPage(page.document, found.labels, found.probabilities, found.content, features)
+        clean = CleanPage(page.document, found.labels, found.probabilities, found.content, found.confidence, features)
         title = page.document.title or result.name
         safe = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         name = f"{number:02}-{safe}.html"

@@ -1,0 +1,92 @@
+"""Trains a model on gold standards and scores it on their pages by trees that had not seen a page's site.
+
+    python benchmarks/bundled.py --data wcxb:DIR dragnet:DIR ... -o victorpy/models/default --scores scores.json
+
+This is how the bundled model is made. Training finds, for every page, what trees grown on the other sites say of it
+(the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from victorpy.columns import Columns
+from victorpy.config import Config, load_config
+from victorpy.document import CleanPage
+from victorpy.evidence import best_cut, expected_f1
+from victorpy.gold import LabelledPage, load_gold, parse_data
+from victorpy.labellers.crf import BETA, WORD_OF_A_BLOCK, CRFLabeller
+from victorpy.scores import word_f1
+from victorpy.train import Trained, tell_story
+
+
+def score(page: LabelledPage, log_odds: np.ndarray, config: Config) -> dict[str, object]:
+    """Clean a page by the log-odds that training found for it, and score its words."""
+    probability = 1 / (1 + np.exp(-log_odds))
+    weight = Columns(page.document, config).words + WORD_OF_A_BLOCK
+    cut, expected = best_cut(probability, weight, BETA["balanced"])
+    kept = (probability >= cut) & (expected >= float(config.one("empty-below", "0")))
+    text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
+    gold = "\n".join(segment.text for segment in page.gold)
+    return {
+        "data": page.data.partition(":")[0],
+        "name": page.name,
+        "site": page.site,
+        "type": page.page_type,
+        "language": language(page),
+        "word_f1": round(word_f1(text, gold).f1, 4),
+        "confidence": round(expected_f1(probability, weight, kept), 4),
+    }
+
+
+def named_sets(data: list[str]) -> list[str]:
+    """The data sets as ``KIND:NAME``, without the places where they lie."""
+    return [f"{kind}:{path.name}" for kind, path in map(parse_data, data)]
+
+
+def language(page: LabelledPage) -> str:
+    """What the page says of its language, as two or three letters."""
+    attributes = page.document.elements.attributes
+    said = attributes[0].get("lang", "") if attributes else ""
+    return said.replace("_", "-").partition("-")[0].lower()
+
+
+def main() -> None:
+    """Train, save, score."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser.add_argument("-c", "--config", default="default")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL")
+    parser.add_argument("--scores", type=Path, metavar="FILE.json")
+    arguments = parser.parse_args()
+    config = load_config(arguments.config)
+    pages = load_gold(arguments.data, config, lambda said: print(said, file=sys.stderr))
+    pages = [page for page in pages if page.document.blocks]
+    labeller = CRFLabeller(config)
+    labeller.fit(
+        [page.document for page in pages],
+        [page.labels for page in pages],
+        lambda info: print(f"iteration {info['num']}", file=sys.stderr),
+        lambda said: print(said, file=sys.stderr, flush=True),
+    )
+    annotated = [CleanPage(page.document, page.labels) for page in pages]
+    Trained(labeller, config, tell_story(annotated, labeller) | {"data": named_sets(arguments.data)}).save(
+        arguments.output
+    )
+    sets = sorted({page.data.partition(":")[0] for page in pages})
+    found = labeller.found_in_training_
+    scores = [score(page, log_odds, config) for page, log_odds in zip(pages, found, strict=True)]
+    if arguments.scores:
+        arguments.scores.write_text(json.dumps(scores, indent=0), encoding="utf-8")
+    for name in sets:
+        values = [float(str(entry["word_f1"])) for entry in scores if entry["data"] == name]
+        print(f"{name}: {len(values)} pages, word F1 {np.mean(values):.4f}")
+
+
+if __name__ == "__main__":
+    main()

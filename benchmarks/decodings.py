@@ -1,0 +1,151 @@
+"""Cross-validates a config with evidence once, and scores several ways to decide what is content from the same models.
+
+    python benchmarks/decodings.py --data wcxb:DIR --folds 5 --save results.json
+
+Folds are grouped by site; a fold's models have seen no site of its pages, in any stage. Beside the shipped way (the
+trees' probabilities, cut for the page's expected F1) stand the CRF's own marginals, which see the trees' as a
+feature, its best sequence, plain thresholds, and both models' log-odds averaged. The saved file has the confidence
+and the scores of every page: benchmarks/reliability.py --results reads it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from victorpy.columns import Columns, Flags, Floats
+from victorpy.config import Config, load_config
+from victorpy.document import Label
+from victorpy.evidence import best_cut, expected_f1
+from victorpy.gold import LabelledPage, load_gold
+from victorpy.groups import make_folds
+from victorpy.labellers.crf import BETA, WORD_OF_A_BLOCK, CRFLabeller
+from victorpy.scores import BlockCounts, word_f1
+
+
+def content_flags(page: LabelledPage, labeller: CRFLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:
+    """Say which blocks each way keeps, and what F1 it expects."""
+    columns = Columns(page.document, config)
+    weight = columns.words + WORD_OF_A_BLOCK
+    assert labeller.evidence_ is not None
+    odds = labeller.evidence_.log_odds(columns)
+    (shares,) = labeller.predict_marginals([page.document])
+    chain = np.array([1 - block.get(Label.OTHER, 0.0) for block in shares])
+    trees = sigmoid(odds)
+    both = sigmoid((odds + logit(chain)) / 2)
+    for name, content in (("trees", trees), ("CRF marginals", chain), ("both", both)):
+        cut, _ = best_cut(content, weight, BETA["balanced"])
+        yield f"{name}, expected F1", content >= cut, expected_f1(content, weight, content >= cut)
+    yield "trees, 0.3", trees >= 0.3, 0.0
+    yield "trees, 0.5", trees >= 0.5, 0.0
+    least = float(config.one("empty-below", "0"))
+    for favor, beta in BETA.items():
+        cut, expected = best_cut(trees, weight, beta)
+        keep = (trees >= cut) & (expected >= least)
+        yield f"trees, favor {favor}, empty below {least}", keep, expected_f1(trees, weight, keep)
+    path = labeller.with_config(with_decode(config, "viterbi")).label(page.document).labels
+    yield "CRF's best sequence", np.array([label.is_content for label in path], dtype=bool), 0.0
+
+
+def with_decode(config: Config, decode: str) -> Config:
+    """The same config with another way to decode."""
+    from dataclasses import replace
+
+    return replace(config, values={**config.values, "decode": (decode,)})
+
+
+def sigmoid(odds: Floats) -> Floats:
+    """Log-odds to probabilities."""
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def logit(probability: Floats) -> Floats:
+    """Probabilities to log-odds, none of them infinite."""
+    safe = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(safe / (1 - safe)))
+
+
+def run_fold(pages: list[LabelledPage], fold_of: list[int], fold: int, config: Config) -> Iterator[dict[str, object]]:
+    """Train on the other folds and score this one's pages in every way."""
+    training = [page for page, its in zip(pages, fold_of, strict=True) if its != fold]
+    labeller = CRFLabeller(config).fit(
+        [page.document for page in training],
+        [page.labels for page in training],
+        report=lambda said: print(f"fold {fold + 1}: {said}", file=sys.stderr, flush=True),
+    )
+    for page, its in zip(pages, fold_of, strict=True):
+        if its == fold:
+            yield score(page, labeller, config)
+
+
+def score(page: LabelledPage, labeller: CRFLabeller, config: Config) -> dict[str, object]:
+    """Score one page in every way; the labels are those of the shipped one."""
+    gold = "\n".join(segment.text for segment in page.gold)
+    f1, confidence = {}, {}
+    for name, keep, expected in content_flags(page, labeller, config):
+        text = "\n".join(block.text for block, kept in zip(page.document.blocks, keep, strict=True) if kept)
+        f1[name] = round(word_f1(text, gold).f1, 4)
+        confidence[name] = round(expected, 4)
+    found = labeller.label(page.document)
+    blocks = BlockCounts.of(found.labels, page.labels)
+    return {
+        "data": page.data.partition(":")[0],
+        "name": page.name,
+        "type": page.page_type,
+        "confidence": found.confidence,
+        "word_f1": f1[next(name for name in f1 if "favor balanced" in name)],
+        "ways": f1,
+        "expected": confidence,
+        "blocks": blocks.total,
+        "label_accuracy": round(blocks.label_accuracy, 4),
+        "content_accuracy": round(blocks.content_accuracy, 4),
+    }
+
+
+def main() -> None:
+    """Cross-validate, and print a table of the ways and one of the types of pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser.add_argument("-c", "--config", default="default")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--save", type=Path, metavar="FILE.json")
+    arguments = parser.parse_args()
+    config = load_config(arguments.config)
+    pages = load_gold(arguments.data, config, lambda said: None)
+    pages = [page for page in pages if page.document.blocks]
+    fold_of = make_folds([page.site for page in pages], arguments.folds, seed=1)
+    results: list[dict[str, object]] = []
+    for fold in range(arguments.folds):
+        results += run_fold(pages, fold_of, fold, config)
+        if arguments.save:
+            arguments.save.write_text(json.dumps(results, indent=0), encoding="utf-8")
+    report(results)
+
+
+def report(results: list[dict[str, object]]) -> None:
+    """Print the means as Markdown."""
+    ways = {name: [page["ways"][name] for page in results] for name in results[0]["ways"]}  # type: ignore[index, attr-defined]
+    print(f"| way | word F1 ({len(results)} pages) |\n|---|---|")
+    for name, values in ways.items():
+        print(f"| {name} | {np.mean(values):.4f} |")
+    print("\n| type | pages | word F1 | labels right | content right |\n|---|---|---|---|---|")
+    for kind in ["", *sorted({str(page["type"]) for page in results} - {""})]:
+        chosen = [page for page in results if page["type"] == kind or not kind]
+        cells = [
+            f"{np.mean([float(str(page[name])) for page in chosen]):.4f}"
+            for name in ("word_f1", "label_accuracy", "content_accuracy")
+        ]
+        print(f"| {kind or 'all'} | {len(chosen)} | {' | '.join(cells)} |")
+    weights = np.array([float(str(page["blocks"])) for page in results])
+    for name in ("label_accuracy", "content_accuracy"):
+        right = weights * np.array([float(str(page[name])) for page in results])
+        print(f"{name} over all blocks: {right.sum() / weights.sum():.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Where each millisecond goes: the CPU time of every stage of cleaning a page, and the most expensive features.
+
+    python benchmarks/stages.py                             the sample pages in data/
+    python benchmarks/stages.py --data wcxb:DIR --step 10
+
+Pages are cleaned as `Cleaner.clean` cleans them: a clock is put around the functions of each stage, where they are
+called. A stage's time is its own, without that of stages inside it. Features are timed in a second run, in which
+more clocks make everything slower; what several features share, `page.words` say, stands apart from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, wraps
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from pages import add_arguments, read_pages, set_name
+from peers import BASE, find_peers
+from results import table
+
+from victorpy import Cleaner, cleaner
+from victorpy.columns import Columns
+from victorpy.crf.tables import Tables
+from victorpy.errors import VictorError
+from victorpy.evidence import Evidence, stage
+from victorpy.evidence.inputs import Inputs
+from victorpy.evidence.lexicon import Lexicon
+from victorpy.evidence.trees import Forest
+from victorpy.features import Feature
+from victorpy.labellers import crf
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.outputs import OUTPUTS
+
+WARM_UP = 5
+TOP = 10
+REST = "the rest"
+SHARED = "page."
+
+Name = Callable[..., str]
+"""What a call is booked under, told its arguments."""
+
+
+class Clock:
+    """Adds up the CPU time of named stages; one inside another is not counted twice."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._running: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of what is done inside."""
+        self._turn()
+        self._running.append(name)
+        try:
+            yield
+        finally:
+            self._turn()
+            self._running.pop()
+
+    def _turn(self) -> None:
+        """Book what went by since the last turn on the innermost stage."""
+        now = time.process_time()
+        if self._running:
+            name = self._running[-1]
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+    def around(self, function: Callable[..., Any], name: Name) -> Callable[..., Any]:
+        """The same function, timed."""
+
+        @wraps(function)
+        def timed(*arguments: Any, **named: Any) -> Any:
+            with self.stage(name(*arguments, **named)):
+                return function(*arguments, **named)
+
+        return timed
+
+
+def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
+    """Put a clock around each stage, in the order of a page's way; it is taken away when the stack is left."""
+    layer = {id(forest): number for number, forest in enumerate(evidence.layers if evidence else (), 1)}
+    stages: list[tuple[Any, str, str | Name]] = [
+        (cleaner, "decode", "decode"),
+        (cleaner, "parse", "parse"),
+        (cleaner, "split", "split"),
+        (Inputs, "matrix", "features of the trees"),
+        (Lexicon, "columns", "lexicon"),
+        (Forest, "log_odds", lambda forest, *_: f"trees, layer {layer[id(forest)]}"),
+        (stage, "context", "context"),
+        (crf, "encode", "features of the CRF"),
+        (Tables, "states", "states of the CRF"),
+        (CRFLabeller, "_decode", "decoding"),
+    ]
+    stack = ExitStack()
+    for owner, attribute, name in stages:
+        name_call = name if callable(name) else lambda *_, name=name, **__: name
+        stack.enter_context(patch.object(owner, attribute, clock.around(getattr(owner, attribute), name_call)))
+    return stack
+
+
+def feature_clocks(clock: Clock) -> ExitStack:
+    """Put a clock around each feature, and around each array of a page that features share."""
+    stack = ExitStack()
+    timed = clock.around(Feature.column, lambda feature, page, name: name)
+    stack.enter_context(patch.object(Feature, "column", timed))
+    shared = {name: value for kind in Columns.__mro__ for name, value in vars(kind).items()}
+    for name, value in shared.items():
+        if isinstance(value, cached_property):
+            timed = clock.around(value.func, lambda page, name=name: f"{SHARED}{name}")
+            stack.enter_context(patch.object(value, "func", timed))
+    return stack
+
+
+def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
+    """Clean a page as `Cleaner.clean` does, the output timed; give the number of its blocks."""
+    with clock.stage(REST):
+        found = cleaner.document(page)
+        with clock.stage("output"):
+            OUTPUTS.get("text").render(found)
+    return len(found.labels)
+
+
+def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float], int]:
+    """Time the stages, and trafilatura in turn with them; give the blocks of all pages as well."""
+    peer = find_peers().get(BASE)
+    blocks = 0
+    for measured in (pages[:WARM_UP], pages):
+        clock = Clock()
+        with stage_clocks(clock, getattr(cleaner.labeller, "evidence_", None)):
+            blocks = 0
+            for page in measured:
+                blocks += clean(cleaner, page, clock)
+                if peer:
+                    with clock.stage(BASE):
+                        peer(page)
+    return clock.seconds, blocks
+
+
+def time_features(cleaner: Cleaner, pages: list[bytes]) -> dict[str, float]:
+    """Time features and what they share."""
+    clock = Clock()
+    with feature_clocks(clock):
+        for page in pages:
+            clean(cleaner, page, clock)
+    for stage_name in (REST, "output"):
+        del clock.seconds[stage_name]
+    return clock.seconds
+
+
+def describe_stages(seconds: dict[str, float], count: int) -> str:
+    """A row for each stage in the order of a page's way, their sum, and trafilatura."""
+    order = [name for name in seconds if name not in {REST, BASE}] + [REST]
+    total = sum(seconds[name] for name in order)
+    rows = [row(name, seconds[name], total, count) for name in order]
+    rows.append(row("**all**", total, total, count))
+    if BASE in seconds:
+        rows.append([f"{BASE}, same pages", f"{1000 * seconds[BASE] / count:.2f}", ""])
+        rows.append([f"ratio to {BASE}", f"{total / seconds[BASE]:.3f}", ""])
+    return table(["stage", "CPU ms a page", "share"], rows)
+
+
+def describe_features(seconds: dict[str, float], count: int) -> str:
+    """The most expensive features, and the most expensive arrays that features share."""
+    shared = {name: spent for name, spent in seconds.items() if name.startswith(SHARED)}
+    features = {name: spent for name, spent in seconds.items() if name not in shared}
+    return f"{_dearest('feature', features, count)}\n\n{_dearest('shared by features', shared, count)}"
+
+
+def _dearest(what: str, seconds: dict[str, float], count: int) -> str:
+    total = sum(seconds.values())
+    dearest = sorted(seconds, key=lambda name: seconds[name], reverse=True)[:TOP]
+    rows = [row(f"`{name}`", seconds[name], total, count) for name in dearest]
+    rows.append(row(f"**all {len(seconds)}**", total, total, count))
+    return table([what, "CPU ms a page", "share"], rows)
+
+
+def row(name: str, seconds: float, total: float, count: int) -> list[str]:
+    """What something costs."""
+    return [name, f"{1000 * seconds / count:.2f}", f"{100 * seconds / total:.1f} %"]
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    parser.add_argument("--model", default="default", help="a model by name or path (default: default)")
+    arguments = parser.parse_args()
+    try:
+        pages = [gold.html for _, gold in read_pages(arguments.data, arguments.step)]
+        cleaner = Cleaner.load(arguments.model)
+    except VictorError as error:
+        parser.error(str(error))
+    seconds, blocks = time_stages(cleaner, pages)
+    size = sum(map(len, pages)) / len(pages) / 1000
+    print("## Where each millisecond goes\n")
+    sets = ", ".join(map(set_name, arguments.data))
+    about = f"{size:.0f} kB and {blocks / len(pages):.0f} blocks on average"
+    print(f"{len(pages)} pages of {sets}, {about}; model {Path(arguments.model).name}.\n")
+    print(describe_stages(seconds, len(pages)))
+    print("\nThe most expensive features, without what they share with others, and what they share:\n")
+    print(describe_features(time_features(cleaner, pages), len(pages)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,981 @@
+"""Evidence: the lexicon, the trees, what is seen around a block, the cut, and all of them in a model."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy import Cleaner, ConfigError, DataError, Document, Label, ModelError, VictorError, clean, load_config
+from victorpy.anno import load_anno
+from victorpy.cleaner import read_document
+from victorpy.columns import Columns
+from victorpy.columns.tokens import hash_words
+from victorpy.config import Config, read_config
+from victorpy.errors import TemplateError
+from victorpy.evidence import best_cut, expected_f1, fit_evidence
+from victorpy.evidence import context as around
+from victorpy.evidence.context import COLUMNS as AROUND
+from victorpy.evidence.context import context
+from victorpy.evidence.inputs import Inputs
+from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
+from victorpy.evidence.stage import block_weights, make_lexicon
+from victorpy.evidence.trees import Forest, grow
+from victorpy.groups import site_of
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.model import load_model
+from victorpy.train import load_pages, train
+
+ROOT = Path(__file__).parents[1]
+ANNOS = sorted((ROOT / "data").glob("**/*.anno"))
+SMALL = "include default\nevidence-folds: 2\nevidence-param-iterations: 5\ncrf-param-max_iterations: 10\n"
+
+repeatable = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+
+BLOCKS = load_config("crf")
+
+
+def columns(html: str) -> Columns:
+    return Columns(read_document(html, BLOCKS), BLOCKS)
+
+
+def config_of(directory: Path, text: str) -> Config:
+    (directory / "mine.conf").write_text(text, encoding="utf-8")
+    return read_config(directory / "mine.conf")
+
+
+# The lexicon.
+
+
+TEA = '<div class="main"><p>tea</p></div><nav class="menu"><p>home</p></nav>'
+"""Two blocks of a word each, of which the first is content: a page of which half is content."""
+
+
+def poll_of(*votes: tuple[str, str, Sequence[bool]]) -> list[Votes]:
+    """The votes of pages: site, markup, and which blocks are content."""
+    poll = Poll()
+    for site, html, content in votes:
+        poll.add(columns(html), np.array(content, dtype=bool), site)
+    return poll.votes()
+
+
+def odds(table: Table, *tokens: str) -> list[float]:
+    return table.look_up(hash_words(tokens)).tolist()
+
+
+YES = pytest.approx(math.log(4), abs=0.001)
+"""Three sites for content, against two that are of two minds: four fifths."""
+NO = pytest.approx(-math.log(4), abs=0.001)
+
+
+def test_a_token_has_the_log_odds_of_its_sites_votes():
+    names, words, _ = make_lexicon(poll_of(*((site, TEA, [True, False]) for site in "abc"))).tables
+    assert odds(words, "tea", "home", "unknown") == [YES, NO, 0]
+    assert odds(names, "main", "menu", "<div", "<nav", "<p", "<body", "nav") == [YES, NO, YES, NO, 0, 0, 0]
+
+
+def test_a_token_of_two_sites_is_not_known():
+    _, words, _ = make_lexicon(poll_of(*((site, TEA, [True, False]) for site in "ab"))).tables
+    assert len(words.hashes) == 0
+    assert odds(words, "tea") == [0]
+
+
+def test_a_site_that_disagrees_has_one_vote_of_three():
+    votes = poll_of(("a", TEA, [True, False]), ("b", TEA, [True, False]), ("c", TEA, [False, True]))
+    _, words, _ = make_lexicon(votes).tables
+    assert odds(words, "tea") == [pytest.approx(math.log(1.5), abs=0.001)]
+
+
+def test_a_site_of_many_pages_has_one_vote_all_the_same():
+    once = make_lexicon(poll_of(*((site, TEA, [True, False]) for site in "abc")))
+    often = make_lexicon(poll_of(*((site, TEA, [True, False]) for site in "aaaaaaaaaabc")))
+    for ours, theirs in zip(once.tables, often.tables, strict=True):
+        assert ours.hashes.tolist() == theirs.hashes.tolist()
+        assert ours.odds.tolist() == theirs.odds.tolist()
+
+
+def test_the_pages_of_a_site_vote_by_the_share_of_its_blocks():
+    disagreeing = [("c", TEA, [True, False]), ("c", TEA, [False, True])]
+    votes = poll_of(("a", TEA, [True, False]), ("b", TEA, [True, False]), *disagreeing)
+    _, words, _ = make_lexicon(votes).tables
+    share = (2.5 + 1) / 5
+    assert odds(words, "tea") == [pytest.approx(math.log(share / (1 - share)), abs=0.001)]
+
+
+HEADINGS = "<p>before</p><h2>Tea</h2><p>good</p><p>good</p><h2>Related</h2><p>bad</p><p>bad</p>"
+
+
+def test_a_headings_words_speak_for_what_follows_up_to_the_next():
+    votes = poll_of(*((site, HEADINGS, [False, True, True, True, False, False, False]) for site in "abc"))
+    _, words, headings = make_lexicon(votes).tables
+    tea, related, good = odds(headings, "tea", "related", "good")
+    assert tea > 1
+    assert related < -1
+    assert good == 0
+    assert odds(words, "good")[0] > 1
+
+
+def test_what_the_lexicon_says_of_a_page():
+    lexicon = Lexicon(
+        tuple(
+            Table(np.sort(hash_words(list(known))), np.array([known[t] for t in sorted(known, key=by_hash)]))
+            for known in (
+                {"main": 2.0, "<div": -1.0, "side": -3.0},
+                {"tea": 1.0, "hot": 3.0, "cookie": -2.0},
+                {"related": -4.0},
+            )
+        )
+    )
+    page = columns('<div class="main side"><p>tea is hot</p></div><h2>Related</h2><p class="main">cookie, tea</p>')
+    found = dict(zip(COLUMNS, lexicon.columns(page).tolist(), strict=True))
+    assert found["name0.most"] == [0, 0, 2]
+    assert found["name1.least"] == [-3, 0, 0]
+    assert found["name1.most"] == [2, 0, 0]
+    assert found["name1.sum"] == [-2, 0, 0]
+    assert found["names.sum"] == [-2, 0, 2]
+    assert found["names.least"] == [-3, 0, 0]
+    assert found["word.least"] == [0, 0, -2]
+    assert found["word.most"] == [3, 0, 1]
+    assert found["word.mean"] == pytest.approx([4 / 3, 0, -1 / 2])
+    assert found["heading.least"] == found["heading.mean"] == [0, -4, -4]
+    assert found["heading.most"] == [0, 0, 0]
+
+
+def by_hash(token: str) -> int:
+    return int(hash_words([token])[0])
+
+
+def test_a_lexicon_that_leaves_a_site_out_is_the_one_learned_without_it():
+    turned = '<div class="box"><p>home</p></div><nav class="menu"><p>tea</p></nav>'
+    pages = [(site, TEA, [True, False]) for site in "abcde"] + [("e", turned, [True, False]), ("f", turned, [0, 1])]
+    for site in "aef":
+        ours = make_lexicon(poll_of(*pages), without=site)
+        theirs = make_lexicon(poll_of(*(page for page in pages if page[0] != site)))
+        for left, right in zip(ours.tables, theirs.tables, strict=True):
+            assert left.hashes.tolist() == right.hashes.tolist()
+            assert left.odds == pytest.approx(right.odds, abs=0.0011)
+
+
+@cache
+def votes_of_shipped_pages() -> list[Votes]:
+    poll = Poll()
+    for path in ANNOS:
+        page = load_anno(path, BLOCKS.cuts)
+        content = np.array([label.is_content for label in page.labels])
+        poll.add(Columns(page.document, BLOCKS), content, site_of(page.document.url))
+    return poll.votes()
+
+
+@pytest.mark.parametrize("kind", range(3), ids=KINDS)
+def test_leaving_a_site_out_is_taking_its_vote_back(kind):
+    votes = votes_of_shipped_pages()[kind]
+    sites = sorted(votes.sites, key=lambda site: -len(votes.sites[site].hashes))
+    for site in sites[:3] + sites[-2:]:
+        others = Votes({name: vote for name, vote in votes.sites.items() if name != site}, votes.base).table()
+        ours = votes.table(without=site)
+        assert ours.hashes.tolist() == others.hashes.tolist()
+        assert ours.odds == pytest.approx(others.odds, abs=0.0011)
+
+
+def test_without_a_large_site_fewer_words_are_known():
+    votes = votes_of_shipped_pages()[1]
+    largest = max(votes.sites, key=lambda site: len(votes.sites[site].hashes))
+    assert len(votes.table(without=largest).hashes) < len(votes.table().hashes)
+
+
+def test_an_unknown_site_leaves_nothing_out():
+    votes = votes_of_shipped_pages()[1]
+    assert votes.table(without="elsewhere.example").odds.tolist() == votes.table().odds.tolist()
+
+
+def test_a_lexicon_reads_back_the_same(tmp_path):
+    tables = make_lexicon(votes_of_shipped_pages()).tables
+    pages = [Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS) for path in ANNOS]
+    lexicon = Lexicon(tables, spell(tables, pages))
+    lexicon.save(tmp_path / "a.tsv")
+    again = Lexicon.load(tmp_path / "a.tsv")
+    again.save(tmp_path / "b.tsv")
+    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+    assert again.spellings == lexicon.spellings
+    for ours, theirs in zip(lexicon.tables, again.tables, strict=True):
+        assert ours.hashes.tolist() == theirs.hashes.tolist()
+        assert ours.odds.tolist() == theirs.odds.tolist()
+    for page in pages[:5]:
+        assert (again.columns(page) == lexicon.columns(page)).all()
+
+
+def test_an_empty_lexicon_says_nothing(tmp_path):
+    lexicon = Lexicon(make_lexicon(Poll().votes()).tables, ((), (), ()))
+    lexicon.save(tmp_path / "empty.tsv")
+    found = Lexicon.load(tmp_path / "empty.tsv").columns(columns(TEA))
+    assert found.shape == (len(COLUMNS), 2)
+    assert not found.any()
+
+
+def test_a_page_without_text_has_no_columns_and_no_vote():
+    votes = poll_of(("a", "", []), *((site, TEA, [True, False]) for site in "bcd"))
+    assert "a" not in votes[0].sites
+    assert make_lexicon(votes).columns(columns("")).shape == (len(COLUMNS), 0)
+
+
+# The trees.
+
+
+def random_data(seed: int, blocks: int = 1500) -> SimpleNamespace:
+    """Numbers of some kinds that pages have: real, few, constant, large."""
+    dice = np.random.default_rng(seed)
+    matrix = dice.normal(size=(10, blocks)).astype(np.float32)
+    matrix[1] = dice.integers(0, 3, blocks)
+    matrix[2] = 7
+    matrix[3] = dice.integers(0, 5000, blocks)
+    matrix[4] = -1
+    content = matrix[0] + matrix[1] * matrix[5] + dice.normal(size=blocks) > 0.5
+    return SimpleNamespace(matrix=matrix, content=content, weights=dice.random(blocks))
+
+
+def raw_prediction(data: SimpleNamespace, given: dict[str, float], matrix: np.ndarray) -> np.ndarray:
+    """What CatBoost itself says, trained the same way."""
+    catboost = pytest.importorskip("catboost")
+    learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
+    learner.fit(data.matrix.T, data.content.astype(np.int8), sample_weight=data.weights)
+    return learner.predict(matrix.T, prediction_type="RawFormulaVal")
+
+
+def grown(data: SimpleNamespace, **given: float) -> Forest:
+    return grow(data.matrix, data.content, data.weights, {"random_seed": 1, **given})
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6, 8])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_trees_say_what_catboost_says(depth, seed):
+    given = {"iterations": 10, "depth": depth, "random_seed": 1}
+    data, unseen = random_data(seed), random_data(seed + 100).matrix
+    forest = grow(data.matrix, data.content, data.weights, given)
+    for matrix in (data.matrix, unseen):
+        assert forest.log_odds(matrix) == pytest.approx(raw_prediction(data, given, matrix), abs=1e-5)
+
+
+def test_trees_of_fewer_levels_than_allowed_say_what_catboost_says():
+    data = random_data(3)
+    data.matrix = data.matrix[[1, 2]]  # three values and a constant: two questions are all that can be asked
+    given = {"iterations": 6, "depth": 6, "random_seed": 1}
+    forest = grow(data.matrix, data.content, data.weights, given)
+    assert forest.features.shape[1] < 6
+    assert forest.log_odds(data.matrix) == pytest.approx(raw_prediction(data, given, data.matrix), abs=1e-5)
+
+
+def test_a_number_on_the_border_is_not_above_it():
+    forest = Forest(
+        np.array([[0]], dtype=np.int32),
+        np.array([[0.5]], dtype=np.float32),
+        np.array([[-1.0, 2.0]], dtype=np.float32),
+        0.25,
+    )
+    assert forest.log_odds(np.array([[0.4, 0.5, 0.6]], dtype=np.float32)).tolist() == [-0.75, -0.75, 2.25]
+
+
+def test_a_long_page_is_judged_block_by_block():
+    forest, matrix = grown(random_data(4), iterations=5, depth=4), random_data(5, blocks=5000).matrix
+    whole = forest.log_odds(matrix)
+    assert whole.shape == (5000,)
+    assert whole == pytest.approx(np.concatenate([forest.log_odds(part) for part in np.split(matrix, 50, axis=1)]))
+    assert forest.log_odds(matrix[:, :0]).shape == (0,)
+
+
+def test_trees_read_back_the_same_one_forest_behind_the_other():
+    first, second = grown(random_data(6), iterations=5, depth=4), grown(random_data(7), iterations=3, depth=2)
+    file = io.BytesIO()
+    first.save(file)
+    second.save(file)
+    file.seek(0)
+    matrix = random_data(8).matrix
+    for forest in (first, second):
+        again = Forest.load(file)
+        assert again.log_odds(matrix).tolist() == forest.log_odds(matrix).tolist()
+        written = [io.BytesIO(), io.BytesIO()]
+        forest.save(written[0])
+        again.save(written[1])
+        assert written[0].getvalue() == written[1].getvalue()
+
+
+def saved_trees() -> bytes:
+    file = io.BytesIO()
+    grown(random_data(9), iterations=4, depth=3).save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("left", [0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+def test_trees_that_are_cut_short_are_refused(left):
+    content = saved_trees()
+    with pytest.raises(ValueError):  # noqa: PT011  # numpy's own words
+        Forest.load(io.BytesIO(content[: int(left * len(content))]))
+
+
+def arrays(*given: object) -> io.BytesIO:
+    file = io.BytesIO()
+    for array in given:
+        np.save(file, np.asarray(array))
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        arrays(np.zeros((2, 3), int), np.zeros((2, 2)), np.zeros((2, 8)), [0.0]),
+        arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 4)), [0.0]),
+        arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((1, 8)), [0.0]),
+        arrays(np.full((2, 3), -1), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]),
+        arrays(np.zeros(3, int), np.zeros(3), np.zeros(8), [0.0]),
+        io.BytesIO(b"no trees at all"),
+    ],
+    ids=["borders", "leaves", "trees", "negative feature", "one row", "no numpy file"],
+)
+def test_trees_that_do_not_fit_together_are_refused(damaged):
+    damaged.seek(0)
+    with pytest.raises(ValueError):  # noqa: PT011
+        Forest.load(damaged)
+
+
+def test_trees_are_never_unpickled():
+    file = io.BytesIO()
+    np.save(file, np.array([print], dtype=object), allow_pickle=True)
+    file.seek(0)
+    with pytest.raises(ValueError, match="pickle"):
+        Forest.load(file)
+
+
+# What is around a block.
+
+
+PAGE = '<div class="m"><p>a b c</p><p>d</p></div><p>e</p>'
+"""Blocks that weigh 3.5, 1.5 and 1.5: words and half a word."""
+LOG_ODDS = np.array([math.log(4), 0.0, -math.log(4)])
+"""That is, probabilities of .8, .5 and .2: 2.8, .75 and .3 of the words may be content."""
+ALL = 3.85 / 6.5
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("log-odds", LOG_ODDS),
+        ("probability[-2]", [-1, -1, 0.8]),
+        ("probability[-1]", [-1, 0.8, 0.5]),
+        ("probability[+1]", [0.5, 0.2, -1]),
+        ("probability[+2]", [0.2, -1, -1]),
+        ("window1", [3.55 / 5, ALL, 1.05 / 3]),
+        ("window3", [ALL, ALL, ALL]),
+        ("ancestor0", [0.8, 0.5, 0.2]),
+        ("ancestor1", [3.55 / 5, 3.55 / 5, ALL]),
+        ("ancestor2", [ALL, ALL, ALL]),
+        ("ancestor6", [ALL, ALL, ALL]),
+        ("look", [3.55 / 5, 3.55 / 5, 0.2]),
+        ("before", [0, 2.8 / 4.5, 3.55 / 6]),
+        ("after", [1.05 / 4, 0.3 / 2.5, 0]),
+        ("higher", [0, 3.5 / 6.5, 5 / 6.5]),
+        ("since-sure", [0, 1, 2]),
+        ("until-sure", [0, 99, 99]),
+        ("page.mean", [ALL] * 3),
+        ("page.best", [0.8] * 3),
+        ("page.content-words", [3.85] * 3),
+        ("page.cut", [0.5] * 3),
+        ("page.expected-f1", [2 * 3.55 / (5 + 3.85)] * 3),
+    ],
+)
+def test_what_is_around_a_block(name, expected):
+    found = dict(zip(AROUND, context(columns(PAGE), LOG_ODDS), strict=True))
+    assert found[name] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(("probability[-1]", -1), ("probability[+2]", -1), ("window20", 0.5), ("ancestor6", 0.5), ("look", 0.5)),
+        *(("before", 0), ("after", 0), ("higher", 0), ("since-sure", 99), ("until-sure", 99)),
+        *(("page.content-words", 1.75), ("page.cut", 0.5), ("page.expected-f1", 2 / 3)),
+    ],
+)
+def test_a_block_alone_on_its_page(name, expected):
+    found = dict(zip(AROUND, context(columns("<p>a b c</p>"), np.zeros(1)).tolist(), strict=True))
+    assert found[name] == pytest.approx([expected])
+
+
+def test_a_page_without_blocks_has_nothing_around():
+    assert context(columns(""), np.zeros(0)).shape == (len(AROUND), 0)
+
+
+def test_the_last_sure_block_may_be_far_away():
+    page = columns("<p>a</p>" * 250)
+    log_odds = np.full(page.count, -5.0)
+    log_odds[120] = 5.0
+    found = dict(zip(AROUND, context(page, log_odds).tolist(), strict=True))
+    assert [found["since-sure"][at] for at in (0, 119, 120, 121, 218, 219, 249)] == [99, 99, 0, 1, 98, 99, 99]
+    assert [found["until-sure"][at] for at in (0, 21, 22, 119, 120, 121)] == [99, 99, 98, 1, 0, 99]
+
+
+@pytest.mark.parametrize("path", ANNOS[::6], ids=lambda path: path.stem)
+def test_shares_around_a_block_are_shares(path):
+    page = Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS)
+    found = context(page, np.random.default_rng(1).normal(size=page.count) * 4)
+    assert np.isfinite(found).all()
+    kinds = ("window", "ancestor", "look", "before", "after", "higher", "page.mean", "page.expected")
+    for name, row in zip(AROUND, found, strict=True):
+        if name.startswith(kinds):
+            assert 0 <= row.min() <= row.max() <= 1 + 1e-6, name
+
+
+def test_what_is_around_reaches_as_far_as_its_names_say():
+    assert [f"window{reach}" for reach in around.REACHES] == [name for name in AROUND if name.startswith("window")]
+    assert len(AROUND) == len(set(AROUND)) == len(context(columns(PAGE), LOG_ODDS))
+
+
+# The cut.
+
+
+pages = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 40)), min_size=1, max_size=8).map(
+    lambda drawn: (np.array([p / 20 for p, _ in drawn]), np.array([w / 2 for _, w in drawn]))
+)
+betas = st.sampled_from([0.25, 0.5, 0.9, 1.0, 2.0, 4.0])
+
+
+def f_of(probability: np.ndarray, weight: np.ndarray, kept: np.ndarray, beta: float) -> float:
+    right = float((weight * probability)[kept].sum())
+    return (1 + beta**2) * right / (weight[kept].sum() + beta**2 * float((weight * probability).sum()))
+
+
+@given(pages, betas)
+@repeatable
+def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
+    probability, weight = page
+    cut, expected = best_cut(probability, weight, beta)
+    choices = [np.array(choice, dtype=bool) for choice in product([False, True], repeat=len(weight))]
+    assert expected == pytest.approx(max(f_of(probability, weight, choice, beta) for choice in choices))
+    assert f_of(probability, weight, probability >= cut, beta) == pytest.approx(expected)
+
+
+@given(pages, betas, betas)
+@repeatable
+def test_who_favors_recall_keeps_no_less(page, one, other):
+    probability, weight = page
+    low, high = sorted([one, other])
+    assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
+
+
+def test_beta_moves_the_cut():
+    probability, weight = np.array([0.9, 0.5, 0.3, 0.1]), np.full(4, 10.0)
+    assert [best_cut(probability, weight, beta)[0] for beta in (0.25, 1, 3)] == [0.9, 0.5, 0.1]
+
+
+def test_a_page_without_blocks_is_cut_nowhere():
+    assert best_cut(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
+    assert expected_f1(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)) == 1.0
+
+
+@given(pages)
+@repeatable
+def test_the_cut_for_f1_has_the_f1_that_is_expected_of_it(page):
+    probability, weight = page
+    cut, expected = best_cut(probability, weight)
+    assert expected_f1(probability, weight, probability >= cut) == pytest.approx(expected)
+
+
+@given(pages, st.integers(0, 255))
+@repeatable
+def test_an_expected_f1_is_a_share(page, chosen):
+    probability, weight = page
+    kept = np.array([bool(chosen >> at & 1) for at in range(len(weight))])
+    assert 0 <= expected_f1(probability, weight, kept) <= 1
+
+
+def test_the_expected_f1_worked_out_by_hand():
+    probability, weight = np.array([0.9, 0.5, 0.1]), np.array([10.0, 20.0, 30.0])
+    assert expected_f1(probability, weight, np.array([True, True, False])) == pytest.approx(2 * 19 / (30 + 22))
+    assert expected_f1(probability, weight, np.zeros(3, dtype=bool)) == pytest.approx(0.1)
+
+
+# The numbers that trees decide by.
+
+
+def inputs_of(directory: Path, template: str, more: str = "") -> Inputs:
+    (directory / "mine.tpl").write_text(template, encoding="utf-8")
+    return Inputs(config_of(directory, f"include crf\nevidence-template: mine\n{more}"))
+
+
+def test_the_numbers_are_of_the_block_and_its_neighbours(tmp_path):
+    inputs = inputs_of(tmp_path, "%x[{-1,0,1,5,-2},words]\n%x[0,link-share] # of the block\n")
+    rows = dict(zip(inputs.names, inputs.matrix(columns("<p>a b</p><p><a href=x>c</a></p>")).tolist(), strict=True))
+    assert rows == {
+        "words[-1]": [-1, 2],
+        "words[0]": [2, 1],
+        "words[1]": [1, -1],
+        "words[5]": [-1, -1],
+        "words[-2]": [-1, -1],
+        "link-share[0]": [0, 1],
+    }
+
+
+def test_a_page_without_blocks_has_no_numbers(tmp_path):
+    inputs = inputs_of(tmp_path, "%x[{-1,0,1},words]\n")
+    assert inputs.matrix(columns("")).shape == (3, 0)
+    assert inputs.matrix(columns("<p>a</p>")).tolist() == [[-1], [1], [-1]]
+
+
+def test_every_number_of_the_shipped_template_is_one_on_every_shipped_page():
+    inputs = Inputs(load_config("default"))
+    assert len(inputs.names) == len(set(inputs.names))
+    for path in ANNOS[::4]:
+        assert np.isfinite(inputs.matrix(Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS))).all()
+
+
+def test_two_references_on_a_line_are_refused(tmp_path):
+    with pytest.raises(TemplateError, match="one %x"):
+        inputs_of(tmp_path, "%x[0,words]\n%x[0,words]%x[0,link-share]\n")
+
+
+def test_two_references_on_a_line_are_refused_by_file_and_line(tmp_path):
+    with pytest.raises(TemplateError) as caught:
+        inputs_of(tmp_path, "%x[0,words]\n%x[0,words]%x[0,link-share]\n")
+    assert str(tmp_path / "mine.tpl") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("%x[0,wrods]\n", "no feature 'wrods' (did you mean 'words'?)"),
+        ("%x[0,words]\n%x[-1,window4.words]\n", "no feature 'window4.words' (did you mean "),
+        ("%x[0,container.class-nix]\n", "'container.class-nix' needs the variable 'class-nix', which is not set"),
+        ("%x[0,name.nix]\n", "'name.nix' needs the variable 'name-nix', which is not set"),
+    ],
+    ids=["misspelt", "no such window", "class not set", "patterns not set"],
+)
+def test_a_feature_that_cannot_be_is_refused_at_its_variable(tmp_path, template, said):
+    with pytest.raises(ConfigError) as caught:
+        inputs_of(tmp_path, template)
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.conf'}:2: evidence-template: ")
+    assert said in str(caught.value)
+
+
+def test_a_template_that_is_not_there_is_refused_with_a_suggestion(tmp_path):
+    with pytest.raises(ConfigError, match=r"mine\.conf:2: evidence-template: no template 'evidense' \(did you mean"):
+        Inputs(config_of(tmp_path, "include default\nevidence-template: evidense\n"))
+
+
+def test_the_feature_evidence_wants_evidence(tmp_path):
+    config = config_of(tmp_path, "include base\nsplit: block\ncrf-features: evidence\ncrf-template: mine\n")
+    (tmp_path / "mine.tpl").write_text("%x[0,evidence]\n")
+    page = load_anno(ANNOS[0], config.cuts)
+    with pytest.raises(DataError, match="set evidence: trees"):
+        CRFLabeller(config).fit([page.document], [page.labels])
+
+
+# All of it, learned and run.
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A model of every fourth shipped page, learned in a second, and where it was saved."""
+    directory = tmp_path_factory.mktemp("evidence")
+    config = config_of(directory, SMALL)
+    annotated = load_pages(ANNOS[::4], config)
+    said: list[str] = []
+    trained = train(annotated, config, report=said.append)
+    trained.save(directory / "model")
+    return SimpleNamespace(
+        config=config, pages=annotated, trained=trained, said=said, path=directory / "model", directory=directory
+    )
+
+
+def material(small: SimpleNamespace) -> tuple[list[Document], list[np.ndarray], list[str]]:
+    documents = [page.document for page in small.pages]
+    content = [np.array([label.is_content for label in page.labels]) for page in small.pages]
+    return documents, content, [site_of(document.url) for document in documents]
+
+
+def test_the_small_model_has_learned_something(small):
+    assert small.trained.story["scores"]["content_accuracy"] > 0.7
+    assert (small.path / "lexicon.tsv").stat().st_size > 1000
+
+
+def test_training_says_how_far_it_is(small):
+    assert small.said[0] == f"evidence: features of {len(small.pages)} pages"
+    assert {"evidence: layer 1 of 2, fold 2 of 2", "evidence: layer 2 of 2, all pages"} <= set(small.said)
+
+
+def test_each_page_gets_log_odds_for_each_block(small):
+    fitted = fit_evidence(*material(small), small.config)
+    assert [len(found) for found in fitted.log_odds] == [len(page.labels) for page in small.pages]
+    assert all(np.isfinite(found).all() for found in fitted.log_odds)
+
+
+def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
+    """Turn a site's labels round: what is found on its own pages stays, and what is found on others changes.
+
+    With two sites no token is known, so that the lexicon tells nothing of one to the other.
+    """
+    documents, content, sites = material(small)
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\n")
+    ours = max(sites, key=sites.count)
+    its = [site == ours for site in sites]
+    assert 1 < sum(its) < len(sites) - 1
+    turned = [~flags if own else flags for flags, own in zip(content, its, strict=True)]
+    groups = ["ours" if own else "others" for own in its]
+    before, after = (fit_evidence(documents, flags, groups, config) for flags in (content, turned))
+    for own, found, found_turned in zip(its, before.log_odds, after.log_odds, strict=True):
+        assert (found.tolist() == found_turned.tolist()) == own
+    assert any(
+        before.evidence.log_odds(page).tolist() != after.evidence.log_odds(page).tolist()
+        for page in (Columns(document, config) for document, own in zip(documents, its, strict=True) if own)
+    )
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: {layers}\n")
+    trained = train(small.pages[:6], config)
+    trained.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model").labeller
+    assert len(loaded.evidence_.layers) == layers
+    document = small.pages[7].document
+    assert loaded.label(document) == trained.labeller.label(document)
+
+
+def test_a_page_weighs_the_same_however_long_it_is():
+    short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
+    assert block_weights(short).sum() == pytest.approx(block_weights(long).sum())
+    assert block_weights(short).tolist() == pytest.approx([60, 40])
+
+
+def test_a_saved_model_labels_the_same(small):
+    loaded = load_model(small.path).labeller
+    for path in ANNOS[1::4]:
+        document = load_anno(path, small.config.cuts).document
+        assert loaded.label(document) == small.trained.labeller.label(document)
+        assert loaded.features(document) == small.trained.labeller.features(document)
+
+
+def test_a_loaded_model_is_saved_the_same_byte_for_byte(small, tmp_path):
+    loaded = load_model(small.path)
+    replace(small.trained, labeller=loaded.labeller, config=loaded.config).save(tmp_path / "again")
+    files = sorted(path.name for path in small.path.iterdir())
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == files
+    assert {"evidence.tpl", "lexicon.tsv", "trees.npy"} < set(files)
+    for name in files:
+        assert (tmp_path / "again" / name).read_bytes() == (small.path / name).read_bytes(), name
+
+
+def test_the_same_pages_give_the_same_model(small, tmp_path):
+    train(small.pages, small.config).save(tmp_path / "again")
+    for path in small.path.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_features_show_the_evidence(small):
+    document = small.pages[0].document
+    shown = load_model(small.path).labeller.features(document)
+    assert len({block["evidence"] for block in shown}) > 1
+    assert {block["evidence"] for block in shown} <= set(small.config.get("feature-evidence-values"))
+
+
+@pytest.mark.parametrize("html", ["", "<p></p>", "<p>tea</p>", "<p>--</p>"])
+def test_a_page_of_nothing_is_labelled_all_the_same(small, html):
+    page = Cleaner.load(small.path).document(html)
+    assert len(page.labels) == len(page.document.blocks)
+    assert 0 <= page.confidence <= 1
+
+
+def python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_cleaning_imports_nothing_that_only_learning_needs(small):
+    code = (
+        "import sys, victorpy; cleaner = victorpy.Cleaner.load(sys.argv[1]);"
+        "print(len(cleaner.clean(open(sys.argv[2], 'rb').read())));"
+        "print(sorted({'catboost', 'sklearn', 'pandas', 'scipy', 'publicsuffixlist'} & set(sys.modules)))"
+    )
+    ended = python(code, small.path, ANNOS[0].with_suffix(".html"))
+    length, imported = ended.stdout.splitlines()
+    assert int(length) > 0
+    assert imported == "[]"
+
+
+def test_cleaning_works_where_there_is_no_catboost(small):
+    code = (
+        "import sys; sys.modules['catboost'] = None; import victorpy;"
+        "print(victorpy.Cleaner.load(sys.argv[1]).clean(open(sys.argv[2], 'rb').read()))"
+    )
+    ended = python(code, small.path, ANNOS[0].with_suffix(".html"))
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_learning_without_catboost_says_what_to_install(small, tmp_path):
+    code = (
+        "import sys; sys.modules['catboost'] = None; from victorpy.commands import main;"
+        "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
+    )
+    ended = python(code, "-c", small.directory / "mine.conf", *ANNOS[:4], "-o", tmp_path / "model")
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "CatBoost" in ended.stderr
+    assert "pip install 'victorpy[train]'" in ended.stderr
+    assert not (tmp_path / "model").exists()
+
+
+# Pages that are too few or too much alike.
+
+
+def fit_small(tmp_path: Path, htmls: Sequence[str], labels: Sequence[Sequence[Label]]) -> CRFLabeller:
+    config = config_of(tmp_path, SMALL)
+    documents = [read_document(html, config, url=f"http://{n}.example/") for n, html in enumerate(htmls)]
+    return CRFLabeller(config).fit(documents, labels)
+
+
+HEADER, PARAGRAPH, OTHER = Label.HEADER, Label.PARAGRAPH, Label.OTHER
+MENU = "<ul><li><a href=/>Home</a><li><a href=/tea>Tea</a></ul>"
+STORY = "<h1>Tea</h1><p>Tea is a drink. It is made by pouring hot water over the leaves of a bush.</p>"
+
+
+@pytest.mark.parametrize(
+    ("htmls", "labels"),
+    [
+        ([MENU + STORY], [[OTHER, OTHER, HEADER, PARAGRAPH]]),
+        ([STORY, STORY, STORY], [[HEADER, PARAGRAPH]] * 3),
+        ([STORY, MENU], [[HEADER, PARAGRAPH], [OTHER, OTHER]]),
+        (["<p>tea</p>", "<p>tea</p>", "<p>tea</p>"], [[PARAGRAPH], [OTHER], [PARAGRAPH]]),
+    ],
+    ids=["one page", "content only", "each page of one kind", "nothing to tell them apart"],
+)
+def test_pages_that_trees_learn_nothing_from_are_taken_or_refused_in_words(tmp_path, htmls, labels):
+    try:
+        labeller = fit_small(tmp_path, htmls, labels)
+    except VictorError:  # any other error is a traceback to the user
+        return
+    document = read_document(MENU + STORY, labeller.config)
+    assert len(labeller.label(document).labels) == len(document.blocks)
+
+
+def test_pages_of_one_site_can_be_learned_from(small):
+    documents, content, _ = material(small)
+    fitted = fit_evidence(documents, content, ["one"] * len(documents), small.config)
+    assert all(np.isfinite(found).all() for found in fitted.log_odds)
+
+
+@pytest.mark.parametrize("line", ["evidence-param-iteratoins: 5", "evidence-param-depth: 40"])
+def test_a_parameter_that_catboost_does_not_take_is_refused_in_words(tmp_path, line):
+    config = config_of(tmp_path, SMALL + line + "\n")
+    loaded = load_pages(ANNOS[:6], config)
+    with pytest.raises(VictorError, match=line.partition(":")[0].rpartition("-")[2]):
+        train(loaded, config)
+
+
+# Damage.
+
+
+@pytest.fixture
+def copied(small, tmp_path):
+    """A copy of the model, to be damaged."""
+    return Path(shutil.copytree(small.path, tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["trees.npy", "lexicon.tsv", "evidence.tpl"])
+@pytest.mark.parametrize("damage", [lambda old: old[: len(old) // 2], lambda old: old + b"\n", lambda old: b""])
+def test_a_damaged_file_is_an_error_of_the_model(copied, name, damage):
+    (copied / name).write_bytes(damage((copied / name).read_bytes()))
+    with pytest.raises(ModelError, match=f"{name}: damaged"):
+        load_model(copied)
+
+
+@pytest.mark.parametrize("name", ["trees.npy", "lexicon.tsv", "evidence.tpl"])
+def test_a_missing_file_is_an_error_of_the_model(copied, name):
+    (copied / name).unlink()
+    with pytest.raises(ModelError, match=f"{name}: missing"):
+        load_model(copied)
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def rewrite(directory: Path, name: str, content: bytes) -> None:
+    """Change a file and the digests with it, as one does who writes a model by hand."""
+    (directory / name).write_bytes(content)
+    meta = json.loads((directory / "meta.json").read_text())
+    meta["files"][name] = digest(content)
+    del meta["digest"]
+    meta["digest"] = digest(json.dumps(meta, sort_keys=True).encode())
+    (directory / "meta.json").write_text(json.dumps(meta))
+
+
+def test_a_rewritten_model_is_read(copied):
+    rewrite(copied, "lexicon.tsv", "".join(["word\ttea\t1.5\n", "name\t<p\t0.5\n"]).encode())
+    assert load_model(copied).labeller.evidence_.lexicon.spellings == (("<p",), ("tea",), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trees.npy", b""),
+        ("trees.npy", b"no trees at all"),
+        ("lexicon.tsv", b"word\ttea\n"),
+        ("lexicon.tsv", b"sign\ttea\t1.0\n"),
+        ("lexicon.tsv", b"word\ttea\tmuch\n"),
+        ("lexicon.tsv", b"word\t\xff\t1.0\n"),
+        ("evidence.tpl", b"%x[0,wrods]\n"),
+        ("evidence.tpl", b"%x[0,words]%x[0,words]\n"),
+    ],
+    ids=["empty trees", "no trees", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
+)
+def test_files_that_cannot_be_read_are_an_error_of_the_model_whatever_their_digest(copied, name, content):
+    rewrite(copied, name, content)
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_model(copied)
+
+
+def test_a_model_with_the_first_trees_only_is_refused(copied):
+    file = io.BytesIO((copied / "trees.npy").read_bytes())
+    Forest.load(file)
+    rewrite(copied, "trees.npy", file.getvalue()[: file.tell()])
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_model(copied)
+
+
+def test_trees_that_ask_for_more_numbers_than_there_are_are_refused(copied):
+    lines = (copied / "evidence.tpl").read_bytes().split(b"\n")
+    rewrite(copied, "evidence.tpl", b"\n".join(lines[: len(lines) // 2]) + b"\n")
+    with pytest.raises(ModelError):
+        load_model(copied)
+
+
+# What is kept, and how sure one may be of it.
+
+
+@pytest.fixture(scope="session")
+def bundled():
+    """The bundled model, and the shipped pages as it cuts them."""
+    model = load_model()
+    return SimpleNamespace(model=model, pages=[load_anno(path, model.config.cuts).document for path in ANNOS])
+
+
+def labeller_with(config: Config, labeller: CRFLabeller, **values: str) -> CRFLabeller:
+    given = {name.replace("_", "-"): (value,) for name, value in values.items()}
+    return labeller.with_config(replace(config, values={**config.values, **given}))
+
+
+def kept_with(model: object, document: Document, **values: str) -> set[int]:
+    labels = labeller_with(model.config, model.labeller, **values).label(document).labels
+    return {at for at, label in enumerate(labels) if label.is_content}
+
+
+@pytest.mark.parametrize("number", range(len(ANNOS)), ids=[path.stem for path in ANNOS])
+def test_who_favors_precision_keeps_no_more_and_who_favors_recall_no_less(bundled, number):
+    document = bundled.pages[number]
+    precision, balanced, recall = (
+        kept_with(bundled.model, document, decode="expected", favor=favor)
+        for favor in ("precision", "balanced", "recall")
+    )
+    assert precision <= balanced <= recall
+    assert recall
+
+
+def test_favor_makes_a_difference(bundled):
+    kept = [
+        sum(len(kept_with(bundled.model, page, decode="expected", favor=favor)) for page in bundled.pages)
+        for favor in ("precision", "balanced", "recall")
+    ]
+    assert kept[0] < kept[1] < kept[2]
+
+
+@pytest.mark.parametrize("name", ["default", "cleaneval"])
+def test_a_confidence_is_a_share(name):
+    model = load_model(name)
+    found = [model.labeller.label(load_anno(path, model.config.cuts).document) for path in ANNOS]
+    assert all(0 <= labelling.confidence <= 1 for labelling in found)
+    assert len({labelling.confidence for labelling in found}) > 10
+    for labelling in found:
+        assert all(0 <= share <= 1 for share in (*labelling.probabilities, *labelling.content))
+
+
+def test_the_confidence_is_the_expected_f1_of_what_is_kept(bundled):
+    for document in bundled.pages[::5]:
+        found = bundled.model.labeller.label(document)
+        kept = np.array([label.is_content for label in found.labels])
+        weight = Columns(document, bundled.model.config).words + 0.5
+        assert found.confidence == pytest.approx(expected_f1(np.array(found.content), weight, kept), abs=1e-5)
+
+
+def test_a_cleaned_page_has_its_confidence(bundled):
+    html = ANNOS[0].with_suffix(".html").read_bytes()
+    page = Cleaner(bundled.model.labeller, bundled.model.config).document(html)
+    assert page.confidence == bundled.model.labeller.label(page.document).confidence
+
+
+def test_a_page_of_which_too_little_is_expected_is_empty(bundled):
+    for document in bundled.pages[::6]:
+        assert kept_with(bundled.model, document, decode="expected", empty_below="1") == set()
+        assert kept_with(bundled.model, document, decode="expected", empty_below="0")
+        assert kept_with(bundled.model, document, decode="expected", empty_below="1", favor="recall")
+
+
+def test_of_an_emptied_page_one_is_as_sure_as_no_block_is_content(bundled):
+    strict = labeller_with(bundled.model.config, bundled.model.labeller, decode="expected", empty_below="1")
+    found = strict.label(bundled.pages[0])
+    assert found.confidence == pytest.approx(1 - max(found.content), abs=1e-5)
+
+
+@pytest.mark.parametrize("favor", ["precision", "balanced", "recall"])
+def test_a_cleaner_can_be_asked_to_favor(bundled, favor):
+    html = ANNOS[0].with_suffix(".html").read_bytes()
+    cleaner = Cleaner(bundled.model.labeller, bundled.model.config)
+    document = cleaner.document(html).document
+    kept = kept_with(bundled.model, document, decode="expected", favor=favor)
+    for favoring in (cleaner.favoring(favor), Cleaner.load(favor=favor)):
+        labels = favoring.document(html).labels
+        assert {at for at, label in enumerate(labels) if label.is_content} == kept
+    assert clean(html, favor=favor) == cleaner.favoring(favor).clean(html)
+
+
+def test_a_cleaner_that_favors_something_else_is_refused():
+    with pytest.raises(ConfigError, match=r"favor is one of .*, not 'recal' \(did you mean 'recall'\?\)"):
+        Cleaner.load(favor="recal")
+
+
+def test_favoring_changes_no_other_cleaner(bundled):
+    cleaner = Cleaner(bundled.model.labeller, bundled.model.config)
+    html = ANNOS[0].with_suffix(".html").read_bytes()
+    before = cleaner.clean(html)
+    cleaner.favoring("precision").clean(html)
+    assert cleaner.clean(html) == before
+    assert cleaner.config == bundled.model.config
+
+
+def test_json_lines_have_the_confidence(bundled):
+    html = ANNOS[0].with_suffix(".html").read_bytes()
+    cleaner = Cleaner(bundled.model.labeller, bundled.model.config)
+    assert json.loads(cleaner.clean(html, format="jsonl"))["confidence"] == cleaner.document(html).confidence
+
+
+def test_without_evidence_the_chain_says_what_may_be_expected():
+    model = load_model("cleaneval")
+    for path in ANNOS[::8]:
+        document = load_anno(path, model.config.cuts).document
+        precision, recall = (
+            kept_with(model, document, decode="expected", favor=favor) for favor in ("precision", "recall")
+        )
+        assert precision
+        assert precision <= recall

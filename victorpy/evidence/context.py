@@ -1,0 +1,87 @@
+"""The second look: what the first trees found on the rest of the page, around each block.
+
+The first trees judge a block by itself and what stands near it. Whether a teaser in a list is content depends on
+what else the page has; so their probabilities are averaged over windows, ancestors, blocks that look alike and the
+whole page, and second trees decide with that in sight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.columns import Columns, Floats
+from victorpy.columns.elements import running_total
+from victorpy.evidence.cut import best_cut
+
+REACHES = (1, 3, 8, 20)
+LEVELS = (0, 1, 2, 3, 4, 5, 6)
+SHIFTS = (-2, -1, 1, 2)
+SURE = 0.7
+
+COLUMNS = (
+    "log-odds",
+    *(f"probability[{shift:+d}]" for shift in SHIFTS),
+    *(f"window{reach}" for reach in REACHES),
+    *(f"ancestor{level}" for level in LEVELS),
+    "look",
+    "before",
+    "after",
+    "higher",
+    "since-sure",
+    "until-sure",
+    "page.mean",
+    "page.best",
+    "page.content-words",
+    "page.cut",
+    "page.expected-f1",
+)
+
+
+def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
+    """What was found around each block: a row for each of COLUMNS."""
+    if not page.count:
+        return np.zeros((len(COLUMNS), 0), dtype=np.float32)
+    probability = 1 / (1 + np.exp(-log_odds))
+    weight = page.words + 0.5
+    content, total = running_total(weight * probability), running_total(weight)
+    at = np.arange(page.count)
+    rows: list[npt.ArrayLike] = [log_odds, *(_shifted(probability, shift) for shift in SHIFTS)]
+    for reach in REACHES:
+        first, stop = np.maximum(at - reach, 0), np.minimum(at + reach + 1, page.count)
+        rows.append((content[stop] - content[first]) / (total[stop] - total[first]))
+    begins, ends = page.block_range
+    for level in LEVELS:
+        element = page.ancestor(level)
+        first, stop = begins[element], ends[element]
+        rows.append((content[stop] - content[first]) / np.maximum(total[stop] - total[first], 0.5))
+    look = page.look
+    rows.append((np.bincount(look, weight * probability) / np.bincount(look, weight))[look])
+    rows.append(content[:-1] / (total[:-1] + 1))
+    rows.append((content[-1] - content[1:]) / (total[-1] - total[1:] + 1))
+    rows.append(_share_above(probability, weight))
+    sure = probability >= SURE
+    rows.append(np.minimum(at - np.maximum.accumulate(np.where(sure, at, -99)), 99))
+    rows.append(np.minimum(np.minimum.accumulate(np.where(sure, at, page.count + 99)[::-1])[::-1] - at, 99))
+    cut, expected = best_cut(probability, weight)
+    for value in (content[-1] / total[-1], probability.max(), content[-1], cut, expected):
+        rows.append(np.full(page.count, value))
+    return np.array(rows, dtype=np.float32)
+
+
+def _shifted(column: Floats, shift: int) -> Floats:
+    """The value so many blocks away, -1 outside the page."""
+    result = np.full(len(column), -1.0)
+    if 0 < shift < len(column):
+        result[:-shift] = column[shift:]
+    elif 0 < -shift < len(column):
+        result[-shift:] = column[:shift]
+    return result
+
+
+def _share_above(probability: Floats, weight: Floats) -> Floats:
+    """The share of the page's words in blocks that are more probable than each block, or as probable and before it."""
+    order = np.argsort(-probability, kind="stable")
+    above = np.empty(len(order))
+    above[order] = running_total(weight[order])[:-1]
+    return above / float(weight.sum())

@@ -1,0 +1,201 @@
+"""The stages of evidence together: run on a page, learned from many, written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from victorpy.columns import Columns, Flags, Floats
+from victorpy.config import Config
+from victorpy.document import Document
+from victorpy.evidence.context import COLUMNS as CONTEXT_COLUMNS
+from victorpy.evidence.context import context
+from victorpy.evidence.inputs import Inputs
+from victorpy.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
+from victorpy.evidence.lexicon import Lexicon, Poll, Votes, spell
+from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, constant, grow
+from victorpy.groups import make_folds
+
+LEXICON_FILE = "lexicon.tsv"
+TREES_FILE = "trees.npy"
+
+Report = Callable[[str], None]
+"""Told, in words, what is being done."""
+
+# A page weighs the same however long it is; within it a block weighs what its words do, up to so many.
+_MOST_WORDS = 200
+_PAGE_WEIGHT = 100.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A lexicon and layers of trees, each of which sees what the one before has found on the page."""
+
+    inputs: Inputs
+    lexicon: Lexicon
+    layers: tuple[Forest, ...]
+
+    def log_odds(self, page: Columns) -> Floats:
+        """Give each block's log-odds of being content."""
+        numbers = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
+        found = self.layers[0].log_odds(numbers)
+        for forest in self.layers[1:]:
+            found = forest.log_odds(np.vstack([numbers, context(page, found)]))
+        return found
+
+    def save(self, directory: Path) -> None:
+        """Write the files of a model directory."""
+        self.lexicon.save(directory / LEXICON_FILE)
+        with (directory / TREES_FILE).open("wb") as file:
+            for forest in self.layers:
+                forest.save(file)
+
+    @classmethod
+    def load(cls, directory: Path, config: Config) -> Evidence:
+        """Read what `save` wrote."""
+        inputs = Inputs(config)
+        lexicon = Lexicon.load(directory / LEXICON_FILE)
+        with (directory / TREES_FILE).open("rb") as file:
+            layers = tuple(Forest.load(file) for _ in range(layer_count(config)))
+        rows = len(inputs.names) + len(LEXICON_COLUMNS)
+        for number, forest in enumerate(layers):
+            forest.check(rows + (len(CONTEXT_COLUMNS) if number else 0))
+        return cls(inputs, lexicon, layers)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was learned, and what it says of the pages that it was learned from.
+
+    The log-odds of a page come from trees that were not grown on pages of its site, so that what is trained on them
+    meets them as it will meet those of new pages.
+    """
+
+    evidence: Evidence
+    log_odds: list[Floats]
+
+
+def fit_evidence(
+    documents: Sequence[Document],
+    content: Sequence[Flags],
+    sites: Sequence[str],
+    config: Config,
+    report: Report = lambda said: None,
+) -> Fitted:
+    """Learn from pages whose blocks are known to be content or not."""
+    return _Training(documents, content, sites, config, report).run()
+
+
+class _Training:
+    """The pages of a training and what is known of them so far."""
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        content: Sequence[Flags],
+        sites: Sequence[str],
+        config: Config,
+        report: Report,
+    ) -> None:
+        self._report = report
+        self._settings = tree_settings(config)
+        self._folds = int(config.one("evidence-folds", "4"))
+        self._layers = layer_count(config)
+        self._inputs = Inputs(config)
+        self._content = content
+        self._sites = sites
+        report(f"evidence: features of {len(documents):,} pages")
+        poll = Poll()
+        self._pages = []
+        self._numbers: list[Matrix] = []
+        for document, flags, site in zip(documents, content, sites, strict=True):
+            page = Columns(document, config)
+            self._numbers.append(self._inputs.matrix(page))
+            poll.add(page, flags, site)
+            page.forget_characters()
+            self._pages.append(page)
+        self._votes = poll.votes()
+        self._add_lexicon()
+        self._own_rows = len(self._inputs.names) + len(LEXICON_COLUMNS)
+
+    def _add_lexicon(self) -> None:
+        """Let the lexicon say of each page what it would say if it did not know the page's site."""
+        by_site: dict[str, list[int]] = {}
+        for number, site in enumerate(self._sites):
+            by_site.setdefault(site, []).append(number)
+        for site, numbers in by_site.items():
+            lexicon = make_lexicon(self._votes, without=site)
+            for number in numbers:
+                rows = lexicon.columns(self._pages[number])
+                self._numbers[number] = np.vstack([self._numbers[number], rows])
+
+    def run(self) -> Fitted:
+        """Grow layer after layer; what one finds on a page without having seen its site, the next one learns from."""
+        found: list[Floats] = []
+        layers = []
+        for layer in range(1, self._layers + 1):
+            if found:
+                self._add_context(found)
+            found = self._find_by_folds(f"layer {layer} of {self._layers}")
+            self._report(f"evidence: layer {layer} of {self._layers}, all pages")
+            layers.append(self._grow_on(range(len(self._pages))))
+        tables = make_lexicon(self._votes).tables
+        lexicon = Lexicon(tables, spell(tables, self._pages))
+        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), found)
+
+    def _add_context(self, found: list[Floats]) -> None:
+        for number, page in enumerate(self._pages):
+            rows = self._numbers[number][: self._own_rows]
+            self._numbers[number] = np.vstack([rows, context(page, found[number])])
+
+    def _find_by_folds(self, layer: str) -> list[Floats]:
+        """Say what trees find on each page that were grown on the other folds of sites."""
+        count = len(self._pages)
+        groups = self._sites if len(set(self._sites)) >= self._folds else [str(number) for number in range(count)]
+        folds = min(self._folds, count)
+        fold_of = make_folds(groups, folds, seed=1)
+        found: list[Floats] = [np.zeros(0)] * count
+        for fold in range(folds):
+            self._report(f"evidence: {layer}, fold {fold + 1} of {folds}")
+            forest = self._grow_on([number for number in range(count) if fold_of[number] != fold])
+            for number in range(count):
+                if fold_of[number] == fold:
+                    found[number] = forest.log_odds(self._numbers[number])
+        return found
+
+    def _grow_on(self, numbers: Sequence[int]) -> Forest:
+        if not numbers:
+            return constant(np.zeros(0, dtype=bool))
+        matrix = np.hstack([self._numbers[number] for number in numbers])
+        content = np.concatenate([self._content[number] for number in numbers])
+        weights = np.concatenate([block_weights(self._pages[number]) for number in numbers])
+        return grow(matrix, content, weights, self._settings)
+
+
+def block_weights(page: Columns) -> Floats:
+    """How much each block counts in training."""
+    weights = np.minimum(page.words, _MOST_WORDS) + 1
+    return weights / max(float(weights.sum()), 1.0) * _PAGE_WEIGHT
+
+
+def make_lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
+    """Make a lexicon of the votes of all sites but one."""
+    return Lexicon(tuple(kind.table(without) for kind in votes))
+
+
+def layer_count(config: Config) -> int:
+    """How many layers of trees a config asks for."""
+    return int(config.one("evidence-layers", "2"))
+
+
+def tree_settings(config: Config) -> dict[str, Any]:
+    """CatBoost's settings, as a config gives them."""
+    whole = {"iterations", "depth", "border_count"}
+    given = {name: float(values[0]) for name, values in config.family(PARAMETER).items() if values}
+    if given.get("depth", 1) > DEEPEST:
+        raise config.error(f"{PARAMETER}depth", f"trees are at most {DEEPEST} levels deep, not {given['depth']:g}")
+    return {"random_seed": 1} | {name: int(value) if name in whole else value for name, value in given.items()}

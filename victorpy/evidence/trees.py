@@ -1,0 +1,139 @@
+"""Boosted trees as arrays: learned by CatBoost, run by numpy.
+
+CatBoost's trees are oblivious: all nodes of a level ask the same question, so that a tree of depth d is d
+comparisons and one look-up among 2**d leaves, which a few array operations do for all trees and blocks at once.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.columns import Flags, Floats
+from victorpy.errors import ConfigError, VictorError
+
+Matrix = npt.NDArray[np.float32]
+"""Numbers, a row a feature, a column a block."""
+
+PARAMETER = "evidence-param-"
+"""How CatBoost's settings are called in a config."""
+
+DEEPEST = 8
+"""So deep a tree may be: a leaf's number is a byte."""
+
+# So many blocks are run at a time, so that memory does not grow with the page.
+_STRIDE = 2048
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees that give a block the log-odds of being content."""
+
+    features: npt.NDArray[np.int32]
+    """The feature that each tree asks for at each level: a row a tree."""
+    borders: Matrix
+    """What it must be greater than."""
+    leaves: Matrix
+    """What each leaf adds to the log-odds; bit b of a leaf's number is the answer at level b."""
+    bias: float
+
+    def log_odds(self, matrix: Matrix) -> Floats:
+        """Give each block's log-odds of being content."""
+        parts = [self._log_odds(matrix[:, at : at + _STRIDE]) for at in range(0, matrix.shape[1], _STRIDE)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _log_odds(self, matrix: Matrix) -> Floats:
+        trees, depth = self.features.shape
+        features, borders, question_of = self._questions
+        answers = (matrix[features] > borders).view(np.uint8)
+        leaf = np.take(answers, question_of[0], axis=0)
+        for level in range(1, depth):
+            leaf |= np.take(answers, question_of[level], axis=0) << np.uint8(level)
+        row = np.arange(0, trees << depth, 1 << depth)[:, None]
+        added: Floats = np.take(self.leaves, row + leaf, mode="clip").sum(axis=0, dtype=np.float64)
+        return added + self.bias
+
+    @cached_property
+    def _questions(self) -> tuple[npt.NDArray[np.int32], Matrix, npt.NDArray[np.int64]]:
+        """The different questions, feature and border each, and the number of each tree's at each level."""
+        asked = np.stack([self.features.reshape(-1), self.borders.reshape(-1)])
+        different, number = np.unique(asked, axis=1, return_inverse=True)
+        features, borders = different[0].astype(np.int32), different[1].astype(np.float32)[:, None]
+        return features, borders, np.ascontiguousarray(number.reshape(self.features.shape).T)
+
+    def check(self, rows: int) -> None:
+        """Refuse trees that ask for more features than there are."""
+        if self.features.max(initial=0) >= rows:
+            raise ValueError(f"its trees ask for feature {self.features.max()} of {rows}")
+
+    def save(self, file: BinaryIO) -> None:
+        """Write the trees, the same bytes for the same trees."""
+        for array in (self.features, self.borders, self.leaves, np.array([self.bias])):
+            np.save(file, array, allow_pickle=False)
+
+    @classmethod
+    def load(cls, file: BinaryIO) -> Self:
+        """Read trees that were written by `save`."""
+        try:
+            features, borders, leaves, bias = (np.load(file, allow_pickle=False) for _ in range(4))
+        except EOFError as error:
+            raise ValueError("its trees are cut short") from error
+        trees, depth = features.shape
+        if not 0 < depth <= DEEPEST:
+            raise ValueError(f"its trees are {depth} levels deep")
+        if borders.shape != features.shape or leaves.shape != (trees, 2**depth) or features.min(initial=0) < 0:
+            raise ValueError("its trees do not fit together")
+        return cls(features, borders, leaves, float(bias[0]))
+
+
+def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any]) -> Forest:
+    """Learn trees that tell content from noise; the settings are CatBoost's."""
+    try:
+        from catboost import CatBoostClassifier, CatBoostError
+    except ImportError as error:
+        raise VictorError(
+            "to train evidence trees CatBoost is needed, which cleaning is not: pip install 'victorpy[train]'"
+        ) from error
+    if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
+        return constant(content)
+    try:
+        learner = CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
+        learner.fit(matrix.T, content.astype(np.int8), sample_weight=weights)
+    except (TypeError, CatBoostError) as error:
+        given = ", ".join(f"{PARAMETER}{name}" for name in settings if name in str(error)) or f"{PARAMETER}*"
+        raise ConfigError(f"{given}: CatBoost refuses its settings: {str(error).splitlines()[0]}") from error
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "trees.json"
+        learner.save_model(str(path), format="json")
+        return _read_catboost(json.loads(path.read_text(encoding="utf-8")))
+
+
+def constant(content: Flags) -> Forest:
+    """A forest that says the same of every block: for pages from which nothing can be learned."""
+    share = (float(content.sum()) + 1) / (len(content) + 2)
+    nothing = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
+    return Forest(*nothing, np.zeros((1, 2), dtype=np.float32), float(np.log(share / (1 - share))))
+
+
+def _read_catboost(model: Mapping[str, Any]) -> Forest:
+    """Take over CatBoost's own description of its trees."""
+    trees = model["oblivious_trees"]
+    depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
+    features = np.zeros((len(trees), depth), dtype=np.int32)
+    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # a level that is missing is always answered no
+    leaves = np.zeros((len(trees), 2**depth), dtype=np.float32)
+    scale, (bias,) = model["scale_and_bias"]
+    for number, tree in enumerate(trees):
+        for level, asked in enumerate(tree["splits"] or ()):
+            features[number, level] = asked["float_feature_index"]
+            borders[number, level] = asked["border"]
+        leaves[number, : len(tree["leaf_values"])] = np.array(tree["leaf_values"]) * scale
+    return Forest(features, borders, leaves, float(bias))
