@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lxml import etree
 
 from victorpy.cleaner import read_document
 from victorpy.columns import Column, Columns
@@ -24,7 +23,7 @@ from victorpy.encode import Encoder, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import FEATURES, Feature, find_feature
 from victorpy.parse import VOID
-from victorpy.split import Event, Splitter
+from victorpy.split import Splitter
 
 CASES = Path(__file__).parent / "cases" / "features"
 
@@ -411,23 +410,22 @@ pages = st.tuples(st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
-def events(children: list[object]) -> Iterator[Event]:
+def feed(splitter: Splitter, children: list[object]) -> None:
     for child in children:
         if isinstance(child, str):
-            yield "text", child
+            splitter.text(child)
             continue
         tag, inside = child
-        node = etree.Element(tag, {"alt": "an image"} if tag == "img" else {})
-        yield "start", node
-        yield from events([] if tag in VOID else inside)
-        yield "end", node
+        splitter.start(tag, {"alt": "an image"} if tag == "img" else {})
+        feed(splitter, [] if tag in VOID else inside)
+        splitter.end()
 
 
 def columns_of(drawn: tuple[list[object], str]) -> Columns:
     children, name = drawn
     config = CONFIGS[name]
     splitter = Splitter(config.cuts)
-    splitter.walk(events([("html", [("body", children)])]))
+    feed(splitter, [("html", [("body", children)])])
     return Columns(splitter.document(), config)
 
 

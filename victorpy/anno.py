@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import AnnotationError, suggest
 from victorpy.markup import TagWriter, escape, pieces, unescape
 from victorpy.parse import VOID
-from victorpy.split import Event, Splitter
+from victorpy.split import Splitter
 
 MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
@@ -163,10 +163,15 @@ def _probability(text: str, place: str) -> float | None:
 def _build(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str = "") -> Document:
     """Make a page of the rows; with a name, every row must be just one block."""
     splitter = Splitter(cuts)
-    splitter.walk(_events(rows, name))
+    texts_after = []
+    for row in rows:
+        _feed(splitter, row, f"{name}:{row.line}")
+        texts_after.append(splitter.texts)
+        if name:
+            splitter.cut()
     document = splitter.document()
     if name:
-        _check_rows(rows, splitter.cuts_after, document, name)
+        _check_rows(rows, texts_after, document, name)
 
     def first(key: str) -> str:
         return header.get(key, [""])[0]
@@ -192,68 +197,40 @@ def _check_rows(rows: list[_Row], texts_after: list[int], document: Document, na
             raise AnnotationError(f"{name}:{row.line}: a line is one block, and this makes {found}: {row.text[:60]!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
-    """An element as the splitter wants it; its texts are events of their own."""
-
-    tag: str
-    attributes: dict[str, str] = field(default_factory=dict)
-    text: None = None
-    tail: None = None
-
-    def items(self) -> list[tuple[str, str]]:
-        return list(self.attributes.items())
-
-
-def _events(rows: list[_Row], name: str) -> Iterator[Event]:
-    """The tags and texts of the rows; with a name, a cut after each row."""
-    opened: list[str] = []
-    for row in rows:
-        place = f"{name}:{row.line}"
-        if _TAG.sub("", row.markup).strip():
-            raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
-        yield from _row_events(row.markup + row.text, opened, place)
-        if name:
-            yield "cut", None
-    for tag in reversed(opened):
-        yield "end", _Tag(tag)
-
-
-def _row_events(line: str, opened: list[str], place: str) -> Iterator[Event]:
+def _feed(splitter: Splitter, row: _Row, place: str) -> None:
+    """Give a line's tags and texts to the splitter."""
+    if _TAG.sub("", row.markup).strip():
+        raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
     at = 0
     shown_by_image = False  # then the text behind the tag is the image's alt, and not wanted twice
+    line = row.markup + row.text
     for found in _TAG.finditer(line):
-        yield from _text_events(line[at : found.start()], place)
-        slash, tag, attributes = found.groups()
-        shown_by_image = False
-        if slash:
-            _close(tag, opened, place)
-            yield "end", _Tag(tag)
-        else:
-            node = _Tag(tag, {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)})
-            shown_by_image = tag == "img" and bool(node.attributes.get("alt", "").strip())
-            yield "start", node
-            if tag in VOID:
-                yield "end", node
-            else:
-                opened.append(tag)
+        _feed_text(splitter, line[at : found.start()], place)
+        shown_by_image = _feed_tag(splitter, found[1], found[2], found[3], place)
         at = found.end()
     if not shown_by_image:
-        yield from _text_events(line[at:], place)
+        _feed_text(splitter, line[at:], place)
 
 
-def _close(tag: str, opened: list[str], place: str) -> None:
-    if not opened or opened[-1] != tag:
-        innermost = opened[-1] if opened else ""
-        raise AnnotationError(f"{place}: </{tag}> closes nothing: <{innermost}> is open")
-    opened.pop()
-
-
-def _text_events(text: str, place: str) -> Iterator[Event]:
+def _feed_text(splitter: Splitter, text: str, place: str) -> None:
     if "<" in text or ">" in text:
         raise AnnotationError(f"{place}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
     if text:
-        yield "text", unescape(text)
+        splitter.text(unescape(text))
+
+
+def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str, place: str) -> bool:
+    """Pass a tag on; the answer is whether it was an image, whose text comes from its ``alt``."""
+    if slash:
+        if splitter.innermost != tag:
+            raise AnnotationError(f"{place}: </{tag}> closes nothing: <{splitter.innermost}> is open")
+        splitter.end()
+        return False
+    found = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attributes)}
+    splitter.start(tag, found)
+    if tag in VOID:
+        splitter.end()
+    return tag == "img" and bool(found.get("alt", "").strip())
 
 
 def _cut_again(page: CleanPage, document: Document) -> CleanPage:

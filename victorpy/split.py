@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -23,6 +22,7 @@ DEEPEST = 256
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
+_SPECIAL = frozenset(["pre", "img"])
 _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -32,24 +32,8 @@ def split(tree: Tree, cuts: Cuts) -> Document:
     """Split a page into blocks."""
     splitter = Splitter(cuts)
     if tree.root is not None:
-        splitter.walk(etree.iterwalk(tree.root, events=("start", "end")))
+        splitter.walk(tree.root)
     return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
-
-
-class Node(Protocol):
-    """What is asked of an element; lxml's have it."""
-
-    tag: str
-    text: str | None
-    tail: str | None
-
-    def items(self) -> Sequence[tuple[str, str]]:
-        """The attributes."""
-
-
-Event = tuple[str, Any]
-"""``("start", node)``, ``("end", node)``, ``("text", text)`` of a source whose nodes have none, or ``("cut", None)``
-where a block ends whatever the tags say."""
 
 
 class _Text(NamedTuple):
@@ -69,7 +53,7 @@ class _Text(NamedTuple):
 
 
 class Splitter:
-    """Makes blocks of start tags, texts and end tags: it notes them all, and cuts the texts at the end."""
+    """Makes blocks of the elements of a page: it notes their tags and texts, and cuts the texts at the end."""
 
     def __init__(self, cuts: Cuts) -> None:
         self._cuts = cuts
@@ -80,84 +64,124 @@ class Splitter:
         """Of every element its tag, its parent, its attributes and how many texts came before it."""
         self._closed: list[tuple[int, int, int]] = []
         """Of every element its number, how many elements were open or over when it closed, and how many texts."""
+        # The open elements, outermost first; -1 stands for the page around them.
+        self._tags: list[str] = []
+        self._numbers = [-1]
+        self._too_deep = 0
+        self._preformatted = 0
+        # Elements that nobody sees, and where in `_passed` their tags are.
+        self._hidden = False
         self._hiding: set[int] = set()
-        """Elements that nobody sees ..."""
         self._hiding_tags: list[int] = []
-        """... and where in `_passed` their tags are."""
-        self.cuts_after: list[int] = []
-        """How many texts came before each cut that was asked for."""
         # What came since the last text.
         self._gap = True
         self._cut = False
         self._indent = ""
 
-    def walk(self, events: Iterable[Event]) -> None:  # noqa: PLR0912, PLR0915 -- calls would cost half as much again
-        """Take a page's elements as they open and close; every element of every page passes this one loop."""
-        keep, block_level = self._cuts.attributes, self._cuts.block_level
-        passed, opened, texts = self._passed, self._opened, self._texts
-        open_elements, tags = [-1], [""]  # outermost first; -1 stands for the page around them
-        too_deep = preformatted = 0
-        hidden = False
-        for event, node in events:
-            if event == "start":
-                tag = node.tag
-                if not tag.isalnum():
-                    tag = _ODD.sub("_", tag)
-                passed.append(tag)
-                tags.append(tag)
-                attributes = node.items()
-                if attributes:
-                    attributes = {name: value for name, value in attributes if name in keep}
-                if len(open_elements) > DEEPEST:
-                    too_deep += 1
-                else:
-                    if attributes and not hidden and not _MAY_HIDE.isdisjoint(attributes) and _hides(attributes):
-                        hidden = True
-                        self._hiding.add(len(opened))
-                        self._hiding_tags.append(len(passed) - 1)
-                    opened.append((tag, open_elements[-1], attributes or _NONE, len(texts)))
-                    open_elements.append(len(opened) - 1)
-                    if tag == "pre":
-                        preformatted += 1
-                if tag == "img" and attributes and attributes.get("alt", "").strip():
-                    self._add_alone(attributes["alt"], open_elements[-1])
-                if preformatted and tag in block_level:
-                    self._indent = ""
-                text = node.text
-            elif event == "end":
-                tag = tags.pop()
-                if tag not in VOID:
-                    passed.append("/" + tag)
-                    if preformatted and tag in block_level:
-                        self._indent = ""
-                if too_deep:
-                    too_deep -= 1
-                else:
-                    if tag == "pre":
-                        preformatted -= 1
-                    number = open_elements.pop()
-                    self._closed.append((number, len(opened), len(texts)))
-                    if hidden:  # whatever closes where nobody sees it cuts
-                        self._hiding_tags.append(len(passed) - 1)
-                        hidden = number not in self._hiding
-                text = node.tail
-            elif event == "text":
-                text = node
-            else:
-                self.cuts_after.append(len(texts))
-                self._cut = True
-                continue
+    def walk(self, root: etree._Element) -> None:
+        """Take a tree. Every element of every page passes here, in `start` and in `end`."""
+        keep, start, end, add_text = self._cuts.attributes, self.start, self.end, self.text
+        around: list[etree._Element] = []
+        for node in root.iter():
+            parent = node.getparent()
+            while around and around[-1] is not parent:
+                end()
+                text = around.pop().tail
+                if text:
+                    add_text(text)
+            tag = node.tag
+            if not tag.isalnum():
+                tag = _ODD.sub("_", tag)
+            items: Any = node.items()
+            start(tag, {name: value for name, value in items if name in keep} if items else _NONE)
+            around.append(node)
+            text = node.text
             if text:
-                if preformatted:
-                    self._add_lines(_LINE_END.split(text), open_elements)
-                elif text.isspace():
-                    self._gap = True
-                else:
-                    texts.append(_Text(text, open_elements[-1], len(passed), self._gap, self._cut, None))
-                    self._gap = self._cut = False
+                add_text(text)
+        for node in reversed(around):
+            end()
+            if node.tail:
+                add_text(node.tail)
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Open an element; an image's ``alt`` becomes its text."""
+        self._passed.append(tag)
+        self._tags.append(tag)
+        numbers = self._numbers
+        if len(numbers) > DEEPEST:
+            self._too_deep += 1
+        else:
+            opened = self._opened
+            opened.append((tag, numbers[-1], attributes, len(self._texts)))
+            numbers.append(len(opened) - 1)
+        if tag in _SPECIAL or self._preformatted or not _MAY_HIDE.isdisjoint(attributes):
+            self._start_special(tag, attributes)
+
+    def end(self) -> None:
+        """Close the innermost element."""
+        tag = self._tags.pop()
+        if tag not in VOID:
+            self._passed.append("/" + tag)
+        if self._too_deep or self._preformatted or self._hidden:
+            self._end_special(tag)
+        else:
+            self._closed.append((self._numbers.pop(), len(self._opened), len(self._texts)))
+
+    def text(self, text: str) -> None:
+        """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
+        if self._preformatted:
+            self._add_lines(text)
+        elif text.isspace():
+            self._gap = True
+        else:
+            self._texts.append(_Text(text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
+            self._gap = self._cut = False
+
+    def cut(self) -> None:
+        """End the block, whatever comes next."""
+        self._cut = True
+
+    @property
+    def innermost(self) -> str:
+        """The tag of the innermost open element, or nothing."""
+        return self._tags[-1] if self._tags else ""
+
+    @property
+    def texts(self) -> int:
+        """How many texts there are so far."""
+        return len(self._texts)
+
+    def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
+        """Look at an element that may hide its text, keep its white space, or be an image with a text of its own."""
+        if self._preformatted and tag in self._cuts.block_level:
+            self._indent = ""
+        if tag == "img" and attributes.get("alt", "").strip():
+            self._add_alone(attributes["alt"])
+        if not self._too_deep:
+            self._preformatted += tag == "pre"
+            if not self._hidden and _hides(attributes):
+                self._hidden = True
+                self._hiding.add(self._numbers[-1])
+                self._hiding_tags.append(len(self._passed) - 1)
+
+    def _end_special(self, tag: str) -> None:
+        """Close an element where something is special."""
+        if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
+            self._indent = ""
+        if self._too_deep:
+            self._too_deep -= 1
+            return
+        self._preformatted -= tag == "pre"
+        number = self._numbers.pop()
+        self._closed.append((number, len(self._opened), len(self._texts)))
+        if self._hidden:  # whatever closes where nobody sees it cuts
+            self._hiding_tags.append(len(self._passed) - 1)
+            self._hidden = number not in self._hiding
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
-        """Cut the texts into blocks and return the page."""
+        """Close what is open, cut the texts into blocks and return the page."""
+        while self._tags:
+            self.end()
         elements = self._elements()
         blocks = self._blocks(elements)
         begun = [0]
@@ -176,19 +200,19 @@ class Splitter:
             split="every" if self._cuts.every else "block",
         )
 
-    def _add_alone(self, text: str, element: int) -> None:
+    def _add_alone(self, text: str) -> None:
         """Add text that belongs to nothing around it."""
-        self._texts.append(_Text(text, element, len(self._passed), gap=True, cut=True, indent=None))
+        self._texts.append(_Text(text, self._numbers[-1], len(self._passed), gap=True, cut=True, indent=None))
         self._gap = self._cut = True
 
-    def _add_lines(self, lines: list[str], open_elements: list[int]) -> None:
+    def _add_lines(self, text: str) -> None:
         """Add the lines of a ``<pre>``, as if a ``<br>`` stood between them."""
-        element = open_elements[-1]
-        for number, line in enumerate(lines):
+        element = self._numbers[-1]
+        for number, line in enumerate(_LINE_END.split(text)):
             if number:
                 self._passed.append("br")
                 self._indent = ""
-                if len(open_elements) <= DEEPEST:
+                if len(self._numbers) <= DEEPEST:
                     self._opened.append(("br", element, _NONE, len(self._texts)))
                     self._closed.append((len(self._opened) - 1, len(self._opened), len(self._texts)))
             if line.strip():

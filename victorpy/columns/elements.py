@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -67,16 +67,17 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _pieces(self) -> npt.NDArray[np.int64]:
-        rows = [(piece.start, piece.element) for block in self.blocks for piece in block.pieces]
-        return np.maximum(np.array(rows, dtype=np.int64).reshape(-1, 2), 0)
+        starts = [piece.start for block in self.blocks for piece in block.pieces]
+        elements = [piece.element for block in self.blocks for piece in block.pieces]
+        return np.maximum(np.array([starts, elements], dtype=np.int64), 0)
 
     @cached_property
     def _piece_starts(self) -> Counts:
-        return self._starts[self._piece_block] + self._pieces[:, 0]
+        return self._starts[self._piece_block] + self._pieces[0]
 
     @property
     def _piece_element(self) -> Counts:
-        return self._pieces[:, 1]
+        return self._pieces[1]
 
     # Elements.
 
@@ -225,8 +226,9 @@ class ElementColumns(TextColumns):
         owner = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
         numbers = dict(self._tag_numbers)
         numbers |= {"/" + tag: number for tag, number in numbers.items()}
-        passed = chain.from_iterable(block.distance for block in self.blocks)
-        return np.array([numbers.get(tag, -1) for tag in passed], dtype=np.int64), owner
+        passed = chain.from_iterable([block.distance for block in self.blocks])
+        unknown = repeat(-1)  # a tag that the page has no element of
+        return np.fromiter(map(numbers.get, passed, unknown), dtype=np.int64, count=len(owner)), owner
 
     def passed(self, tags: Iterable[str]) -> Counts:
         """How many opening or closing tags of these were passed since the block before."""

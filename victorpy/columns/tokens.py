@@ -37,7 +37,7 @@ class TokenColumns(ElementColumns):
         """
         if not self.count:
             return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
-        tokens = tokens_of_words(self._joined)
+        tokens = _words_in(self._joined, self._codes, self._flags)
         return tokens.hashes, self._block_of_char[tokens.starts]
 
     @cached_property
@@ -173,7 +173,10 @@ class Tokens(NamedTuple):
 def tokens_of_words(text: str) -> Tokens:
     """Find the words of a text."""
     codes = code_points(text)
-    flags = unicode.flags_table()[codes]
+    return _words_in(text, codes, unicode.flags_table()[codes])
+
+
+def _words_in(text: str, codes: npt.NDArray[np.uint32], flags: npt.NDArray[np.uint8]) -> Tokens:
     unspaced = (flags & unicode.UNSPACED) != 0
     wordly = ((flags & (unicode.LETTER | unicode.DIGIT)) != 0) & ~unspaced
     begins = wordly.copy()

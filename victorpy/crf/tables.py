@@ -54,12 +54,12 @@ class Layout:
             self._weights[depth, number] = weight
             weight *= int(self.radices[reference.feature])
 
-    def numbers(self, table: Codes) -> Ints:
-        """Give the attributes of a page's blocks: a row a line, a column a block."""
+    def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
+        """Give the attributes of a page's blocks, of some or of all: a row a line, a column a block."""
         reach = self.template.reach
         codes = padded(np.minimum(table, self.sizes[:, None]), reach)
-        places = np.arange(table.shape[1]) + reach
-        numbers = np.repeat(self.bases[:-1, None], table.shape[1], axis=1)
+        places = (np.arange(table.shape[1]) if blocks is None else blocks) + reach
+        numbers = np.repeat(self.bases[:-1, None], len(places), axis=1)
         for features, offsets, weights in zip(self._features, self._offsets, self._weights, strict=True):
             used = np.flatnonzero(weights)
             found = codes[features[used, None], places + offsets[used, None]]
@@ -99,9 +99,9 @@ class Tables:
     def _weights_or_none(self) -> Floats:
         return np.vstack([np.zeros((1, len(self.labels))), self.weights])
 
-    def states(self, table: Codes) -> Floats:
-        """Score every label of every block of a page."""
-        rows = self._rows[self.layout.numbers(table)]
+    def states(self, table: Codes, blocks: Ints | None = None) -> Floats:
+        """Score every label of a page's blocks, of some or of all."""
+        rows = self._rows[self.layout.numbers(table, blocks)]
         return self._weights_or_none[rows].sum(axis=0)
 
     def save(self, path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from victorpy.columns import Columns, Flags
 from victorpy.config import Config, load_config
@@ -23,6 +24,8 @@ from victorpy.template import load_template
 
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
+
+Numbers = npt.NDArray[np.int64]
 
 # What beta of the F-measure each way to favor is: how much more recall counts than precision.
 BETA = {"precision": 0.5, "balanced": 0.9, "recall": 2.0}
@@ -117,14 +120,14 @@ class CRFLabeller(Labeller):
         """Label the blocks of a page, with probabilities."""
         tables = self._tables()
         page = self._columns(document)
-        states = tables.states(self.prepare().encode(page))
-        content = None if page.evidence is None else _probability(page.evidence)
-        chosen, shares, content = self._decode(tables, states, content, page)
+        table = self.prepare().encode(page)
+        chosen, shares, content = (
+            self._decode(tables, table, page) if page.evidence is None else self._decode_evidence(tables, table, page)
+        )
         kinds = [Label(label) for label in tables.labels]
-        labels = tuple([kinds[number] for number in chosen])
         kept = np.array([kind.is_content for kind in kinds], dtype=bool)[chosen]
         return Labelling(
-            labels,
+            tuple([kinds[number] for number in chosen.tolist()]),
             _rounded(shares[np.arange(len(chosen)), chosen]),
             _rounded(content),
             round(expected_f1(content, page.words + WORD_OF_A_BLOCK, kept), DIGITS),
@@ -154,27 +157,46 @@ class CRFLabeller(Labeller):
             page.evidence = self.evidence_.log_odds(page)
         return page
 
-    def _decode(
-        self, tables: Tables, states: Floats, content: Floats | None, page: Columns
-    ) -> tuple[list[int], Floats, Floats]:
+    @property
+    def _way(self) -> str:
+        """How labels are chosen."""
+        return self.prepare().config.one("decode", "viterbi") if self.threshold is None else "marginal"
+
+    def _decode(self, tables: Tables, table: Codes, page: Columns) -> tuple[Numbers, Floats, Floats]:
         """Choose a label for every block; with it go the probabilities of all labels, and that of content."""
-        decode = self.prepare().config.one("decode", "viterbi") if self.threshold is None else "marginal"
-        noise = tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
-        shares: Floats = np.zeros(states.shape)
-        if content is None or decode == "viterbi":
-            shares = marginals(states, tables.transitions)
-            content = _content(tables, shares)
-            if decode == "viterbi":
-                return viterbi(states, tables.transitions).tolist(), shares, content
-        keep = self._kept(content, page) if decode == "expected" else content >= self._threshold(content)
-        if self.evidence_ is not None:
-            shares = _kinds_given_content(states, tables.transitions, content, keep, noise)
+        states = tables.states(table)
+        shares = marginals(states, tables.transitions)
+        content = _content(tables, shares)
+        if self._way == "viterbi":
+            return viterbi(states, tables.transitions), shares, content
+        noise = _noise(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
-        return np.where(keep, best, noise).tolist(), shares, content
+        return np.where(self._kept(content, page), best, noise), shares, content
+
+    def _decode_evidence(self, tables: Tables, table: Codes, page: Columns) -> tuple[Numbers, Floats, Floats]:
+        """The same where the evidence says what is content: the chain then says which kind it is."""
+        assert page.evidence is not None
+        content = 1 / (1 + np.exp(-page.evidence))
+        if self._way == "viterbi" or _noise(tables) < 0:
+            chosen, shares, _ = self._decode(tables, table, page)
+            return chosen, shares, content
+        keep = self._kept(content, page)
+        shares = np.zeros((page.count, len(tables.labels)))
+        shares[:, _noise(tables)] = 1 - content
+        # Noise that stands between kept blocks cuts the chain, so that only what is beside a kept one matters.
+        beside = keep.copy()
+        beside[1:] |= keep[:-1]
+        beside[:-1] |= keep[1:]
+        used = np.flatnonzero(beside)
+        kinds = _kinds_given_content(tables, tables.states(table, used), keep[used])
+        shares[keep] = kinds[keep[used]] * content[keep, None]
+        return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
 
     def _kept(self, content: Floats, page: Columns) -> Flags:
-        """Which blocks are kept so that the page's expected F is highest."""
+        """Which blocks are kept: those that are probable enough, or that make the page's expected F highest."""
         config = self.prepare().config
+        if self._way == "marginal":
+            return content >= self._threshold(content)
         favor = config.one("favor", "balanced")
         weight = page.words + WORD_OF_A_BLOCK
         cut, expected = best_cut(content, weight, BETA[favor])
@@ -249,18 +271,18 @@ def _fit_evidence(pages: Sequence[tuple[Document, list[str]]], config: Config, r
     return fit_evidence(documents, content, sites, config, report)
 
 
-def _kinds_given_content(states: Floats, transitions: Floats, content: Floats, keep: Flags, noise: int) -> Floats:
-    """The probabilities of labels, where the evidence says what is content and the chain which kind it is."""
-    if noise < 0:
-        return marginals(states, transitions)
+def _noise(tables: Tables) -> int:
+    """The number of the label for noise, -1 where the model has none."""
+    return tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
+
+
+def _kinds_given_content(tables: Tables, states: Floats, keep: Flags) -> Floats:
+    """The probabilities of labels, where it is known which blocks are content."""
+    is_noise = np.arange(len(tables.labels)) == _noise(tables)
     allowed = states.copy()
-    is_noise = np.arange(states.shape[1]) == noise
-    allowed[keep, noise] -= _NEVER
+    allowed[np.ix_(keep, is_noise)] -= _NEVER
     allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
-    shares = marginals(allowed, transitions)
-    shares[keep] *= content[keep, None]
-    shares[~keep, noise] = 1 - content[~keep]
-    return shares
+    return marginals(allowed, tables.transitions)
 
 
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
@@ -277,10 +299,6 @@ def _content(tables: Tables, shares: Floats) -> Floats:
     """The probability that a block is content: all labels but noise."""
     kept = [Label(label).is_content for label in tables.labels]
     return shares[:, kept].sum(axis=1)
-
-
-def _probability(log_odds: Floats) -> Floats:
-    return 1 / (1 + np.exp(-log_odds))
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:
