@@ -60,10 +60,9 @@ class Splitter:
         self._texts: list[_Text] = []
         self._passed: list[str] = []
         """The tags passed so far, those that close with a slash."""
-        self._opened: list[tuple[str, int, dict[str, str], int]] = []
-        """Of every element its tag, its parent, its attributes and how many texts came before it."""
-        self._closed: list[tuple[int, int, int]] = []
-        """Of every element its number, how many elements were open or over when it closed, and how many texts."""
+        # The elements, in plain lists: tuples would keep Python's garbage collector busy. Blocks are counted in texts
+        # until they are known.
+        self._elements = Elements()
         # The open elements, outermost first; -1 stands for the page around them.
         self._tags: list[str] = []
         self._numbers = [-1]
@@ -111,9 +110,7 @@ class Splitter:
         if len(numbers) > DEEPEST:
             self._too_deep += 1
         else:
-            opened = self._opened
-            opened.append((tag, numbers[-1], attributes, len(self._texts)))
-            numbers.append(len(opened) - 1)
+            numbers.append(self._open(tag, attributes, numbers[-1]))
         if tag in _SPECIAL or self._preformatted or not _MAY_HIDE.isdisjoint(attributes):
             self._start_special(tag, attributes)
 
@@ -125,7 +122,24 @@ class Splitter:
         if self._too_deep or self._preformatted or self._hidden:
             self._end_special(tag)
         else:
-            self._closed.append((self._numbers.pop(), len(self._opened), len(self._texts)))
+            self._close(self._numbers.pop())
+
+    def _open(self, tag: str, attributes: dict[str, str], parent: int) -> int:
+        """Note an element and give its number."""
+        elements, texts = self._elements, len(self._texts)
+        number = len(elements.tag)
+        elements.tag.append(tag)
+        elements.parent.append(parent)
+        elements.attributes.append(attributes)
+        elements.stop.append(number + 1)
+        elements.first_block.append(texts)
+        elements.stop_block.append(texts)
+        return number
+
+    def _close(self, number: int) -> None:
+        elements = self._elements
+        elements.stop[number] = len(elements.tag)
+        elements.stop_block[number] = len(self._texts)
 
     def text(self, text: str) -> None:
         """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
@@ -173,7 +187,7 @@ class Splitter:
             return
         self._preformatted -= tag == "pre"
         number = self._numbers.pop()
-        self._closed.append((number, len(self._opened), len(self._texts)))
+        self._close(number)
         if self._hidden:  # whatever closes where nobody sees it cuts
             self._hiding_tags.append(len(self._passed) - 1)
             self._hidden = number not in self._hiding
@@ -182,7 +196,7 @@ class Splitter:
         """Close what is open, cut the texts into blocks and return the page."""
         while self._tags:
             self.end()
-        elements = self._elements()
+        elements = self._elements
         blocks = self._blocks(elements)
         begun = [0]
         for block in blocks:
@@ -213,24 +227,13 @@ class Splitter:
                 self._passed.append("br")
                 self._indent = ""
                 if len(self._numbers) <= DEEPEST:
-                    self._opened.append(("br", element, _NONE, len(self._texts)))
-                    self._closed.append((len(self._opened) - 1, len(self._opened), len(self._texts)))
+                    self._open("br", _NONE, element)
             if line.strip():
                 self._texts.append(_Text(line, element, len(self._passed), self._gap, self._cut, self._indent))
                 self._gap = self._cut = False
                 self._indent = ""
             else:
                 self._indent += line  # goes before what comes next on the line, if anything does
-
-    def _elements(self) -> Elements:
-        """The elements; their blocks are counted in texts, until the blocks are known."""
-        columns = [list(column) for column in zip(*self._opened, strict=True)] or [[], [], [], []]
-        tag, parent, attributes, first_text = columns
-        stop, stop_text = [len(tag)] * len(tag), [len(self._texts)] * len(tag)
-        for number, its_stop, its_texts in self._closed:
-            stop[number] = its_stop
-            stop_text[number] = its_texts
-        return Elements(tag, parent, attributes, stop, first_text, stop_text)
 
     def _blocks(self, elements: Elements) -> list[Block]:
         """Join the texts that nothing cuts apart."""
