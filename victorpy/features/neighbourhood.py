@@ -125,6 +125,30 @@ def look_word_share(page: Columns) -> Column:
     return page.look_sums.words / page.all_words
 
 
+@feature("look.again")
+def look_again(page: Columns) -> Column:
+    """1 where the block looks like the block before: the same names of its element and its parent."""
+    return _as_before(page.look)
+
+
+@feature("element.again")
+def element_again(page: Columns) -> Column:
+    """1 where the block lies in the same element as the block before, so that only a line break divides them."""
+    return _as_before(page.element)
+
+
+@feature("parent.again")
+def parent_again(page: Columns) -> Column:
+    """1 where the block's element has the same parent as that of the block before."""
+    return _as_before(page.ancestor(1))
+
+
+def _as_before(column: Column) -> Column:
+    same = np.zeros(len(column), dtype=bool)
+    same[1:] = column[1:] == column[:-1]
+    return same
+
+
 @feature("words-before")
 def words_before(page: Columns) -> Column:
     """Number of words in the page before the block."""
