@@ -13,6 +13,15 @@ import numpy.typing as npt
 from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
 
+HIGHEST = 6
+"""So many levels above a block's own element are looked at."""
+
+REACHES = (1, 2, 3, 5, 12, 25)
+"""How far windows around a block reach."""
+
+# So many tags of a page fit a number's bits.
+_BITS = 64
+
 
 class Sums(NamedTuple):
     """What a stretch of the page around each block holds: an ancestor of the block, or a window of blocks."""
@@ -147,13 +156,19 @@ class ElementColumns(TextColumns):
 
     def within(self, what: str) -> Flags:
         """Which blocks lie in an element with this tag, or with a tag of this class."""
-        if what not in self._within:
-            self._within[what] = self.inside(self.elements_with(self.tags_of(what))) > 0
-        return self._within[what]
+        tags = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
+        if max(tags, default=0) >= _BITS:
+            return self.inside(self.elements_with(self.tags_of(what))) > 0
+        return (self._tags_around & np.uint64(sum(1 << number for number in tags))) != 0
 
     @cached_property
-    def _within(self) -> dict[str, Flags]:
-        return {}
+    def _tags_around(self) -> npt.NDArray[np.uint64]:
+        """A bit for each of the page's first tags that is around a block."""
+        bits = {tag: 1 << number if number < _BITS else 0 for tag, number in self._tag_numbers.items()}
+        around: list[int] = []
+        for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
+            around.append(bits[tag] | around[parent] if parent >= 0 else bits[tag])
+        return np.array(around, dtype=np.uint64)[self.element]
 
     def ancestor(self, levels: int) -> Counts:
         """The element so many levels above each block's own; the root where there are not so many."""
@@ -174,39 +189,37 @@ class ElementColumns(TextColumns):
         return total[stop[element]] - total[first[element]]
 
     def ancestor_sums(self, levels: int) -> Sums:
-        """What the element so many levels above each block's own holds."""
-        if levels not in self._ancestor_sums:
-            element = self.ancestor(levels)
-            first, stop = self.block_range
-            first, stop = first[element], stop[element]
-            words, link_words = self._running_words
-            self._ancestor_sums[levels] = Sums(
-                words[stop] - words[first], link_words[stop] - link_words[first], stop - first
-            )
-        return self._ancestor_sums[levels]
+        """What the element so many levels above each block's own holds, `HIGHEST` levels at most."""
+        words, link_words, blocks = self._ancestor_sums
+        return Sums(words[levels], link_words[levels], blocks[levels])
 
     @cached_property
-    def _ancestor_sums(self) -> dict[int, Sums]:
-        return {}
+    def _ancestor_sums(self) -> Sums:
+        """The sums of all levels, a row each."""
+        elements = np.stack([self.ancestor(level) for level in range(HIGHEST + 1)])
+        first, stop = self.block_range
+        return self._sums(first[elements], stop[elements])
+
+    def _sums(self, first: Counts, stop: Counts) -> Sums:
+        """What the blocks from one to before another hold."""
+        words, link_words = self._running_words
+        return Sums(words[stop] - words[first], link_words[stop] - link_words[first], stop - first)
 
     @cached_property
     def _running_words(self) -> tuple[Floats, Floats]:
         return running_total(self.words), running_total(self.link_words)
 
     def window_sums(self, reach: int) -> Sums:
-        """What the blocks at most so far away hold together."""
-        if reach not in self._window_sums:
-            at = np.arange(self.count)
-            first, stop = np.maximum(at - reach, 0), np.minimum(at + reach + 1, self.count)
-            words, link_words = self._running_words
-            self._window_sums[reach] = Sums(
-                words[stop] - words[first], link_words[stop] - link_words[first], stop - first
-            )
-        return self._window_sums[reach]
+        """What the blocks at most so far away, one of `REACHES`, hold together."""
+        words, link_words, blocks = self._window_sums
+        number = REACHES.index(reach)
+        return Sums(words[number], link_words[number], blocks[number])
 
     @cached_property
-    def _window_sums(self) -> dict[int, Sums]:
-        return {}
+    def _window_sums(self) -> Sums:
+        at = np.arange(self.count)
+        reaches = np.array(REACHES)[:, None]
+        return self._sums(np.maximum(at - reaches, 0), np.minimum(at + reaches + 1, self.count))
 
     @cached_property
     def children(self) -> Counts:
