@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> Results:
     if len(set(sets)) < len(sets):
         raise DataError(f"two data sets have the same name, {', '.join(sets)}: compare them one after the other")
     cleaners = find_cleaners(models, arguments.favor)
+    if len(cleaners) == len(models) + 1:
+        print("no other cleaner is installed to compare with: pip install 'victorpy[peers]'", file=sys.stderr)
     trained_on = {cleaner_name(model, arguments.favor): training_sets(model, sets) for model in models}
     pages = tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None)
     return Results(tell_story(arguments), trained_on, clean_all(pages, cleaners))

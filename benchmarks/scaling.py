@@ -5,6 +5,7 @@ python benchmarks/scaling.py
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -40,6 +41,8 @@ SHAPES: list[tuple[str, Callable[[int], str], list[int]]] = [
 
 def main() -> None:
     """Print a table for each shape of page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args()
     cleaners = {name: Cleaner.load(name) for name in ("default", "cleaneval")}
     print(f"{'model':<10} {'size':>8} {'shape':<22} {'seconds':>8}  times the one before (times the size)")
     for model, cleaner in cleaners.items():

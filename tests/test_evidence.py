@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from victorpy import Cleaner, ConfigError, DataError, Document, Label, ModelError, VictorError, clean, load_config
+from victorpy import Cleaner, ConfigError, Document, Label, ModelError, VictorError, clean, load_config
 from victorpy.anno import load_anno
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
@@ -579,7 +579,7 @@ def test_the_feature_evidence_wants_evidence(tmp_path):
     config = config_of(tmp_path, "include base\nsplit: block\ncrf-features: evidence\ncrf-template: mine\n")
     (tmp_path / "mine.tpl").write_text("%x[0,evidence]\n")
     page = load_anno(ANNOS[0], config.cuts)
-    with pytest.raises(DataError, match="set evidence: trees"):
+    with pytest.raises(ConfigError, match=r"mine\.conf:3: crf-features: .*set evidence: trees"):
         CRFLabeller(config).fit([page.document], [page.labels])
 
 

@@ -278,3 +278,21 @@ def test_a_page_without_text_has_no_blocks_and_all_its_tags(config: Config) -> N
     document = read_document("<div><br></div>", config)
     assert document.blocks == ()
     assert document.trailing == ("html", "body", "div", "br", "/div", "/body", "/html")
+
+
+def test_tags_inside_hidden_text_cut_it_no_more_than_others(default_config: Config) -> None:
+    page = '<p>was <del aria-hidden="true"><bdi><span>$</span>30.00</bdi></del> now <b>$</b>21.00</p>'
+    assert texts(page, default_config) == ["was", "$30.00", "now $21.00"]
+    assert [block.hidden for block in read_document(page, default_config).blocks] == [False, True, False]
+
+
+def test_every_list_item_of_a_hidden_list_is_cut_alike(default_config: Config) -> None:
+    page = '<ol aria-hidden="true"><li><p><b>A</b>: b</p></li><li><p><b>C</b>: d</p></li></ol>'
+    assert texts(page, default_config) == ["A: b", "C: d"]
+
+
+def test_labels_of_fields_are_not_glued_together(default_config: Config) -> None:
+    assert texts("<form><label>Hub gear</label><label>Derailleur</label></form>", default_config) == [
+        "Hub gear",
+        "Derailleur",
+    ]

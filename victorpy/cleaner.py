@@ -28,6 +28,8 @@ def read_document(
     source: str = "",
 ) -> Document:
     """Take a page from bytes to blocks; an annotation file is a page too."""
+    if not isinstance(page, (bytes, bytearray, str)):
+        raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
     if is_anno(page):
         return replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
     decoded = decode(page, content_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ class Encoder:
         column = self.raw(page)
         if self.bins:
             # The largest value less than or equal to the number; below all of them, the smallest.
-            return np.maximum(np.searchsorted([float(bin) for bin in self.bins], column, side="right") - 1, 0)
+            return np.maximum(np.searchsorted(_edges(self.bins), column, side="right") - 1, 0)
         if self.scale:
             return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
         return self._whole(column)
@@ -65,6 +66,11 @@ class Encoder:
     def value(self, code: int) -> str:
         """Say which value a code stands for."""
         return self.bins[min(code, len(self.bins) - 1)] if self.bins else str(code)
+
+
+@lru_cache(maxsize=1024)
+def _edges(bins: tuple[str, ...]) -> npt.NDArray[np.float64]:
+    return np.array([float(edge) for edge in bins])
 
 
 def make_encoders(config: Config) -> list[Encoder]:

@@ -98,7 +98,7 @@ def _write_meta(directory: Path, tables: Tables, training: Mapping[str, Any]) ->
         "format": FORMAT,
         "labels": list(tables.labels),
         "files": {path.name: _digest(path.read_bytes()) for path in sorted(directory.iterdir())},
-        "versions": {name: _version(name) for name in ("victorpy", "python-crfsuite", "numpy", "lxml")},
+        "versions": {name: _version(name) for name in ("victorpy", "python-crfsuite", "catboost", "numpy", "lxml")},
         "python": platform.python_version(),
         "attributes": len(tables.numbers),
         "training": dict(training),

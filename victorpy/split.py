@@ -188,9 +188,9 @@ class Splitter:
         self._preformatted -= tag == "pre"
         number = self._numbers.pop()
         self._close(number)
-        if self._hidden:  # whatever closes where nobody sees it cuts
+        if number in self._hiding:
+            self._hidden = False
             self._hiding_tags.append(len(self._passed) - 1)
-            self._hidden = number not in self._hiding
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
         """Close what is open, cut the texts into blocks and return the page."""

@@ -1,4 +1,4 @@
-"""Features: list every feature, its family, whether a config uses it, and what it is.
+"""Features: list every feature, its family, what of a config uses it, and what it is.
 
 examples:
   victor features                       all of them, and which the default config uses
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 
 from victorpy.config import load_config
+from victorpy.evidence.inputs import load_evidence_template
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
 
 
@@ -25,13 +26,14 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     load_modules(config)
     check_features(config)
-    used = config.features
-    names = [*used, *(name for name in FEATURES if name not in used)]
+    trees = load_evidence_template(config).features if config.get("evidence") else ()
+    used = dict.fromkeys([*config.features, *trees])
     rows = []
-    for name in names:
+    for name in [*used, *(name for name in FEATURES if name not in used)]:
         found = find_feature(name)
         if found and (name in used or not arguments.used):
-            rows.append((name, found.family, "yes" if name in used else "-", found.description))
+            users = [user for user, names in (("crf", config.features), ("trees", trees)) if name in names]
+            rows.append((name, found.family, "+".join(users) or "-", found.description))
     widths = [max(len(row[column]) for row in [*rows, ("feature", "family", "used")]) for column in range(3)]
     for row in [("feature", "family", "used", "description"), *rows]:
         print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]))

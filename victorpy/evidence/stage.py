@@ -17,7 +17,7 @@ from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.evidence.lexicon import Lexicon, Poll, Votes, spell
-from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, constant, grow
+from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, check_settings, constant, grow
 from victorpy.groups import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
@@ -103,11 +103,16 @@ class _Training:
     ) -> None:
         self._report = report
         self._settings = tree_settings(config)
+        check_settings(self._settings, config)
         self._folds = int(config.one("evidence-folds", "4"))
         self._layers = layer_count(config)
         self._inputs = Inputs(config)
         self._content = content
         self._sites = sites
+        if len(set(sites)) < self._folds:
+            report(
+                f"evidence: the pages are of {len(set(sites))} sites only; they are judged page by page, not by site"
+            )
         report(f"evidence: features of {len(documents):,} pages")
         poll = Poll()
         self._pages = []

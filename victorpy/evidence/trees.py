@@ -6,6 +6,7 @@ comparisons and one look-up among 2**d leaves, which a few array operations do f
 
 from __future__ import annotations
 
+import inspect
 import json
 import tempfile
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.columns import Flags, Floats
-from victorpy.errors import ConfigError, VictorError
+from victorpy.config import Config
+from victorpy.errors import ConfigError, VictorError, suggest
 
 Matrix = npt.NDArray[np.float32]
 """Numbers, a row a feature, a column a block."""
@@ -94,26 +96,41 @@ class Forest:
         return cls(features, borders, leaves, float(bias[0]))
 
 
+def check_settings(settings: Mapping[str, Any], config: Config) -> None:
+    """Refuse to begin without CatBoost, or with settings that it does not have."""
+    known = inspect.signature(_catboost().CatBoostClassifier.__init__).parameters
+    for name in settings:
+        if name not in known:
+            message = f"CatBoost has no parameter {name!r}{suggest(name, known)}"
+            raise config.error(f"{PARAMETER}{name}", message)
+
+
 def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any]) -> Forest:
     """Learn trees that tell content from noise; the settings are CatBoost's."""
-    try:
-        from catboost import CatBoostClassifier, CatBoostError
-    except ImportError as error:
-        raise VictorError(
-            "to train evidence trees CatBoost is needed, which cleaning is not: pip install 'victorpy[train]'"
-        ) from error
+    catboost = _catboost()
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
         return constant(content)
     try:
-        learner = CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
+        learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
         learner.fit(matrix.T, content.astype(np.int8), sample_weight=weights)
-    except (TypeError, CatBoostError) as error:
+    except (TypeError, catboost.CatBoostError) as error:
         given = ", ".join(f"{PARAMETER}{name}" for name in settings if name in str(error)) or f"{PARAMETER}*"
         raise ConfigError(f"{given}: CatBoost refuses its settings: {str(error).splitlines()[0]}") from error
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "trees.json"
         learner.save_model(str(path), format="json")
         return _read_catboost(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _catboost() -> Any:
+    try:
+        import catboost
+    except ImportError as error:
+        raise VictorError(
+            "to train evidence trees CatBoost is needed, which cleaning is not: pip install 'victorpy[train]', "
+            "or pip install -e '.[train]' in a clone"
+        ) from error
+    return catboost
 
 
 def constant(content: Flags) -> Forest:

@@ -140,6 +140,8 @@ def check_features(config: Config) -> None:
     check_settings(config)
     for name in config.get("crf-features"):
         check_feature(config, name, "crf-features")
+    if "evidence" in config.features and not config.get("evidence"):
+        raise config.error("crf-features", "'evidence' is what trees find, and there are none: set evidence: trees")
 
 
 def check_feature(config: Config, name: str, variable: str) -> None:
