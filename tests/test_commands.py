@@ -529,14 +529,16 @@ def test_features_lists_those_of_the_thesis():
     for line in lines[1:]:
         name, family, used, *description = line.split()
         assert family in {"markup", "content", "document"}, name
-        assert used == "yes"
+        assert used == "crf"
         assert len(description) > 2, name
 
 
 def test_features_lists_the_unused_too():
     every = victor("features", "--config", "cleaneval").stdout.decode().splitlines()
     marks = {line.split()[2] for line in every[1:]}
-    assert marks == {"yes", "-"}
+    assert marks == {"crf", "-"}
+    both = victor("features").stdout.decode().splitlines()
+    assert {line.split()[2] for line in both[1:]} == {"crf", "trees", "crf+trees", "-"}
 
 
 def test_features_of_a_config_with_an_unknown_feature_is_wrong_usage(tmp_path):

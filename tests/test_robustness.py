@@ -73,6 +73,17 @@ def test_a_page_of_nothing_but_noise_has_no_content():
     assert page.is_empty
 
 
+@pytest.mark.parametrize("sentence", ["Hello world.", "The shop is closed today because of snow.", "我们今天休息。"])
+def test_a_page_of_one_sentence_is_kept(sentence):
+    assert Cleaner.load().clean(f"<p>{sentence}</p>") == f"{sentence}\n"
+
+
+@pytest.mark.parametrize("page", [None, 3, ["<p>x</p>"]])
+def test_what_is_no_page_is_refused_by_its_type(page):
+    with pytest.raises(TypeError, match="a page is bytes or text, not"):
+        Cleaner.load().clean(page)
+
+
 def test_fewer_blocks_are_kept_the_higher_the_threshold():
     model = load_model()
     document = read_document(PAGE.read_bytes(), model.config)

@@ -30,7 +30,7 @@ Numbers = npt.NDArray[np.int64]
 # What beta of the F-measure each way to favor is: how much more recall counts than precision.
 BETA = {"precision": 0.5, "balanced": 0.9, "recall": 2.0}
 
-# A page of fewer blocks is never said to have no content because little of it looks like content.
+# A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
 
 # A block without words, a list of signs say, weighs so much all the same.
@@ -203,8 +203,10 @@ class CRFLabeller(Labeller):
         favor = config.one("favor", "balanced")
         weight = page.words + WORD_OF_A_BLOCK
         cut, expected = best_cut(content, weight, BETA[favor])
-        too_short = page.count < FEWEST_BLOCKS  # to be judged by what is around its blocks
-        if favor != "recall" and not too_short and expected < float(config.one("empty-below", "0")):
+        least = float(config.one("empty-below", "0"))
+        if page.count < FEWEST_BLOCKS:  # too short to be judged by what is around its blocks
+            least = min(least, LEAST_PROBABLE)
+        if favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         return content >= cut
 
