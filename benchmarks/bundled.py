@@ -15,22 +15,23 @@ from pathlib import Path
 
 import numpy as np
 
-from victorpy.columns import Columns
-from victorpy.config import Config, load_config
+from victorpy.columns import Floats
+from victorpy.config import load_config
 from victorpy.document import CleanPage
-from victorpy.evidence import best_cut, expected_f1
+from victorpy.errors import VictorError
+from victorpy.evidence import block_weights, expected_f1, probabilities
 from victorpy.gold import LabelledPage, load_gold, parse_data
-from victorpy.labellers.crf import BETA, WORD_OF_A_BLOCK, CRFLabeller
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.model import check_target
 from victorpy.scores import word_f1
 from victorpy.train import Trained, tell_story
 
 
-def score(page: LabelledPage, log_odds: np.ndarray, config: Config) -> dict[str, object]:
+def score(page: LabelledPage, log_odds: Floats, labeller: CRFLabeller) -> dict[str, object]:
     """Clean a page by the log-odds that training found for it, and score its words."""
-    probability = 1 / (1 + np.exp(-log_odds))
-    weight = Columns(page.document, config).words + WORD_OF_A_BLOCK
-    cut, expected = best_cut(probability, weight, BETA["balanced"])
-    kept = (probability >= cut) & (expected >= float(config.one("empty-below", "0")))
+    columns = labeller.prepare().columns(page.document, log_odds)
+    probability = probabilities(log_odds)
+    kept = labeller.kept(probability, columns)
     text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
     gold = "\n".join(segment.text for segment in page.gold)
     return {
@@ -40,7 +41,7 @@ def score(page: LabelledPage, log_odds: np.ndarray, config: Config) -> dict[str,
         "type": page.page_type,
         "language": language(page),
         "word_f1": round(word_f1(text, gold).f1, 4),
-        "confidence": round(expected_f1(probability, weight, kept), 4),
+        "confidence": round(expected_f1(probability, block_weights(columns), kept), 4),
     }
 
 
@@ -64,6 +65,15 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL")
     parser.add_argument("--scores", type=Path, metavar="FILE.json")
     arguments = parser.parse_args()
+    try:
+        train(arguments)
+    except VictorError as error:
+        parser.error(str(error))
+
+
+def train(arguments: argparse.Namespace) -> None:
+    """Train on the data that the arguments name, save the model, and print its scores by set."""
+    check_target(arguments.output)
     config = load_config(arguments.config)
     pages = load_gold(arguments.data, config, lambda said: print(said, file=sys.stderr))
     pages = [page for page in pages if page.document.blocks]
@@ -80,7 +90,7 @@ def main() -> None:
     )
     sets = sorted({page.data.partition(":")[0] for page in pages})
     found = labeller.found_in_training_
-    scores = [score(page, log_odds, config) for page, log_odds in zip(pages, found, strict=True)]
+    scores = [score(page, log_odds, labeller) for page, log_odds in zip(pages, found, strict=True)]
     if arguments.scores:
         arguments.scores.write_text(json.dumps(scores, indent=0), encoding="utf-8")
     for name in sets:

@@ -90,7 +90,9 @@ def load_judged(path: Path) -> list[Judged]:
             Judged(row["name"], float(row["confidence"]), float(row["word_f1"]))
             for row in json.loads(path.read_bytes())
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: no list of name, confidence and word_f1: {type(error).__name__}: {error}") from error
 
 

@@ -26,10 +26,10 @@ from peers import Extractor, cleaner_name, find_cleaners, versions
 from results import Cleaned, Page, Results, markdown
 from tqdm import tqdm
 
-from victorpy.cleaner import FAVORS
 from victorpy.datasets import GoldPage
 from victorpy.errors import DataError, VictorError
 from victorpy.scores import word_f1
+from victorpy.variables import FAVORS
 
 PICTURE = "f1-speed.png"
 

@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,47 +22,44 @@ import numpy as np
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Label
-from victorpy.evidence import best_cut, expected_f1
+from victorpy.errors import VictorError
+from victorpy.evidence import best_cut, block_weights, expected_f1, probabilities
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.groups import make_folds
-from victorpy.labellers.crf import BETA, WORD_OF_A_BLOCK, CRFLabeller
+from victorpy.labellers.crf import BETA, CRFLabeller
 from victorpy.scores import BlockCounts, word_f1
+from victorpy.variables import FAVORS
 
 
 def content_flags(page: LabelledPage, labeller: CRFLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:
     """Say which blocks each way keeps, and what F1 it expects."""
     columns = Columns(page.document, config)
-    weight = columns.words + WORD_OF_A_BLOCK
+    weight = block_weights(columns)
     assert labeller.evidence_ is not None
     odds = labeller.evidence_.log_odds(columns)
     (shares,) = labeller.predict_marginals([page.document])
     chain = np.array([1 - block.get(Label.OTHER, 0.0) for block in shares])
-    trees = sigmoid(odds)
-    both = sigmoid((odds + logit(chain)) / 2)
+    trees = probabilities(odds)
+    both = probabilities((odds + logit(chain)) / 2)
     for name, content in (("trees", trees), ("CRF marginals", chain), ("both", both)):
         cut, _ = best_cut(content, weight, BETA["balanced"])
         yield f"{name}, expected F1", content >= cut, expected_f1(content, weight, content >= cut)
     yield "trees, 0.3", trees >= 0.3, 0.0
     yield "trees, 0.5", trees >= 0.5, 0.0
-    least = float(config.one("empty-below", "0"))
-    for favor, beta in BETA.items():
-        cut, expected = best_cut(trees, weight, beta)
-        keep = (trees >= cut) & (expected >= least)
-        yield f"trees, favor {favor}, empty below {least}", keep, expected_f1(trees, weight, keep)
-    path = labeller.with_config(with_decode(config, "viterbi")).label(page.document).labels
+    for favor in FAVORS:
+        keep = labeller.with_config(changed(config, favor=favor)).kept(trees, columns)
+        yield (
+            f"trees, favor {favor}, empty below {config.one('empty-below', '0')}",
+            keep,
+            expected_f1(trees, weight, keep),
+        )
+    path = labeller.with_config(changed(config, decode="viterbi")).label(page.document).labels
     yield "CRF's best sequence", np.array([label.is_content for label in path], dtype=bool), 0.0
 
 
-def with_decode(config: Config, decode: str) -> Config:
-    """The same config with another way to decode."""
-    from dataclasses import replace
-
-    return replace(config, values={**config.values, "decode": (decode,)})
-
-
-def sigmoid(odds: Floats) -> Floats:
-    """Log-odds to probabilities."""
-    return np.asarray(1 / (1 + np.exp(-odds)))
+def changed(config: Config, **values: str) -> Config:
+    """The same config but for some variables."""
+    return replace(config, values={**config.values, **{name: (value,) for name, value in values.items()}})
 
 
 def logit(probability: Floats) -> Floats:
@@ -115,6 +113,14 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--save", type=Path, metavar="FILE.json")
     arguments = parser.parse_args()
+    try:
+        report(cross_validate(arguments))
+    except VictorError as error:
+        parser.error(str(error))
+
+
+def cross_validate(arguments: argparse.Namespace) -> list[dict[str, object]]:
+    """Train and score fold after fold; what is done is saved."""
     config = load_config(arguments.config)
     pages = load_gold(arguments.data, config, lambda said: None)
     pages = [page for page in pages if page.document.blocks]
@@ -124,7 +130,7 @@ def main() -> None:
         results += run_fold(pages, fold_of, fold, config)
         if arguments.save:
             arguments.save.write_text(json.dumps(results, indent=0), encoding="utf-8")
-    report(results)
+    return results
 
 
 def report(results: list[dict[str, object]]) -> None:

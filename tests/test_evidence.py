@@ -34,7 +34,7 @@ from victorpy.evidence.context import COLUMNS as AROUND
 from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
-from victorpy.evidence.stage import block_weights, make_lexicon
+from victorpy.evidence.stage import make_lexicon, training_weights
 from victorpy.evidence.trees import Forest, grow
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
@@ -656,8 +656,8 @@ def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
 
 def test_a_page_weighs_the_same_however_long_it_is():
     short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
-    assert block_weights(short).sum() == pytest.approx(block_weights(long).sum())
-    assert block_weights(short).tolist() == pytest.approx([60, 40])
+    assert training_weights(short).sum() == pytest.approx(training_weights(long).sum())
+    assert training_weights(short).tolist() == pytest.approx([60, 40])
 
 
 def test_a_saved_model_labels_the_same(small):

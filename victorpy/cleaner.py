@@ -16,8 +16,7 @@ from victorpy.model import DEFAULT, load_model
 from victorpy.outputs import OUTPUTS
 from victorpy.parse import parse
 from victorpy.split import split
-
-FAVORS = ("precision", "balanced", "recall")
+from victorpy.variables import FAVORS
 
 
 def read_document(

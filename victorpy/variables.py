@@ -10,6 +10,9 @@ from typing import NamedTuple
 from victorpy.document import Label
 from victorpy.errors import suggest
 
+FAVORS = ("precision", "balanced", "recall")
+"""Which mistakes a cleaner may be told to be wary of: noise that is kept, both, content that is lost."""
+
 Check = Callable[[tuple[str, ...]], str]
 """Looks at a variable's values and says what is wrong with them, or nothing."""
 
@@ -148,7 +151,7 @@ VARIABLES: dict[str, Variable] = {
         single=True,
     ),
     "favor": Variable(
-        _one_of("precision", "balanced", "recall"),
+        _one_of(*FAVORS),
         "with decode: expected, which mistakes weigh more: noise that is kept, neither, or content that is lost",
         single=True,
     ),

@@ -21,6 +21,26 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
+OUTSIDE = -1.0
+"""What a number of a block outside the page is."""
+
+
+def shifted(column: Column, offset: int) -> Column:
+    """The numbers of the blocks so far away.
+
+    >>> shifted(np.array([1, 2, 3]), -1)
+    array([-1.,  1.,  2.])
+    """
+    if not offset:
+        return column
+    result = np.full(len(column), OUTSIDE)
+    if 0 < offset < len(column):
+        result[:-offset] = column[offset:]
+    elif 0 < -offset < len(column):
+        result[-offset:] = column[:offset]
+    return result
+
+
 class TextColumns:
     """The arrays of a page's texts.
 

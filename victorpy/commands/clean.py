@@ -23,11 +23,12 @@ from w3lib.encoding import resolve_encoding
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.records import Record, find_records
 from victorpy.batch.writers import open_writer
-from victorpy.cleaner import FAVORS, Cleaner
+from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError
 from victorpy.model import DEFAULT
 from victorpy.outputs import OUTPUTS
+from victorpy.variables import FAVORS
 
 # Of an empty page that the model is surer of than this nothing more is said.
 SURE = 0.98

@@ -6,7 +6,7 @@ judge each block, and more trees judge it again with the first ones' findings on
 ones' log-odds are a feature of the CRF, ``evidence``, and decide what is kept.
 """
 
-from victorpy.evidence.cut import best_cut, expected_f1
+from victorpy.evidence.cut import best_cut, block_weights, expected_f1, probabilities
 from victorpy.evidence.stage import Evidence, Fitted, fit_evidence
 
-__all__ = ["Evidence", "Fitted", "best_cut", "expected_f1", "fit_evidence"]
+__all__ = ["Evidence", "Fitted", "best_cut", "block_weights", "expected_f1", "fit_evidence", "probabilities"]

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from victorpy.columns import Columns, Floats
 from victorpy.columns.elements import running_total
-from victorpy.evidence.cut import best_cut
+from victorpy.columns.text import shifted
+from victorpy.evidence.cut import best_cut, block_weights, probabilities
 
 REACHES = (1, 3, 8, 20)
 LEVELS = (0, 1, 2, 3, 4, 5, 6)
@@ -42,11 +43,11 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     """What was found around each block: a row for each of COLUMNS."""
     if not page.count:
         return np.zeros((len(COLUMNS), 0), dtype=np.float32)
-    probability = 1 / (1 + np.exp(-log_odds))
-    weight = page.words + 0.5
+    probability = probabilities(log_odds)
+    weight = block_weights(page)
     content, total = running_total(weight * probability), running_total(weight)
     at = np.arange(page.count)
-    rows: list[npt.ArrayLike] = [log_odds, *(_shifted(probability, shift) for shift in SHIFTS)]
+    rows: list[npt.ArrayLike] = [log_odds, *(shifted(probability, shift) for shift in SHIFTS)]
     for reach in REACHES:
         first, stop = np.maximum(at - reach, 0), np.minimum(at + reach + 1, page.count)
         rows.append((content[stop] - content[first]) / (total[stop] - total[first]))
@@ -67,16 +68,6 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     for value in (content[-1] / total[-1], probability.max(), content[-1], cut, expected):
         rows.append(np.full(page.count, value))
     return np.array(rows, dtype=np.float32)
-
-
-def _shifted(column: Floats, shift: int) -> Floats:
-    """The value so many blocks away, -1 outside the page."""
-    result = np.full(len(column), -1.0)
-    if 0 < shift < len(column):
-        result[:-shift] = column[shift:]
-    elif 0 < -shift < len(column):
-        result[-shift:] = column[:shift]
-    return result
 
 
 def _share_above(probability: Floats, weight: Floats) -> Floats:

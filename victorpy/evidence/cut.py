@@ -9,7 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from victorpy.columns import Flags, Floats
+from victorpy.columns import Columns, Flags, Floats
+
+WORD_OF_A_BLOCK = 0.5
+"""What a block weighs more than its words, so that one without any, a row of signs say, weighs something."""
+
+
+def probabilities(log_odds: Floats) -> Floats:
+    """Log-odds to probabilities."""
+    return np.asarray(1 / (1 + np.exp(-log_odds)))
+
+
+def block_weights(page: Columns) -> Floats:
+    """What the blocks of a page weigh: their words."""
+    return page.words + WORD_OF_A_BLOCK
 
 
 def best_cut(probability: Floats, weight: Floats, beta: float = 1.0) -> tuple[float, float]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from victorpy.columns import Column, Columns
+from victorpy.columns import Columns
+from victorpy.columns.text import shifted
 from victorpy.config import Config
 from victorpy.encode import Encoder
 from victorpy.errors import TemplateError
 from victorpy.evidence.trees import Matrix
 from victorpy.features import check_feature, find_feature, load_modules
 from victorpy.template import Template, find_template, read_template
-
-OUTSIDE = -1.0
-"""What a feature of a block outside the page is."""
 
 
 class Inputs:
@@ -43,7 +41,7 @@ class Inputs:
             with np.errstate(all="ignore"):
                 columns = [encoder.feature.column(page, encoder.name) for encoder in self._encoders]
             for row, reference in zip(rows, self._references, strict=True):
-                _shift(columns[reference.feature], reference.offset, row)
+                row[:] = shifted(columns[reference.feature], reference.offset)
         except Exception:  # whatever a user's own feature may raise or give
             self._find_culprit(page)
             raise
@@ -68,15 +66,3 @@ def load_evidence_template(config: Config) -> Template:
     if "evidence" in template.features:
         raise TemplateError(f"{path}: the feature 'evidence' is what the trees find: they cannot decide by it")
     return template
-
-
-def _shift(column: Column, offset: int, row: Column) -> None:
-    """Write into a row the feature of the block so far away."""
-    if not offset:
-        row[:] = column
-    else:
-        row[:] = OUTSIDE
-        if 0 < offset < len(column):
-            row[:-offset] = column[offset:]
-        elif 0 < -offset < len(column):
-            row[-offset:] = column[:offset]

@@ -219,15 +219,18 @@ def _incidences(page: Columns) -> Iterable[tuple[Hashes, Counts]]:
     starts = np.searchsorted(name[order], np.arange(len(page.near_names[0]) + 1))
     its_names, its_blocks = pairs // page.count, pairs % page.count
     lengths = (starts[1:] - starts[:-1])[its_names]
-    at = np.repeat(starts[its_names] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    yield _unique_pairs(hashes[order][at], np.repeat(its_blocks, lengths))
+    yield _unique_pairs(hashes[order][_ranges(starts[its_names], lengths)], np.repeat(its_blocks, lengths))
     yield _unique_pairs(*page.word_tokens)
     hashes, owner = _heading_words(page)
     by_heading = np.searchsorted(owner, _last_heading(page), side="left")
     until = np.searchsorted(owner, _last_heading(page), side="right")
     lengths = until - by_heading
-    at = np.repeat(by_heading - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    yield _unique_pairs(hashes[at], np.repeat(blocks, lengths))
+    yield _unique_pairs(hashes[_ranges(by_heading, lengths)], np.repeat(blocks, lengths))
+
+
+def _ranges(starts: Counts, lengths: Counts) -> Counts:
+    """The numbers from each start on, so many of each, one range after the other."""
+    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
 
 
 def _unique_pairs(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:

@@ -177,11 +177,11 @@ class _Training:
             return constant(np.zeros(0, dtype=bool))
         matrix = np.hstack([self._numbers[number] for number in numbers])
         content = np.concatenate([self._content[number] for number in numbers])
-        weights = np.concatenate([block_weights(self._pages[number]) for number in numbers])
+        weights = np.concatenate([training_weights(self._pages[number]) for number in numbers])
         return grow(matrix, content, weights, self._settings)
 
 
-def block_weights(page: Columns) -> Floats:
+def training_weights(page: Columns) -> Floats:
     """How much each block counts in training."""
     weights = np.minimum(page.words, _MOST_WORDS) + 1
     return weights / max(float(weights.sum()), 1.0) * _PAGE_WEIGHT

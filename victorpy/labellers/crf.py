@@ -16,11 +16,12 @@ from victorpy.crf.training import Progress, train, trainer_parameters
 from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
-from victorpy.evidence import Evidence, Fitted, best_cut, expected_f1, fit_evidence
+from victorpy.evidence import Evidence, Fitted, best_cut, block_weights, expected_f1, fit_evidence, probabilities
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller
 from victorpy.template import load_template
+from victorpy.variables import FAVORS
 
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
@@ -28,13 +29,10 @@ DIGITS = 6
 Numbers = npt.NDArray[np.int64]
 
 # What beta of the F-measure each way to favor is: how much more recall counts than precision.
-BETA = {"precision": 0.5, "balanced": 0.9, "recall": 2.0}
+BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
 # A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
-
-# A block without words, a list of signs say, weighs so much all the same.
-WORD_OF_A_BLOCK = 0.5
 
 # So much less than any other score of a state: a label that is not allowed.
 _NEVER = 200.0
@@ -133,7 +131,7 @@ class CRFLabeller(Labeller):
             tuple([kinds[number] for number in chosen.tolist()]),
             _rounded(shares[np.arange(len(chosen)), chosen]),
             _rounded(content),
-            round(expected_f1(content, page.words + WORD_OF_A_BLOCK, kept), DIGITS),
+            round(expected_f1(content, block_weights(page), kept), DIGITS),
         )
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
@@ -174,16 +172,16 @@ class CRFLabeller(Labeller):
             return viterbi(states, tables.transitions), shares, content
         noise = _noise(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
-        return np.where(self._kept(content, page), best, noise), shares, content
+        return np.where(self.kept(content, page), best, noise), shares, content
 
     def _decode_evidence(self, tables: Tables, table: Codes, page: Columns) -> tuple[Numbers, Floats, Floats]:
         """The same where the evidence says what is content: the chain then says which kind it is."""
         assert page.evidence is not None
-        content = 1 / (1 + np.exp(-page.evidence))
+        content = probabilities(page.evidence)
         if self._way == "viterbi" or _noise(tables) < 0:
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
-        keep = self._kept(content, page)
+        keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
         shares[:, _noise(tables)] = 1 - content
         # Noise that stands between kept blocks cuts the chain, so that only what is beside a kept one matters.
@@ -195,13 +193,13 @@ class CRFLabeller(Labeller):
         shares[keep] = kinds[keep[used]] * content[keep, None]
         return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
 
-    def _kept(self, content: Floats, page: Columns) -> Flags:
+    def kept(self, content: Floats, page: Columns) -> Flags:
         """Which blocks are kept: those that are probable enough, or that make the page's expected F highest."""
         config = self.prepare().config
         if self._way == "marginal":
             return content >= self._threshold(content)
         favor = config.one("favor", "balanced")
-        weight = page.words + WORD_OF_A_BLOCK
+        weight = block_weights(page)
         cut, expected = best_cut(content, weight, BETA[favor])
         least = float(config.one("empty-below", "0"))
         if page.count < FEWEST_BLOCKS:  # too short to be judged by what is around its blocks
