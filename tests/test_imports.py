@@ -15,10 +15,10 @@ LAYERS = [
     {"document", "errors"},
     {"registry", "config", "variables", "textformat", "resources", "unicode", "groups"},
     {
-        *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence"),
+        *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("labellers", "markup", "anno", "outputs"),
     },
-    {"cleaner", "model", ""},
+    {"cleaner", "model", "methods", ""},
     {"datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report", "view"},
     {"annotate", "batch"},
     {"commands", "__main__"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from victorpy.config import Config
 from victorpy.decode import decode
 from victorpy.document import CleanPage, Document
 from victorpy.errors import ConfigError, suggest
-from victorpy.labellers.base import Labeller
+from victorpy.labellers.base import Labeller, Labels
 from victorpy.model import DEFAULT, load_model
 from victorpy.outputs import OUTPUTS
 from victorpy.parse import parse
@@ -70,6 +71,10 @@ class Cleaner:
         """Use the same model as another config says: its way of decoding and its threshold."""
         used = {name: config.get(name) for name in ("decode", "threshold", "favor", "empty-below") if config.get(name)}
         return self._using(replace(self.config, values={**self.config.values, **used}))
+
+    def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:
+        """The same method as it cleans pages of one site, after it has seen some of them."""
+        return Cleaner(self.labeller.at_site(documents, labels), self.config)
 
     def _using(self, config: Config) -> Cleaner:
         return Cleaner(self.labeller.with_config(config), config)

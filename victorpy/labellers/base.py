@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any, ClassVar, Self
 
 from victorpy.config import Config
 from victorpy.document import Document, Labelling
@@ -20,12 +21,33 @@ from victorpy.registry import Registry
 LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
 
 
+class LearnsFrom(StrEnum):
+    """What a labeller must have seen before it can label a page."""
+
+    LABELS = "labels"
+    """Pages whose blocks have labels: it is trained once."""
+    SITE = "site"
+    """Other pages of the page's site, without labels."""
+    NOTHING = "nothing"
+    """The page itself is enough."""
+
+
+Labels = Sequence[Sequence[str] | None] | None
+"""The labels of pages' blocks; a page whose labels are not known has None, and no page's may be known."""
+
+
 class Labeller(ABC):
     """Gives every block of a page a label. What `__init__` takes are its parameters."""
 
+    learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
+
     @abstractmethod
-    def fit(self, documents: Sequence[Document], labels: Sequence[Sequence[str]] | None = None) -> Self:
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Learn from pages, and from the labels of their blocks where the method needs them."""
+
+    def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
+        """The labeller for pages of one site, of which some are given; most methods are the same at every site."""
+        return self
 
     @abstractmethod
     def label(self, document: Document) -> Labelling:
@@ -77,3 +99,23 @@ class Labeller(ABC):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)
         return f"{type(self).__name__}({shown})"
+
+
+class PageLabeller(Labeller):
+    """A labeller that needs nothing but the page: there is nothing to learn."""
+
+    learns_from = LearnsFrom.NOTHING
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        """Learn nothing."""
+        return self
+
+
+class SiteLabeller(Labeller):
+    """A labeller that learns from pages of a site what the site repeats; labels of a few may help it."""
+
+    learns_from = LearnsFrom.SITE
+
+    def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
+        """A labeller with the same parameters that has learned from these pages."""
+        return type(self)(**self.get_params()).fit(documents, labels)

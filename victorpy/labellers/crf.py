@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.evidence import Evidence, Fitted, best_cut, block_weights, expected_f1, fit_evidence, probabilities
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
-from victorpy.labellers.base import LABELLERS, Labeller
+from victorpy.labellers.base import LABELLERS, Labeller, Labels
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
 
@@ -75,17 +75,19 @@ class CRFLabeller(Labeller):
 
     def fit(
         self,
-        documents: Sequence[Document],
-        labels: Sequence[Sequence[str]] | None = None,
+        documents: Iterable[Document],
+        labels: Labels = None,
         progress: Progress | None = None,
         report: Report = lambda said: None,
     ) -> Self:
         """Train on pages and the labels of their blocks, first the stages of evidence, if the config has any."""
         prepared = self.prepare()
-        if labels is None:
+        known = [of_page for of_page in labels or () if of_page is not None]
+        if labels is None or len(known) < len(labels):
             raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
+        documents = list(documents)
         settings = self._settings()
-        named = [_checked(names, document, prepared.config) for names, document in zip(labels, documents, strict=True)]
+        named = [_checked(names, document, prepared.config) for names, document in zip(known, documents, strict=True)]
         if len({label for sequence in named for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
         pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
