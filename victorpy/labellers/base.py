@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import islice, repeat
 from typing import Any, ClassVar, Self
 
 from victorpy.config import Config
@@ -119,3 +120,11 @@ class SiteLabeller(Labeller):
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
         """A labeller with the same parameters that has learned from these pages."""
         return type(self)(**self.get_params()).fit(documents, labels)
+
+
+def first_pages(
+    documents: Iterable[Document], labels: Labels, count: int
+) -> Iterator[tuple[Document, Sequence[str] | None]]:
+    """The first so many pages of a site, one at a time, each with its labels where they are known."""
+    known: Iterable[Sequence[str] | None] = repeat(None) if labels is None else labels
+    return islice(zip(documents, known, strict=labels is not None), count)

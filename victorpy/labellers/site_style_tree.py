@@ -1,0 +1,89 @@
+"""The Site Style Tree as a labeller (Yi, Liu and Li 2003).
+
+What the pages of a site repeat, in layout and in words, is noise. The threshold `t` is fixed, or chosen from the
+labels of a few pages of the site, as the paper does by eye on twenty (4.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from victorpy.document import Document, Labelling
+from victorpy.errors import ConfigError, VictorError, suggest
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
+from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.tuning import Example, Trial, best_threshold
+from victorpy.sites.importance import GAMMA, Judgement
+from victorpy.sites.mapping import EPSILON, block_importances
+from victorpy.sites.merging import FREQ, LAM, merge_alike
+from victorpy.sites.page_tree import STYLES
+from victorpy.sites.style_tree import StyleTree
+
+SAMPLE = 500
+"""The pages of a site that are enough for its tree (4.2)."""
+
+
+@LABELLERS.register("sst")
+class SiteStyleTree(SiteLabeller):
+    """Drops what is no more important in its site's style tree than a threshold."""
+
+    def __init__(
+        self,
+        t: float = 0.4,
+        gamma: float = GAMMA,
+        epsilon: float = EPSILON,
+        styles: str = "modern",
+        virtual_leaves: bool = True,
+        freq: float = FREQ,
+        lam: float = LAM,
+        sample: int = SAMPLE,
+    ) -> None:
+        self.t = t
+        self.gamma = gamma
+        self.epsilon = epsilon
+        self.styles = styles
+        self.virtual_leaves = virtual_leaves
+        self.freq = freq
+        self.lam = lam
+        self.sample = sample
+        self.tree_: StyleTree | None = None
+        self.judgement_: Judgement | None = None
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        """Build the tree from at most `sample` pages, one at a time; those with labels choose the threshold."""
+        if self.styles not in STYLES:
+            names = ", ".join(STYLES)
+            raise ConfigError(f"sst: styles is one of {names}, not {self.styles!r}{suggest(self.styles, STYLES)}")
+        tree = StyleTree(self.styles, self.virtual_leaves)
+        examples = []
+        for document, known in first_pages(documents, labels, self.sample):
+            tree.add(document)
+            if known is not None:
+                examples.append((document, known))
+        return self.with_tree(tree, examples)
+
+    def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
+        """Take a tree that was built before, and choose the threshold by examples, if there are any."""
+        if not tree.page_count:
+            raise VictorError("sst learns from the pages of a site: there are none")
+        if tree.styles == "paper":
+            merge_alike(tree, self.freq, self.lam)
+        self.tree_ = tree
+        self.judgement_ = Judgement(self.gamma, self.t).judge(tree)
+        if examples:
+            trials = [Trial(document, self.importances(document), known) for document, known in examples]
+            self.judgement_ = Judgement(self.gamma, best_threshold(trials)).judge(tree)
+        return self
+
+    def importances(self, document: Document) -> list[float]:
+        """Map a page to the tree: how important its blocks are."""
+        if self.tree_ is None or self.judgement_ is None:
+            raise VictorError("this SiteStyleTree has seen no pages of the site: call fit() with some")
+        return block_importances(self.tree_, self.judgement_, document, self.epsilon)
+
+    def label(self, document: Document) -> Labelling:
+        """Keep what is more important than the threshold."""
+        importances = self.importances(document)
+        assert self.judgement_ is not None
+        return label_kept(document, [importance > self.judgement_.t for importance in importances])

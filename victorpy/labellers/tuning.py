@@ -1,0 +1,36 @@
+"""A threshold chosen from pages whose labels are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from victorpy.document import Document, Label
+
+Example = tuple[Document, Sequence[str]]
+"""A page and the labels of its blocks."""
+
+THRESHOLDS = tuple(step / 50 for step in range(51))
+
+
+class Trial:
+    """A page of which it is known what should be kept, with a value for each block: what is above a threshold is."""
+
+    def __init__(self, document: Document, values: Sequence[float], labels: Sequence[str]) -> None:
+        self._values = np.asarray(values, dtype=float)
+        self._words = np.array([len(block.text.split()) for block in document.blocks], dtype=float)
+        self._wanted = np.array([Label(label).is_content for label in labels], dtype=bool)
+
+    def f1(self, threshold: float) -> float:
+        """The F1 by words of what a threshold keeps; keeping nothing where nothing is wanted is right."""
+        kept = self._values > threshold
+        total = float(self._words[kept].sum() + self._words[self._wanted].sum())
+        return 2 * float(self._words[kept & self._wanted].sum()) / total if total else 1.0
+
+
+def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS) -> float:
+    """The threshold with the best mean F1; of several that are as good, the middle one."""
+    means = [sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds]
+    best = [threshold for threshold, mean in zip(thresholds, means, strict=True) if mean >= max(means) - 1e-9]
+    return best[len(best) // 2]

@@ -1,0 +1,66 @@
+"""A page mapped to its site's style tree: which of its blocks are noise (Yi, Liu and Li 2003, 3.4, figure 7)."""
+
+from __future__ import annotations
+
+from victorpy.document import Document
+from victorpy.sites.content import BlockFeatures, Content
+from victorpy.sites.importance import Judgement
+from victorpy.sites.page_tree import PageNode
+from victorpy.sites.style_tree import ElementNode, StyleTree
+
+EPSILON = 0.01
+
+
+def leaves_of_blocks(tree: StyleTree, document: Document) -> list[ElementNode | None]:
+    """The element node that each block of a page lies in as in a leaf; None where the page has a style of its own."""
+    found: list[ElementNode | None] = [None] * len(document.blocks)
+    open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
+    while open_nodes:
+        element, node = open_nodes.pop()
+        for block in node.blocks:
+            found[block] = element
+        open_nodes += _matching(tree, element, node)
+    return found
+
+
+def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode, PageNode]]:
+    """The children of a page's node with the element nodes that they match."""
+    groups = tree.groups(node)
+    style = element.styles.get(tuple(group[0].key for group in groups))
+    if style is not None:
+        matched: list[ElementNode | None] = list(style.elements)
+    else:  # a style that no page had before; elements that are told by name are known all the same
+        matched = [element.known.get(group[0].key) for group in groups]
+    return [(child, each) for child, group in zip(matched, groups, strict=True) if child is not None for each in group]
+
+
+def block_importances(
+    tree: StyleTree, judgement: Judgement, document: Document, epsilon: float = EPSILON
+) -> list[float]:
+    """How important each block of a page is: as its leaf, or not at all if it is locally noisy there.
+
+    Figure 7 stops at maximal noisy and meaningful nodes. A noisy one has only noisy leaves and a meaningful one none,
+    so that it comes to the same to ask each block's leaf. A block in a style that the site does not have is possibly
+    meaningful, and wholly important.
+    """
+    found = []
+    features = BlockFeatures(document)
+    for block, leaf in zip(document.blocks, leaves_of_blocks(tree, document), strict=True):
+        if leaf is None or leaf.content is None:
+            found.append(1.0)
+        elif locally_noisy(leaf.content, features.of(block), epsilon):
+            found.append(0.0)
+        else:
+            found.append(judgement.of(leaf).said)
+    return found
+
+
+def locally_noisy(content: Content, features: list[str], epsilon: float = EPSILON) -> bool:
+    """Whether all features of a block are repeated by the pages at its place (3.6, the third enhancement).
+
+    The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation a feature of one
+    page alone has entropy 0 and one of all pages 1: it would drop what a page alone says. Its examples ("Home" in
+    every page's path) are the others, so what is small must be the information, 1 - H. And as labels are of blocks,
+    a block is dropped when all its features are.
+    """
+    return bool(features) and content.page_count > 1 and all(1 - content.entropy(each) < epsilon for each in features)
