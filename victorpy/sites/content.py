@@ -76,6 +76,11 @@ class Content:
         return 1 - sum(map(self.entropy, self.sums)) / len(self.sums)
 
 
+def words(text: str) -> list[str]:
+    """The words of a text, in lower case."""
+    return _WORD.findall(text.lower())
+
+
 class BlockFeatures:
     """The features of a page's blocks: their words and the targets of their links."""
 
@@ -85,7 +90,7 @@ class BlockFeatures:
     def of(self, block: Block) -> list[str]:
         """The features of a block, words as often as it has them."""
         targets = {self._links[piece.element] for piece in block.pieces}
-        return [*_WORD.findall(block.text.lower()), *(_LINK + target for target in sorted(targets) if target)]
+        return [*words(block.text), *(_LINK + target for target in sorted(targets) if target)]
 
 
 def image_features(document: Document, elements: Iterable[int]) -> list[str]:
