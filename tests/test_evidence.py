@@ -600,10 +600,10 @@ def small(tmp_path_factory):
     )
 
 
-def material(small: SimpleNamespace) -> tuple[list[Document], list[np.ndarray], list[str]]:
-    documents = [page.document for page in small.pages]
+def material(small: SimpleNamespace) -> tuple[list[Columns], list[np.ndarray], list[str]]:
+    pages = [Columns(page.document, small.config) for page in small.pages]
     content = [np.array([label.is_content for label in page.labels]) for page in small.pages]
-    return documents, content, [site_of(document.url) for document in documents]
+    return pages, content, [site_of(page.document.url) for page in small.pages]
 
 
 def test_the_small_model_has_learned_something(small):
@@ -627,19 +627,20 @@ def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
 
     With two sites no token is known, so that the lexicon tells nothing of one to the other.
     """
-    documents, content, sites = material(small)
+    pages, content, sites = material(small)
     config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\n")
     ours = max(sites, key=sites.count)
     its = [site == ours for site in sites]
     assert 1 < sum(its) < len(sites) - 1
     turned = [~flags if own else flags for flags, own in zip(content, its, strict=True)]
     groups = ["ours" if own else "others" for own in its]
-    before, after = (fit_evidence(documents, flags, groups, config) for flags in (content, turned))
+    before, after = (fit_evidence(pages, flags, groups, config) for flags in (content, turned))
     for own, found, found_turned in zip(its, before.log_odds, after.log_odds, strict=True):
         assert (found.tolist() == found_turned.tolist()) == own
     assert any(
         before.evidence.log_odds(page).tolist() != after.evidence.log_odds(page).tolist()
-        for page in (Columns(document, config) for document, own in zip(documents, its, strict=True) if own)
+        for page, own in zip(pages, its, strict=True)
+        if own
     )
 
 
@@ -771,8 +772,8 @@ def test_pages_that_trees_learn_nothing_from_are_taken_or_refused_in_words(tmp_p
 
 
 def test_pages_of_one_site_can_be_learned_from(small):
-    documents, content, _ = material(small)
-    fitted = fit_evidence(documents, content, ["one"] * len(documents), small.config)
+    pages, content, _ = material(small)
+    fitted = fit_evidence(pages, content, ["one"] * len(pages), small.config)
     assert all(np.isfinite(found).all() for found in fitted.log_odds)
 
 

@@ -2,7 +2,8 @@
 
 A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``, and its values
 together are one attribute: CRF++'s form, with names for column numbers. ``{a,b}`` and ``{-1..1}``
-expand; ``B`` asks for weights of label pairs; ``NAME:`` before the references is allowed and ignored.
+expand; ``B`` asks for weights of label pairs; ``NAME:`` before the references is allowed and ignored;
+``include NAME`` takes in another template.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from victorpy.textformat import expand, read_lines, strip_comment
 
 _REFERENCE = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\s\]]+)\s*\]")
 _LINE = re.compile(rf"(?:[\w.-]+:|U)?\s*({_REFERENCE.pattern}(?:\s*/?\s*{_REFERENCE.pattern})*)\s*")
-
+_INCLUDE = re.compile(r"\s*include\s+([^\s:]+)\s*")
 
 FARTHEST = 100
 
@@ -73,16 +74,11 @@ def find_template(config: Config, variable: str, default: str) -> Path:
 
 def read_template(path: Path, features: Sequence[str] | None) -> Template:
     """Read a template file whose references name the given features, or, with none given, any in order of mention."""
-    try:
-        written_lines = read_lines(path)
-    except OSError as error:
-        raise TemplateError(f"{path}: cannot be read: {error}") from error
-    except ValueError as error:
-        raise TemplateError(str(error)) from error
+    written_lines = _read_lines(path, ())
     lines: dict[Line, None] = {}
     bigrams = False
     named: list[str] = []
-    for number, written in enumerate(written_lines, 1):
+    for place, written in written_lines:
         line = strip_comment(written).strip()
         if line == "B":
             bigrams = True
@@ -90,15 +86,48 @@ def read_template(path: Path, features: Sequence[str] | None) -> Template:
             try:
                 expanded = expand(line)
             except ValueError as error:
-                raise TemplateError(f"{path}:{number}: {error}") from error
+                raise TemplateError(f"{place}: {error}") from error
             if features is None:
                 mentioned = (name for one in expanded for _, name in _REFERENCE.findall(one))
                 named += dict.fromkeys(name for name in mentioned if name not in named)
             known = named if features is None else features
-            lines.update(dict.fromkeys(_parse_line(one, known, f"{path}:{number}") for one in expanded))
+            lines.update(dict.fromkeys(_parse_line(one, known, place) for one in expanded))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
-    return Template(tuple(lines), tuple(named if features is None else features), bigrams, "\n".join(written_lines))
+    return Template(
+        tuple(lines),
+        tuple(named if features is None else features),
+        bigrams,
+        "\n".join(written for _, written in written_lines),
+    )
+
+
+def _read_lines(path: Path, around: tuple[Path, ...]) -> list[tuple[str, str]]:
+    """The lines of a template and of those that it includes, each with its FILE:LINE."""
+    try:
+        written_lines = read_lines(path)
+    except OSError as error:
+        raise TemplateError(f"{path}: cannot be read: {error}") from error
+    except ValueError as error:
+        raise TemplateError(str(error)) from error
+    found = []
+    for number, written in enumerate(written_lines, 1):
+        included = _INCLUDE.fullmatch(strip_comment(written))
+        if included is None:
+            found.append((f"{path}:{number}", written))
+        else:
+            found += _read_lines(_included(included[1], f"{path}:{number}", (*around, path)), (*around, path))
+    return found
+
+
+def _included(name: str, place: str, around: tuple[Path, ...]) -> Path:
+    path = resources.find(name, "templates", ".tpl", beside=around[-1].parent)
+    if path is None:
+        known = resources.names("templates", ".tpl")
+        raise TemplateError(f"{place}: no template {name!r} to include{suggest(name, known)}")
+    if path.resolve() in [each.resolve() for each in around]:
+        raise TemplateError(f"{place}: {name!r} includes itself")
+    return path
 
 
 def without(template: Template, off: Sequence[str]) -> Template:

@@ -11,7 +11,6 @@ import numpy as np
 
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config
-from victorpy.document import Document
 from victorpy.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
@@ -80,14 +79,14 @@ class Fitted:
 
 
 def fit_evidence(
-    documents: Sequence[Document],
+    pages: Sequence[Columns],
     content: Sequence[Flags],
     sites: Sequence[str],
     config: Config,
     report: Report = lambda said: None,
 ) -> Fitted:
     """Learn from pages whose blocks are known to be content or not."""
-    return _Training(documents, content, sites, config, report).run()
+    return _Training(pages, content, sites, config, report).run()
 
 
 class _Training:
@@ -95,7 +94,7 @@ class _Training:
 
     def __init__(
         self,
-        documents: Sequence[Document],
+        pages: Sequence[Columns],
         content: Sequence[Flags],
         sites: Sequence[str],
         config: Config,
@@ -113,16 +112,14 @@ class _Training:
             report(
                 f"evidence: the pages are of {len(set(sites))} sites only; they are judged page by page, not by site"
             )
-        report(f"evidence: features of {len(documents):,} pages")
+        report(f"evidence: features of {len(pages):,} pages")
         poll = Poll()
-        self._pages = []
+        self._pages = pages
         self._numbers: list[Matrix] = []
-        for document, flags, site in zip(documents, content, sites, strict=True):
-            page = Columns(document, config)
+        for page, flags, site in zip(pages, content, sites, strict=True):
             self._numbers.append(self._inputs.matrix(page))
             poll.add(page, flags, site)
             page.forget_characters()
-            self._pages.append(page)
         self._votes = poll.votes()
         self._add_lexicon()
         self._own_rows = len(self._inputs.names) + len(LEXICON_COLUMNS)

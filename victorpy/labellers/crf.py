@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.columns import Columns, Flags
+from victorpy.columns import Columns, Flags, SiteColumns
 from victorpy.config import Config, load_config
 from victorpy.crf.decoding import Floats, marginals, viterbi
 from victorpy.crf.tables import Tables
@@ -16,12 +16,17 @@ from victorpy.crf.training import Progress, train, trainer_parameters
 from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
-from victorpy.evidence import Evidence, Fitted, best_cut, block_weights, expected_f1, fit_evidence, probabilities
+from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fit_evidence, probabilities
+from victorpy.evidence.inputs import load_evidence_template
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels
+from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
+
+# So many pages of a site show what it repeats.
+SITE_SAMPLE = 500
 
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
@@ -65,6 +70,7 @@ class CRFLabeller(Labeller):
         self.threshold = threshold
         self._prepared: _Prepared | None = None
         self.evidence_: Evidence | None = None
+        self.site_: SiteStatistics | None = None
         self.found_in_training_: list[Floats] = []
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
@@ -91,15 +97,22 @@ class CRFLabeller(Labeller):
         if len({label for sequence in named for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
         pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
+        sites = [site_of(document.url) or document.source or str(number) for number, (document, _) in enumerate(pages)]
+        site_columns = _site_columns([document for document, _ in pages], sites, self.uses_site)
         self.evidence_ = None
         found: list[Floats | None] = [None] * len(pages)
         if prepared.config.get("evidence"):
-            fitted = _fit_evidence(pages, prepared.config, report)
+            columns = [
+                prepared.columns(document, site=known) for (document, _), known in zip(pages, site_columns, strict=True)
+            ]
+            fitted = fit_evidence(
+                columns, [_is_content(sequence) for _, sequence in pages], sites, prepared.config, report
+            )
             self.evidence_, found = fitted.evidence, list(fitted.log_odds)
             self.found_in_training_ = fitted.log_odds
         tables = [
-            prepared.encode(prepared.columns(document, log_odds))
-            for (document, _), log_odds in zip(pages, found, strict=True)
+            prepared.encode(prepared.columns(document, log_odds, known))
+            for (document, _), log_odds, known in zip(pages, found, site_columns, strict=True)
         ]
         sequences = [sequence for _, sequence in pages]
         trained = train(
@@ -118,6 +131,23 @@ class CRFLabeller(Labeller):
         """The same weights, run as another config says."""
         parameters = self.get_params() | {"config": config}
         return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_, self.evidence_)
+
+    @property
+    def uses_site(self) -> bool:
+        """Whether the config asks what the page's site repeats."""
+        prepared = self.prepare()
+        named = prepared.config.features
+        if prepared.config.get("evidence"):
+            named = (*named, *load_evidence_template(prepared.config).features)
+        return any(name.startswith("site.") for name in named)
+
+    def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
+        """The same model, which has seen pages of a site; one that asks nothing of the site is as it is."""
+        if not self.uses_site:
+            return self
+        changed = self.with_config(self.prepare().config)
+        changed.site_ = SiteStatistics(documents, SITE_SAMPLE)
+        return changed
 
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
@@ -155,7 +185,7 @@ class CRFLabeller(Labeller):
         return tuple(show_features(page, known))
 
     def _columns(self, document: Document) -> Columns:
-        page = self.prepare().columns(document)
+        page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
             page.evidence = self.evidence_.log_odds(page)
         return page
@@ -261,20 +291,28 @@ class _Prepared:
         self.encoders = make_encoders(self.config)
         self.template = load_template(self.config)
 
-    def columns(self, document: Document, evidence: Floats | None = None) -> Columns:
+    def columns(self, document: Document, evidence: Floats | None = None, site: SiteColumns | None = None) -> Columns:
         page = Columns(document, self.config)
         page.evidence = evidence
+        page.site = site
         return page
 
     def encode(self, page: Columns) -> Codes:
         return encode(page, self.encoders)
 
 
-def _fit_evidence(pages: Sequence[tuple[Document, list[str]]], config: Config, report: Report) -> Fitted:
-    documents = [document for document, _ in pages]
-    content = [np.array([Label(label).is_content for label in sequence], dtype=bool) for _, sequence in pages]
-    sites = [site_of(document.url) or document.source or str(number) for number, document in enumerate(documents)]
-    return fit_evidence(documents, content, sites, config, report)
+def _is_content(labels: Sequence[str]) -> Flags:
+    return np.array([Label(label).is_content for label in labels], dtype=bool)
+
+
+def _site_columns(documents: Sequence[Document], sites: Sequence[str], wanted: bool) -> list[SiteColumns | None]:
+    """What each page's site repeats, as the pages that are at hand show it."""
+    if not wanted:
+        return [None] * len(documents)
+    of_site: dict[str, SiteStatistics] = {}
+    for document, site in zip(documents, sites, strict=True):
+        of_site.setdefault(site, SiteStatistics()).add(document)
+    return [of_site[site].columns(document) for document, site in zip(documents, sites, strict=True)]
 
 
 def _noise(tables: Tables) -> int:

@@ -45,7 +45,7 @@ class Sentence(NamedTuple):
 class SentenceEntropy(SiteLabeller):
     """Drops blocks whose sentences the pages of a site repeat at the same place."""
 
-    def __init__(self, T: float = 0.7, stop_share: float = 0.2, styles: str = "modern", sample: int = SAMPLE) -> None:  # noqa: N803
+    def __init__(self, T: float = 0.9, stop_share: float = 0.2, styles: str = "modern", sample: int = SAMPLE) -> None:  # noqa: N803
         self.T = T
         self.stop_share = stop_share
         self.styles = styles

@@ -1,0 +1,72 @@
+"""What the pages of a site repeat, as numbers for each block of a page: the evidence that a single page cannot give."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+
+import numpy as np
+
+from victorpy.columns import SiteColumns
+from victorpy.document import Block, Document
+from victorpy.sites.content import words
+from victorpy.sites.importance import Judgement
+from victorpy.sites.mapping import block_importances, leaves_of_blocks
+from victorpy.sites.style_tree import ElementNode, StyleTree
+
+_DIGITS = re.compile(r"\d+")
+
+
+class SiteStatistics:
+    """Counts what pages of a site have in common; pages are added one by one."""
+
+    def __init__(self, documents: Iterable[Document] = (), sample: int | None = None) -> None:
+        self._tree = StyleTree()
+        self._texts: Counter[int] = Counter()
+        self._judgement: Judgement | None = None
+        for document in islice(documents, sample):
+            self.add(document)
+
+    @property
+    def pages(self) -> int:
+        """How many pages were seen."""
+        return self._tree.page_count
+
+    def add(self, document: Document) -> None:
+        """Count a page."""
+        self._tree.add(document)
+        self._texts.update({_fingerprint(block) for block in document.blocks})
+        self._judgement = None
+
+    def columns(self, document: Document) -> SiteColumns | None:
+        """The numbers of a page's blocks; None where no other page was seen."""
+        if self.pages < 2:
+            return None
+        if self._judgement is None:
+            self._judgement = Judgement().judge(self._tree)
+        leaves = leaves_of_blocks(self._tree, document)
+        return SiteColumns(
+            self.pages,
+            importance=np.array(block_importances(self._tree, self._judgement, document)),
+            entropy=np.array([_entropy(*pair) for pair in zip(document.blocks, leaves, strict=True)]),
+            text_share=np.array([self._text_share(block) for block in document.blocks]),
+            place_share=np.array([leaf.page_count / self.pages if leaf else 0.0 for leaf in leaves]),
+        )
+
+    def _text_share(self, block: Block) -> float:
+        """The share of the other pages that have the same text, whatever its digits."""
+        return max(self._texts[_fingerprint(block)] - 1, 0) / (self.pages - 1)
+
+
+def _fingerprint(block: Block) -> int:
+    return hash(_DIGITS.sub("0", block.text.lower()))
+
+
+def _entropy(block: Block, leaf: ElementNode | None) -> float:
+    """The mean entropy of a block's words at its place (the sentence paper's equation 5)."""
+    found = words(block.text)
+    if leaf is None or leaf.content is None or not found:
+        return 0.0
+    return sum(map(leaf.content.entropy, found)) / len(found)
