@@ -7,6 +7,8 @@ examples:
   clean.py 'pages/*.html' --format jsonl -o pages.jsonl
   clean.py --favor recall page.html            rather too much than too little
   clean.py --config cleaneval --format cleaneval page.html
+  clean.py --site crawl/example.org/ -o clean/ pages of one site, with what the site repeats in sight
+  clean.py --method sst --param t=0.6 crawl/example.org/ -o clean/
 
 exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
 """
@@ -16,18 +18,25 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.records import Record, find_records
+from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.writers import open_writer
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError
+from victorpy.labellers.base import LearnsFrom
+from victorpy.labellers.site_style_tree import SAMPLE
+from victorpy.methods import load_method, method_names
 from victorpy.model import DEFAULT
 from victorpy.outputs import OUTPUTS
+from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
 # Of an empty page that the model is surer of than this nothing more is said.
@@ -43,6 +52,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
     parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help=f"clean by another method, {', '.join(method_names())}; all pages are then taken to be of one site",
+    )
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    parser.add_argument(
+        "--site",
+        metavar="DIR",
+        help="pages of one site to learn from, and to clean where no others are named; or a tree of victor sst",
+    )
+    parser.add_argument(
+        "--labelled",
+        nargs="+",
+        default=[],
+        metavar="FILE.anno",
+        help="annotated pages of the site, to tune a method by",
+    )
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
+    parser.add_argument(
         "--favor",
         choices=FAVORS,
         help="be wary of noise that stays (precision), of content that goes (recall), or of both alike (balanced)",
@@ -56,10 +84,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages, each to its outcome."""
     output = OUTPUTS.get(arguments.format)
-    cleaner = _cleaner(arguments.model, arguments.config)
-    if arguments.favor:
-        cleaner = cleaner.favoring(arguments.favor)
-    records = list(find_records(arguments.pages))
+    inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else [])
+    records = list(find_records(inputs))
+    cleaner = _at_site(arguments, _chosen(arguments), records)
     write = open_writer(arguments.output, output, records)
     content_type = _content_type(arguments.charset)
     counts: Counter[Status] = Counter()
@@ -82,6 +109,31 @@ def _content_type(charset: str | None) -> str | None:
     if resolve_encoding(charset) is None:
         raise ConfigError(f"no encoding is called {charset!r}")
     return f"text/html; charset={charset}"
+
+
+def _chosen(arguments: argparse.Namespace) -> Cleaner:
+    """The method or model that was asked for; for pages of one site, unless another is named, the hybrid one."""
+    method = arguments.method or ("hybrid" if arguments.site and not (arguments.model or arguments.config) else None)
+    if method and (arguments.model or arguments.config):
+        raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
+    if arguments.param and not method:
+        raise ConfigError(f"--param {arguments.param[0]}: parameters are of a --method; a model has its config")
+    cleaner = load_method(method, arguments.param) if method else _cleaner(arguments.model, arguments.config)
+    if arguments.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
+        raise ConfigError(f"--favor: the method {method} has no probabilities to move the cut by")
+    return cleaner.favoring(arguments.favor) if arguments.favor else cleaner
+
+
+def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[Record]) -> Cleaner:
+    """Let the method see the pages of the site, where it learns from them."""
+    labelled = [Path(name) for name in arguments.labelled]
+    if arguments.site and is_tree(Path(arguments.site)):
+        return use_tree(cleaner, Path(arguments.site), labelled)
+    if not arguments.site and cleaner.labeller.learns_from is not LearnsFrom.SITE:
+        return cleaner
+    pages = list(find_records([arguments.site])) if arguments.site else records
+    warn = (lambda said: None) if arguments.quiet else (lambda said: tqdm.write(f"clean: {said}", file=sys.stderr))
+    return learn_site(cleaner, pages, labelled, arguments.sample, warn)
 
 
 def _cleaner(model: str | None, config: str | None) -> Cleaner:

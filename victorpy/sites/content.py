@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from victorpy.document import Block, Document
 
 _WORD = re.compile(r"\w+")
+_QUERY = re.compile(r"[?#].*", re.DOTALL)
 _IMAGE, _LINK = "image ", "link "
 
 
@@ -103,11 +104,16 @@ def image_features(document: Document, elements: Iterable[int]) -> list[str]:
     ]
 
 
+def _without_query(target: str) -> str:
+    """The target up to its query: links to share or print a page have the page's own address there."""
+    return _QUERY.sub("", target)
+
+
 def _link_targets(document: Document) -> list[str]:
     """Where the link around each element goes, empty where there is none; the last row is that of the page itself."""
     elements = document.elements
     targets: list[str] = []
     for tag, parent, attributes in zip(elements.tag, elements.parent, elements.attributes, strict=True):
-        own = attributes.get("href", "") if tag == "a" else ""
+        own = _without_query(attributes.get("href", "")) if tag == "a" else ""
         targets.append(own or (targets[parent] if parent >= 0 else ""))
     return [*targets, ""]

@@ -81,7 +81,9 @@ class StyleTree:
         return page_tree(document, self.styles, self.virtual_leaves)
 
     def add(self, document: Document) -> None:
-        """Merge a page into the tree."""
+        """Merge a page into the tree; one without text says nothing of the site."""
+        if not document.blocks:
+            return
         said = _Said(document)
         self._merge(self.root, self.page(document), said)
         said.write(self.page_count)

@@ -1,0 +1,106 @@
+"""Build a site's style tree from its pages, add pages to it, and show what the site repeats.
+
+examples:
+  victor sst build crawl/example.org/ -o example.sst         from at most 500 pages, chosen at random
+  victor sst add example.sst more-pages/                     more pages into the same tree
+  victor sst show example.sst                                the tree as text, noise marked -, content +
+  victor sst show example.sst -o example.html                the same to look at, coloured by importance
+  clean.py --method sst --site example.sst page.html         clean with it
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from victorpy.batch.records import find_records
+from victorpy.batch.site import documents_of, sample_records
+from victorpy.config import load_config
+from victorpy.errors import DataError
+from victorpy.labellers.site_style_tree import SAMPLE
+from victorpy.methods import CONFIG
+from victorpy.report.style_tree import as_html, as_text, branches
+from victorpy.sites.importance import GAMMA, Judgement
+from victorpy.sites.merging import merge_alike
+from victorpy.sites.page_tree import STYLES
+from victorpy.sites.store import is_tree, load_tree, save_tree
+from victorpy.sites.style_tree import StyleTree
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("action", choices=["build", "add", "show"], help="what to do")
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="pages, or a tree and pages to add, or what to show")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="the tree's file (build), an HTML page (show)")
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="at most so many pages (default: 500)")
+    parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help="how pages are seen (default: modern)")
+    parser.add_argument("-t", type=float, default=0.4, help="the threshold of noise (default: 0.4)")
+    parser.add_argument("--full", action="store_true", help="show what is below noise and content too")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked."""
+    if not 0 <= arguments.t <= 1:
+        raise DataError(f"the threshold t is from 0 to 1, not {arguments.t}")
+    if arguments.sample < 2:
+        raise DataError(f"a tree needs at least 2 pages: --sample {arguments.sample} is too few")
+    return {"build": _build, "add": _add, "show": _show}[arguments.action](arguments)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    if arguments.output is None:
+        raise DataError("where should the tree go? give -o FILE")
+    tree = _tree_of(arguments, arguments.inputs)
+    save_tree(tree, arguments.output)
+    _say(f"{arguments.output}: a tree of {tree.page_count} pages")
+    return 0
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    path, *pages = arguments.inputs
+    if not pages:
+        raise DataError(f"which pages are to be added to {path}? name them behind it")
+    tree = load_tree(Path(path))
+    _add_pages(tree, pages, arguments.sample)
+    target = arguments.output or Path(path)
+    save_tree(tree, target)
+    _say(f"{target}: a tree of {tree.page_count} pages")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    inputs = arguments.inputs
+    saved = len(inputs) == 1 and is_tree(Path(inputs[0]))
+    tree = load_tree(Path(inputs[0])) if saved else _tree_of(arguments, inputs)
+    if tree.styles == "paper":
+        merge_alike(tree)
+    shown = branches(tree, Judgement(GAMMA, arguments.t).judge(tree), arguments.full)
+    if arguments.output is None:
+        print(as_text(shown), end="")
+        return 0
+    title = f"Style tree of {Path(inputs[0]).name}: {tree.page_count} pages"
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    arguments.output.write_text(as_html(shown, title), encoding="utf-8")
+    return 0
+
+
+def _tree_of(arguments: argparse.Namespace, pages: list[str]) -> StyleTree:
+    tree = StyleTree(arguments.styles)
+    _add_pages(tree, pages, arguments.sample)
+    if tree.page_count < 2:
+        raise DataError(f"a site's tree needs at least two pages with text; {', '.join(pages)} has {tree.page_count}")
+    return tree
+
+
+def _add_pages(tree: StyleTree, pages: list[str], sample: int) -> None:
+    chosen = sample_records(list(find_records(pages)), sample)
+    for document in documents_of(tqdm(chosen, unit="page", disable=None), load_config(CONFIG), _say):
+        tree.add(document)
+
+
+def _say(said: str) -> None:
+    tqdm.write(f"sst: {said}", file=sys.stderr)

@@ -1,0 +1,124 @@
+"""A site's style tree drawn for a person: what the site repeats, and what its pages say of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from victorpy.report.shell import page, text
+from victorpy.sites.importance import Judgement
+from victorpy.sites.style_tree import ElementNode, StyleTree
+
+MOST_CHILDREN = 60
+"""Of more children below one element the rest is counted only."""
+
+EXAMPLES = 8
+"""Words shown of what pages say at a leaf."""
+
+_STYLE = """
+.tree details, .tree .leaf { margin-left: 1.2em; }
+.tree summary, .tree .leaf { padding: 1px 4px; border-left: 5px solid transparent; margin-bottom: 1px; }
+.tree code { font-weight: 600; }
+.tree .words { color: #667; font-style: italic; }
+""" + "".join(
+    f".tree .i{step} {{ border-left-color: hsl({step * 12}, 60%, 48%); background: hsl({step * 12}, 55%, 95%); }}\n"
+    for step in range(11)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An element node as it is shown."""
+
+    name: str
+    pages: int
+    styles: int
+    node: float
+    composite: float
+    mark: str
+    words: str
+    children: tuple[Branch, ...]
+    hidden: int
+    """How many children are not shown."""
+
+
+def branches(tree: StyleTree, judgement: Judgement, full: bool = False) -> Branch:
+    """What is drawn: the simplified tree (3.4), which ends at maximal noisy and meaningful nodes, or all of it."""
+    return _branch(tree.root, judgement, full)
+
+
+def _branch(element: ElementNode, judgement: Judgement, full: bool) -> Branch:
+    found = judgement.of(element)
+    below = [] if (found.noisy or found.meaningful) and not full else list(element.children())
+    below.sort(key=lambda child: -child.page_count)
+    mark = "noise" if found.noisy else "content" if found.meaningful else "mixed"
+    return Branch(
+        _name(element),
+        element.page_count,
+        len(element.styles),
+        found.node,
+        found.composite,
+        mark,
+        _words(element),
+        tuple(_branch(child, judgement, full) for child in below[:MOST_CHILDREN]),
+        max(len(below) - MOST_CHILDREN, 0),
+    )
+
+
+def _name(element: ElementNode) -> str:
+    return f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site"
+
+
+def _words(element: ElementNode) -> str:
+    """What most pages say at the first leaf below an element."""
+    leaf = next((node for node in element.walk() if node.content is not None and node.content.sums), None)
+    if leaf is None or leaf.content is None:
+        return ""
+    sums = leaf.content.sums
+    spoken = [feature for feature in sums if " " not in feature]
+    spoken.sort(key=lambda word: -int(sums[word][0]).bit_count())
+    return " ".join(spoken[:EXAMPLES])
+
+
+def as_text(root: Branch) -> str:
+    """The tree as indented lines."""
+    return "\n".join(_lines(root, 0)) + "\n"
+
+
+_SIGNS = {"noise": "-", "content": "+", "mixed": " "}
+
+
+def _lines(branch: Branch, depth: int) -> Iterator[str]:
+    facts = f"{branch.composite:.2f} {branch.pages:>5}"
+    shown = "" if branch.children else f"  {branch.words}"
+    yield f"{_SIGNS[branch.mark]} {facts}  {'  ' * depth}{branch.name[:70]}{shown}".rstrip()
+    for child in branch.children:
+        yield from _lines(child, depth + 1)
+    if branch.hidden:
+        yield f"  {'':>10}  {'  ' * (depth + 1)}... {branch.hidden} more"
+
+
+def as_html(root: Branch, title: str) -> str:
+    """The tree as a page in which branches open and close, coloured by importance from red to green."""
+    note = (
+        "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
+        "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
+        "content as a whole."
+    )
+    body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{_html(root, 0)}</div>'
+    return page(title, body, style=_STYLE)
+
+
+def _html(branch: Branch, depth: int) -> str:
+    step = min(int(branch.composite * 10 + 0.5), 10)
+    facts = (
+        f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {branch.styles} styles · {branch.mark}"
+    )
+    words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""
+    label = f"<code>{text(branch.name[:120])}</code> {text(facts)}{words}"
+    if not branch.children:
+        return f'<div class="leaf i{step}">{label}</div>\n'
+    rest = f'<div class="leaf">... {branch.hidden} more</div>' if branch.hidden else ""
+    below = "".join(_html(child, depth + 1) for child in branch.children)
+    opened = " open" if depth < 6 else ""
+    return f'<details{opened}><summary class="i{step}">{label}</summary>{below}{rest}</details>\n'
