@@ -12,14 +12,12 @@ number, report.md the tables, report.html tables and plots, and pages/ views of 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
 from victorpy.config import load_config
-from victorpy.errors import DataError
 from victorpy.evaluate import (
     Evaluation,
     Progress,
@@ -33,7 +31,8 @@ from victorpy.evaluate import (
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.report import markdown
 from victorpy.report.plots import require_matplotlib
-from victorpy.report.tables import evaluation_tables
+from victorpy.report.tables import aligned, evaluation_tables
+from victorpy.report.writing import check_directory, write_json, write_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     if arguments.output:
         require_matplotlib()
-        if arguments.output.exists() and not arguments.output.is_dir():
-            raise DataError(f"{arguments.output}: is a file; a report is a directory")
+        check_directory(arguments.output)
     grid = parse_grid(arguments.grid)
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)
@@ -99,15 +97,8 @@ def _show(result: Evaluation) -> None:
     for table in evaluation_tables(result.scores()):
         if table.title in {"Scores", "Learning curve", "Ablation", "Grid"}:
             head = [name.replace("CleanEval ", "CE ") for name in table.head]
-            rows = [head, *table.rows]
-            widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
             print(f"\n{table.title}")
-            for row in rows:
-                cells = [
-                    cell.rjust(width) if at else cell.ljust(width)
-                    for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-                ]
-                print("  ".join(cells))
+            print(aligned(head, table.rows))
 
 
 def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title: str) -> None:
@@ -116,12 +107,8 @@ def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title
 
     directory.mkdir(parents=True, exist_ok=True)
     scores = result.scores()
-    _write_text(directory / "scores.json", json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    _write_text(directory / "report.md", markdown.render(scores, title))
+    write_json(directory / "scores.json", scores)
+    write_text(directory / "report.md", markdown.render(scores, title))
     views = write_views(result.pages, pages, result.config, directory / "pages")
-    _write_text(directory / "report.html", evaluation.render(scores, title, views))
+    write_text(directory / "report.html", evaluation.render(scores, title, views))
     print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files need not be UTF-8

@@ -20,7 +20,7 @@ from victorpy.datasets import GoldPage
 from victorpy.errors import DataError
 from victorpy.scores import Score
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 """Told of every page that is done, by its name."""
 
 

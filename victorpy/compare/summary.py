@@ -10,9 +10,8 @@ from victorpy.compare.methods import Method
 from victorpy.compare.provenance import was_trained_on
 from victorpy.compare.run import ComparedPage, ComparedSite
 from victorpy.compare.sites import Plan
-from victorpy.compare.totals import brief, decisive, page_scores, total
+from victorpy.compare.totals import brief, decisive, mean, page_scores, total
 from victorpy.peers import versions
-from victorpy.scores import Score
 from victorpy.statistics import compare
 
 FEW_SITES, PAGES_A_SITE = 50, 3
@@ -72,7 +71,7 @@ def _set_record(data: DataSet, sites: Sequence[ComparedSite]) -> dict[str, Any]:
         "single_page_sites": sum(count == 1 for count in data.sites.values()),
         "tuned_pages": sum(site.tuned for site in sites),
         "values": sum(score.gold for score in ceiling) if data.has_values else None,
-        "values_in_pages": Score.pool(ceiling).recall if data.has_values else None,
+        "values_in_pages": mean([score.recall for score in ceiling]),
     }
 
 
