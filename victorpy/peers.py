@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -101,6 +102,19 @@ def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
         raise VictorError(f"{name} is not installed: pip install 'victorpy[peers]'")
     make = PEERS[name].make
     return make(**parse_settings(name, make, settings))
+
+
+def show_peer(name: str, settings: Sequence[str] = ()) -> str:
+    """How another cleaner is run, with all its parameters.
+
+    >>> show_peer("justext", ["language=German"])
+    "jusText(language='German')"
+    """
+    name = _OTHER_NAMES[name.lower()]
+    make = PEERS[name].make
+    defaults = {key: found.default for key, found in inspect.signature(make).parameters.items()}
+    parameters = defaults | parse_settings(name, make, settings)
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
 
 
 def versions(*packages: str) -> dict[str, str]:

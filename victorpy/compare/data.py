@@ -11,7 +11,7 @@ from victorpy.compare.provenance import set_name
 from victorpy.datasets import GoldPage, read_dataset
 from victorpy.datasets.base import Warn
 from victorpy.errors import DataError
-from victorpy.gold import parse_data
+from victorpy.gold import LabelledPage, parse_data
 
 VALUE_KINDS = frozenset(["swde"])
 """Data sets whose gold is values that a cleaner must keep, and not the text that it should give."""
@@ -50,7 +50,7 @@ class DataSet:
                 yield site, waiting.pop(site)
 
 
-def site_name(kind: str, page: GoldPage) -> str:
+def site_name(kind: str, page: GoldPage | LabelledPage) -> str:
     """The site of a page; SWDE's are of one vertical each, for it has shops in several, with other templates."""
     return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
 

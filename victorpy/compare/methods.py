@@ -17,7 +17,7 @@ from victorpy.labellers.base import Labeller, LearnsFrom
 from victorpy.methods import MODELS, load_method, method_names
 from victorpy.model import find_model
 from victorpy.outputs import OUTPUTS
-from victorpy.peers import PEERS, Extractor, installed_peers, is_peer, load_peer
+from victorpy.peers import PEERS, Extractor, installed_peers, is_peer, load_peer, show_peer
 
 ALL, ALL_PEERS = "all", "peers"
 """Names that stand for all methods that are there, and for all other cleaners that are installed."""
@@ -43,6 +43,8 @@ class Method:
     meta: Mapping[str, Any] = field(default_factory=dict)
     """A model's story."""
     model: str = ""
+    run_as: str = ""
+    """How it is run, with all its parameters."""
 
     @property
     def kind(self) -> str:
@@ -126,12 +128,13 @@ def load(name: str, settings: Sequence[str] = ()) -> Method:
     """Make one method ready."""
     shown = f"{name}({','.join(settings)})" if settings else name
     if name not in method_names() and is_peer(name):
-        return Method(shown, extract=load_peer(name, settings))
+        return Method(shown, extract=load_peer(name, settings), run_as=show_peer(name, settings))
     if name not in method_names() and not Path(name).exists():
         known = [*method_names(), *PEERS]
         raise VictorError(f"no method {name!r}{suggest(name, known)}; there are: {', '.join(known)}, or a model's path")
     model = MODELS.get(name, name)
     cleaner = load_method(name, settings)
     if cleaner.labeller.learns_from is not LearnsFrom.LABELS:
-        return Method(shown, cleaner)
-    return Method(shown, cleaner, meta=json.loads((find_model(model) / "meta.json").read_bytes()), model=model)
+        return Method(shown, cleaner, run_as=repr(cleaner.labeller))
+    meta = json.loads((find_model(model) / "meta.json").read_bytes())
+    return Method(shown, cleaner, meta=meta, model=model, run_as=f"the model {Path(model).name}")

@@ -76,12 +76,11 @@ def _set_record(data: DataSet, sites: Sequence[ComparedSite]) -> dict[str, Any]:
 
 
 def _method_record(method: Method, sets: Sequence[DataSet]) -> dict[str, Any]:
-    shown = repr(method.cleaner.labeller) if method.cleaner and not method.is_trained else method.model or method.name
     trained = {data.name: was_trained_on(method.model, method.meta, data.source) for data in sets}
     return {
         "method": method.name,
         "needs": method.kind,
-        "shown": shown,
+        "run_as": method.run_as,
         "trained_on": trained if method.is_trained else None,
     }
 

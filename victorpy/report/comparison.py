@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from victorpy.report import markdown, plots
-from victorpy.report.comparison_tables import comparison_tables, mark, ranked, set_tables
+from victorpy.report.comparison_tables import comparison_tables, mark, ranked, short, title_of
 from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
 from victorpy.report.tables import Table
+
+_STYLE = ".words td, .words th { text-align: left; white-space: normal; }\n"
 
 
 def render_markdown(scores: Mapping[str, Any]) -> str:
@@ -19,17 +21,17 @@ def render_markdown(scores: Mapping[str, Any]) -> str:
 
 def render_html(scores: Mapping[str, Any]) -> str:
     """Write all tables, and the plots of each data set below its scores."""
-    plots_of = {set_tables(scores, data)[0].title: _plots(scores, data) for data in scores["sets"]}
+    plots_of = {title_of(data): _plots(scores, data) for data in scores["sets"]}
     parts = [f"<h1>{text(_title(scores))}</h1>"]
     parts += [f'<p class="note">{text(said)}</p>' for said in _lead(scores)]
     for found in comparison_tables(scores):
         parts += [_table(found), *plots_of.get(found.title, [])]
-    return page(_title(scores), "\n".join(parts))
+    return page(_title(scores), "\n".join(parts), _STYLE)
 
 
 def _title(scores: Mapping[str, Any]) -> str:
     methods = len(scores["methods"])
-    return f"{methods} method{'s' if methods != 1 else ''} on {', '.join(data['source'] for data in scores['sets'])}"
+    return f"{methods} method{'s' if methods != 1 else ''} on {', '.join(map(short, scores['sets']))}"
 
 
 def _lead(scores: Mapping[str, Any]) -> list[str]:
@@ -57,13 +59,13 @@ def _table(found: Table) -> str:
 def _plots(scores: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
     rows = ranked(scores, data)
     name = data["measure"]
-    title = {"words_f1": "words F1", "value_recall": "share of values kept"}[name]
+    title = {"words_f1": "Words F1", "value_recall": "Share of values kept"}[name]
     found = [(mark(row), row[name], row[f"{name}_interval"]) for row in rows]
     drawn = [picture(plots.bars(found, across=title), f"{title}, with 95 % intervals")]
     if name == "value_recall":
         kept = [(mark(row), row["words_removed"], row[name]) for row in rows]
         caption = "Values kept against words removed: up and to the right is better"
-        drawn.append(picture(plots.points(kept, "share of words removed", title), caption))
+        drawn.append(picture(plots.points(kept, "Share of words removed", title), caption))
     costs = [(mark(row), row["cpu_ms"], row[name]) for row in rows if row["cpu_ms"]]
     caption = f"{title} against CPU time of cleaning a page: up and to the left is better"
     drawn.append(picture(plots.points(costs, "CPU ms a page", title, logarithmic=True), caption))

@@ -35,10 +35,6 @@ _TEXTS = (
     Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),
     Column("words_recall", "recall", percent, "share of the gold's words that are in the output"),
     Column("words_f1_pooled", "pooled F1", percent, "words F1 with the words of all pages counted together"),
-    Column("cleaneval_words_f1", "CleanEval words F1", percent, "words in order: the longest common subsequence"),
-    Column("shingle_f1", "4-word shingles F1", percent, "overlap of runs of four words"),
-    Column("content_accuracy", "content/noise right", percent, "share of blocks rightly kept or dropped"),
-    Column("label_accuracy", "labels right", percent, "share of blocks whose kind is right too"),
 )
 _COSTS = (
     Column("words_removed", "words removed", percent, "share of a page's words that are gone; mean over pages"),
@@ -47,6 +43,13 @@ _COSTS = (
     Column("cpu_ms", "CPU ms a page", _number, "CPU time of cleaning a page, from bytes to text"),
     Column("site_ms", "CPU ms to learn, a page", _number, "CPU time of learning a site, by pages learned from"),
 )
+_MORE = (
+    Column("cleaneval_words_f1", "CleanEval words F1", percent, "words in order: the longest common subsequence"),
+    Column("shingle_f1", "4-word shingles F1", percent, "overlap of runs of four words"),
+    Column("content_accuracy", "content/noise right", percent, "share of blocks rightly kept or dropped"),
+    Column("label_accuracy", "labels right", percent, "share of blocks whose kind is right too"),
+)
+COLUMNS = (*_TEXTS, *_VALUES, *_COSTS, *_MORE)
 
 
 def comparison_tables(scores: Mapping[str, Any]) -> list[Table]:
@@ -60,7 +63,7 @@ def comparison_tables(scores: Mapping[str, Any]) -> list[Table]:
 
 def set_tables(scores: Mapping[str, Any], data: Mapping[str, Any]) -> list[Table]:
     """The tables of one data set, that of the scores first."""
-    tables = [_scores(scores, data), _differences(scores, data)]
+    tables = [_scores(scores, data), _differences(scores, data), _more(scores, data)]
     for what, found in (("type", "by_type"), ("site", "by_site")):
         measures = [data["measure"]] + (["words_removed"] if data["measure"] == "value_recall" else [])
         tables += [_groups(scores[found], data, what, measure) for measure in measures]
@@ -91,11 +94,15 @@ def ranked(scores: Mapping[str, Any], data: Mapping[str, Any]) -> list[dict[str,
     return sorted(rows, key=lambda row: -(row[data["measure"]] or 0.0))
 
 
+def short(data: Mapping[str, Any]) -> str:
+    """A data set's name; one that lies in a directory of its own name is named once."""
+    kind, _, name = data["source"].partition(":")
+    return str(kind if kind == name else data["source"])
+
+
 def title_of(data: Mapping[str, Any]) -> str:
     """A data set's name, and how large it is."""
-    kind, _, name = data["source"].partition(":")
-    shown = kind if kind == name else data["source"]
-    return f"{shown}: {data['pages']:,} pages of {data['sites']:,} site{'s' if data['sites'] != 1 else ''}"
+    return f"{short(data)}: {data['pages']:,} pages of {data['sites']:,} site{'s' if data['sites'] != 1 else ''}"
 
 
 def _used(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -114,16 +121,23 @@ def _overview(scores: Mapping[str, Any]) -> Table:
         ]
         rows.append((method["method"], *shown))
     titles = {"words_f1": "words F1", "value_recall": "values kept"}
-    head = [f"{data['data']}, {titles[data['measure']]}" for data in scores["sets"]]
+    head = [f"{short(data)}, {titles[data['measure']]}" for data in scores["sets"]]
     return Table("All data sets", ("method", *head), tuple(rows))
 
 
 def _scores(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     found = ranked(scores, data)
-    columns = _used([*_TEXTS, *_VALUES, *_COSTS], found)
-    rows = tuple((mark(row), *(column.show(row[column.name]) for column in columns)) for row in found)
-    head = ("method", *(column.title for column in columns))
-    return Table(title_of(data), head, rows, _note(scores, data, found))
+    return _columns_of(title_of(data), (*_TEXTS, *_VALUES, *_COSTS), found, _note(scores, data, found))
+
+
+def _more(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
+    return _columns_of(f"More measures on {short(data)}", _MORE, ranked(scores, data))
+
+
+def _columns_of(title: str, columns: Sequence[Column], found: Sequence[Mapping[str, Any]], note: str = "") -> Table:
+    used = _used(columns, found)
+    rows = [(mark(row), *(column.show(row[column.name]) for column in used)) for row in found]
+    return Table(title, ("method", *(column.title for column in used)), tuple(rows) if used else (), note)
 
 
 def _note(scores: Mapping[str, Any], data: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:
@@ -158,7 +172,7 @@ def _differences(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
         "Differences on the same pages, in points, with 95 % intervals, from the first method and from the best one; "
         "p is how often chance alone, swapping the two on each page at will, makes a difference as large."
     )
-    return Table(f"Differences on {data['source']}", ("method", *head), tuple(rows) if against else (), note)
+    return Table(f"Differences on {short(data)}", ("method", *head), tuple(rows) if against else (), note)
 
 
 def _difference(found: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -175,9 +189,9 @@ def _groups(found: Sequence[Mapping[str, Any]], data: Mapping[str, Any], what: s
     methods = list(dict.fromkeys(row["method"] for row in rows))
     cells = {(row[what], row["method"]): row[measure] for row in rows}
     pages = {row[what]: row["pages"] for row in rows}
-    title = next(column.title for column in (*_TEXTS, *_VALUES, *_COSTS) if column.name == measure)
+    title = next(column.title for column in COLUMNS if column.name == measure)
     return Table(
-        f"{title[0].upper()}{title[1:]} by {what} on {data['source']}",
+        f"{title[0].upper()}{title[1:]} by {what} on {short(data)}",
         (what, "pages", *methods),
         tuple((name, str(pages[name]), *(percent(cells[name, method]) for method in methods)) for name in pages),
     )
@@ -197,10 +211,10 @@ def _methods(scores: Mapping[str, Any]) -> Table:
     for method in scores["methods"]:
         needs = _NEEDS[method["needs"]]
         needs += "; other pages of the site" if method["needs"] == "labels" and method["method"] in learns else ""
-        rows.append((method["method"], needs, method["shown"]))
+        rows.append((method["method"], needs, method["run_as"]))
     return Table("Methods", ("method", "needs", "run as"), tuple(rows))
 
 
 def _columns(scores: Mapping[str, Any]) -> Table:
-    rows = tuple((column.title, column.meaning) for column in _used([*_TEXTS, *_VALUES, *_COSTS], scores["results"]))
+    rows = tuple((column.title, column.meaning) for column in _used(COLUMNS, scores["results"]))
     return Table("What the columns mean", ("column", "meaning"), rows)

@@ -104,15 +104,20 @@ def points(rows: Sequence[tuple[str, float, float]], across: str, up: str, logar
     """A point a row, its name at the right edge at about its height, with a line that leads to it."""
 
     def draw(axes: Any) -> None:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
         if logarithmic:
             axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
         axes.scatter([x for _, x, _ in rows], [y for _, _, y in rows], s=34, color=BLUE, zorder=3)
         axes.margins(x=0.08, y=0.08)
         axes.set_xlabel(across)
         axes.set_ylabel(up)
         axes.grid(color=SOFT, linewidth=0.5)
         low, high = axes.get_ylim()
-        heights = spread([(y - low) / (high - low) for _, _, y in rows], 0.42 / size[1])
+        heights = spread([(y - low) / (high - low) for _, _, y in rows], 0.27 / size[1])
         for (name, x, y), height in zip(rows, heights, strict=True):
             line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
             axes.annotate(name, (x, y), (1.03, height), textcoords="axes fraction", va="center", arrowprops=line)
