@@ -67,14 +67,16 @@ def run(arguments: argparse.Namespace) -> int:
     sets = open_sets(arguments.data, warnings.append)
     for warning in warnings:
         print(f"compare: {warning}", file=sys.stderr)
+    if arguments.output:
+        arguments.output.mkdir(parents=True, exist_ok=True)
     found = _compare(sets, methods, plan)
     scores = summarise_comparison(sets, methods, plan, found, warnings)
     for failure in scores["failures"]:
         print(f"compare: {failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
+    table = summary_table(scores)
+    print(aligned(table.head, table.rows), flush=True)
     if arguments.output:
         _write(scores, found, arguments.output)
-    table = summary_table(scores)
-    print(aligned(table.head, table.rows))
     return 0
 
 
@@ -85,7 +87,6 @@ def _compare(sets: Sequence[DataSet], methods: Sequence[Method], plan: Plan) -> 
 
 
 def _write(scores: dict[str, Any], found: Sequence[ComparedSite], directory: Path) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "scores.json", scores)
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(found)]
     write_text(directory / "pages.jsonl", "".join(lines))
