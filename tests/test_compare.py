@@ -52,7 +52,8 @@ class DropRepeated(SiteLabeller):
         counts = Counter(text for found in texts for text in found)
         self.repeated_ = {text for text, count in counts.items() if count > self.share * len(texts)}
         self.pages_, self.labels_ = len(texts), labels
-        SEEN.append(self)
+        if len(texts) > 1:  # one page is what methods are warmed up with
+            SEEN.append(self)
         return self
 
     def label(self, document):

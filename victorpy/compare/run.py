@@ -94,8 +94,7 @@ def _check(sets: Sequence[DataSet], plan: Plan) -> None:
 
 def _warm_up(methods: Sequence[Method], page: GoldPage) -> None:
     for method in methods:
-        if not method.may_learn_sites:
-            _clean_page(Settled(method, method.cleaner, Learned(0, 0.0)), page)
+        _clean_page(_settle(method, [page], Shares([0], [], [0])), page)
 
 
 def _compare_site(

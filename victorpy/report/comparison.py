@@ -11,7 +11,7 @@ from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
 from victorpy.report.tables import Table
 
-_STYLE = ".words td, .words th { text-align: left; white-space: normal; }\n"
+_STYLE = ".words td, .words th { text-align: left; } .words td:last-child { white-space: normal; }\n"
 
 
 def render_markdown(scores: Mapping[str, Any]) -> str:

@@ -66,7 +66,7 @@ def set_tables(scores: Mapping[str, Any], data: Mapping[str, Any]) -> list[Table
     tables = [_scores(scores, data), _differences(scores, data), _more(scores, data)]
     for what, found in (("type", "by_type"), ("site", "by_site")):
         measures = [data["measure"]] + (["words_removed"] if data["measure"] == "value_recall" else [])
-        tables += [_groups(scores[found], data, what, measure) for measure in measures]
+        tables += [_groups(scores, data, scores[found], what, measure) for measure in measures]
     return [table for table in tables if table.rows]
 
 
@@ -86,6 +86,11 @@ def mark(row: Mapping[str, Any]) -> str:
     """A method's name, with a mark where it was trained on the data, or may have been."""
     marks = {True: f" {TRAINED}", None: f" {UNKNOWN}", False: ""}
     return str(row["method"]) + marks[row["trained_on"]]
+
+
+def _marked(scores: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, str]:
+    """The methods as they are shown on a data set, in the order in which they were given."""
+    return {row["method"]: mark(row) for row in scores["results"] if row["data"] == data["data"]}
 
 
 def ranked(scores: Mapping[str, Any], data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -167,7 +172,8 @@ def _differences(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     for row in ranked(scores, data):
         cells = [_difference(found.get((row["method"], other))) for other in against]
         rows.append((mark(row), *(cell for pair in cells for cell in pair)))
-    head = [cell for other in against for cell in (f"less {other}", "p")]
+    names = _marked(scores, data)
+    head = [cell for other in against for cell in (f"less {names[other]}", "p")]
     note = (
         "Differences on the same pages, in points, with 95 % intervals, from the first method and from the best one; "
         "p is how often chance alone, swapping the two on each page at will, makes a difference as large."
@@ -183,16 +189,18 @@ def _difference(found: Mapping[str, Any] | None) -> tuple[str, str]:
     return f"{100 * found['mean']:+.2f} ({low} to {high})", p_value
 
 
-def _groups(found: Sequence[Mapping[str, Any]], data: Mapping[str, Any], what: str, measure: str) -> Table:
+def _groups(
+    scores: Mapping[str, Any], data: Mapping[str, Any], found: Sequence[Mapping[str, Any]], what: str, measure: str
+) -> Table:
     """One measure of every method by page type or by site, a row each."""
     rows = [row for row in found if row["data"] == data["data"]]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
+    methods = _marked(scores, data)
     cells = {(row[what], row["method"]): row[measure] for row in rows}
     pages = {row[what]: row["pages"] for row in rows}
     title = next(column.title for column in COLUMNS if column.name == measure)
     return Table(
         f"{title[0].upper()}{title[1:]} by {what} on {short(data)}",
-        (what, "pages", *methods),
+        (what, "pages", *methods.values()),
         tuple((name, str(pages[name]), *(percent(cells[name, method]) for method in methods)) for name in pages),
     )
 
@@ -201,7 +209,7 @@ _NEEDS = {
     "labels": "trained on labelled pages",
     "site": "other pages of the site",
     "nothing": "nothing but the page",
-    "peer": "nothing but the page; another program",
+    "peer": "another program",
 }
 
 
