@@ -147,7 +147,8 @@ def _columns_of(title: str, columns: Sequence[Column], found: Sequence[Mapping[s
 
 def _note(scores: Mapping[str, Any], data: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:
     """What a reader has to know of this data set, and of methods on it."""
-    said = ["Shares are in percent; the best first."]
+    first = "what keeps most values" if data["measure"] == "value_recall" else "the best"
+    said = [f"Shares are in percent; {first} first."]
     if data["tuned_pages"]:
         told = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} of a site, at most half of it)"
         said.append(f"The labels of {told} were told to methods that learn from sites; no method is scored on them.")
