@@ -65,7 +65,7 @@ def how_scored(scores: Mapping[str, Any]) -> str:
     settings = scores["settings"]
     if "method" not in settings:
         return ""
-    said = f"{settings['method']} is not trained: there are no folds, and all pages are scored."
+    said = f"The method {settings['method']} is not trained: there are no folds, and all pages are scored."
     if settings["learns_from"] == "site":
         pages = f"at most {settings['sample']} pages of each, without labels"
         said += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."
