@@ -18,7 +18,7 @@ LAYERS = [
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("labellers", "markup", "anno", "outputs"),
     },
-    {"cleaner", "model", "methods", ""},
+    {"cleaner", "model", "methods", "peers", ""},
     {"datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report", "view"},
     {"annotate", "batch"},
     {"commands", "__main__"},

@@ -7,14 +7,14 @@ directory. Every other name is that of a labeller that needs no training.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError, VictorError, suggest
-from victorpy.labellers.base import LABELLERS, Labeller, LearnsFrom
+from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model import DEFAULT
 
 MODELS = {"crf": DEFAULT, "hybrid": "site"}
@@ -43,9 +43,9 @@ def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
     return Cleaner.load(MODELS.get(name, name))
 
 
-def parse_settings(name: str, labeller: type[Labeller], settings: Sequence[str]) -> dict[str, Any]:
+def parse_settings(name: str, make: Callable[..., Any], settings: Sequence[str]) -> dict[str, Any]:
     """Read ``t=0.4`` and the like; a value is of the kind that the parameter has by default."""
-    known = inspect.signature(labeller).parameters
+    known = inspect.signature(make).parameters
     found = {}
     for setting in settings:
         parameter, equals, value = setting.partition("=")
