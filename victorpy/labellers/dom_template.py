@@ -21,10 +21,8 @@ from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import Repeated
 from victorpy.sites.checks import check_count
 from victorpy.sites.counts import PageCounts, enough
-from victorpy.sites.hashes import Numbers, numbers_of
+from victorpy.sites.hashes import MASK, Numbers, numbers_of
 from victorpy.sites.tree import PageTree
-
-_64_BITS = (1 << 64) - 1
 
 
 @LABELLERS.register("dom-template")
@@ -41,7 +39,7 @@ class DomTemplate(Repeated):
         shown = zip(elements.tag, elements.attributes, strict=True)
         labels = numbers_of("\t".join([tag, *(f"{k}={v}" for k, v in given.items())]) for tag, given in shown)
         texts = numbers_of(text.text for text in tree.texts)
-        found = [*texts, *(number & _64_BITS for number in tree.subtree_numbers(labels, texts))]
+        found = [*texts, *(number & MASK for number in tree.subtree_numbers(labels, texts))]
         return np.array(found, dtype=np.uint64)
 
     def _template(self, tree: PageTree, counts: PageCounts) -> Sequence[int]:

@@ -33,7 +33,7 @@ class LongestRun(PageLabeller):
         words = count_words([text.text if text.shown else "" for text in tree.texts])
         best = best_run(words, [len(text.tags) for text in tree.texts])
         kept = [len(text.text) if place in best and text.shown else 0 for place, text in enumerate(tree.texts)]
-        return label_kept(document, tree.blocks_with(kept))
+        return label_kept(document, tree.blocks_with(kept, 0.5))
 
 
 def best_run(words: Sequence[float], tags: Sequence[int]) -> range:

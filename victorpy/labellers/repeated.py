@@ -14,6 +14,9 @@ from victorpy.sites.counts import PageCounts
 from victorpy.sites.hashes import Numbers
 from victorpy.sites.tree import PageTree
 
+NOISE = 0.75
+"""A block is noise if that share of its characters is of a template: fewer may be a label before a value of its own."""
+
 
 class Repeated(SiteLabeller):
     """Counts numbers that stand for parts of pages."""
@@ -46,11 +49,11 @@ class Repeated(SiteLabeller):
         return self
 
     def label(self, document: Document) -> Labelling:
-        """Drop the blocks of which at least half the characters are of a template."""
+        """Drop the blocks that are of a template."""
         if self._counts is None:
             raise not_fitted(self)
         tree = PageTree(document)
-        noise = tree.blocks_with(self._template(tree, self._counts))
+        noise = tree.blocks_with(self._template(tree, self._counts), NOISE)
         return label_kept(document, [not is_noise for is_noise in noise])
 
 

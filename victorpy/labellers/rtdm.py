@@ -5,14 +5,13 @@ top-down mapping of Reis et al. (2004), as the paper on sentence entropy describ
 mapped one after the other (victorpy/sites/mapping.py): the template is what stays mapped to equal nodes through all
 sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
 
-Nodes are equal if their tags and names (class, id) are. As in the paper the texts are not compared: a text is mapped to
-any text in the same place. So what has the same structure on all pages is gone, and with it the articles of a site that
-puts them into the same elements; `text` says that texts must be equal too, which keeps them. Names can be left out of
-the comparison by `names`.
+Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
+text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site that
+puts them all into the same elements, and the values in the cells of tables; `text` says that texts must be equal too,
+which keeps them. `names` says that an element's class and id must be equal.
 
-What we decided. The first `sample` different pages are mapped. One page alone has no template. A page of another layout
-would leave next to nothing of the template; a page that has less than half of the template's texts is therefore passed
-over, unless most are. [see fit]
+What we decided. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
+least three quarters of its characters are mapped.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from victorpy.document import Document, Labelling
 from victorpy.errors import DataError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.labellers.repeated import not_fitted
+from victorpy.labellers.repeated import NOISE, not_fitted
 from victorpy.sites.checks import check_count
 from victorpy.sites.hashes import number_of, numbers_of
 from victorpy.sites.mapping import Mapping, Node, node_of
@@ -37,7 +36,7 @@ _TEXT = number_of("#text")
 class Rtdm(SiteLabeller):
     """Drops what all pages of the site have in the same place."""
 
-    def __init__(self, sample: int = 30, text: bool = False, names: bool = True) -> None:
+    def __init__(self, sample: int = 30, text: bool = False, names: bool = False) -> None:
         check_count("rtdm", 2, sample=sample)
         self.sample = sample
         self.text = text
@@ -62,14 +61,14 @@ class Rtdm(SiteLabeller):
         return self
 
     def label(self, document: Document) -> Labelling:
-        """Drop the blocks of which at least half the characters are mapped to the template."""
+        """Drop the blocks that are mapped to the template."""
         if self._template is None:
             raise not_fitted(self)
         tree = PageTree(document)
         characters = [0] * len(tree.texts)
         for text in Mapping().mapped_texts(self._template, self._nodes(tree)):
             characters[text] = len(tree.texts[text].text)
-        return label_kept(document, [not is_noise for is_noise in tree.blocks_with(characters)])
+        return label_kept(document, [not is_noise for is_noise in tree.blocks_with(characters, NOISE)])
 
     def _nodes(self, tree: PageTree) -> Node:
         labels = self._labels(tree)

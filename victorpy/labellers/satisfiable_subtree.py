@@ -4,7 +4,7 @@ X. Qi and J. Sun, Eliminating Noisy Information in Webpage through Heuristic Rul
 3.3.3. From every text node one goes up G generations; the sub-tree there is satisfiable if
 
 1. a text node of its G-th generation has at least α characters,
-2. SL_text, the characters of all its text nodes, are at least β, and SL_anchor, those of its links, at most γ · SL_text.
+2. SL_text, the characters of all its text nodes, are at least β, and SL_anchor, those in links, at most γ · SL_text.
 
 Satisfiable sub-trees inside another one are dropped; the text of those that remain, SST_max, is the page's content.
 (Since the text node that one starts from is of the G-th generation, condition 1 holds for a sub-tree exactly if one of
@@ -42,7 +42,7 @@ class SatisfiableSubtree(PageLabeller):
         for root in self.largest(tree):
             for text in tree.text_ranges[root]:
                 kept[text] = len(tree.texts[text].text) if tree.texts[text].shown else 0
-        return label_kept(document, tree.blocks_with(kept))
+        return label_kept(document, tree.blocks_with(kept, 0.5))
 
     def satisfiable(self, tree: PageTree) -> list[bool]:
         """ROOT(SST): whether each element is the root of a satisfiable sub-tree."""

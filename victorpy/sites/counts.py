@@ -46,7 +46,8 @@ class PageCounts:
             return np.ones(len(numbers), dtype=np.int64)
         place = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
         counts = np.where(self._numbers[place] == numbers, self._counts[place], 0)
-        return np.maximum(counts + (page not in self._seen), 1)
+        found: npt.NDArray[np.int64] = np.maximum(counts + (page not in self._seen), 1)
+        return found
 
     def _merge(self) -> None:
         """Add up what has come in. When it is too much, what was on the fewest pages is forgotten."""

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.uint64]
 
+MASK = (1 << 64) - 1
+"""Makes a number of 64 bits of any whole number."""
+
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 

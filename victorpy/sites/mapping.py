@@ -63,9 +63,7 @@ def node_of(tree: PageTree, labels: Sequence[int], texts: Sequence[int]) -> Node
     """A page as nodes, with the labels of its elements and texts."""
     nodes: dict[int, Node] = {}
     for element in reversed(range(len(labels))):
-        inside = [
-            nodes.pop(each) if each >= 0 else Node.of(texts[~each], text=~each) for each in tree.content[element]
-        ]
+        inside = [nodes.pop(each) if each >= 0 else Node.of(texts[~each], text=~each) for each in tree.content[element]]
         nodes[element] = Node.of(labels[element], inside)
     return Node.of(0, [nodes[element] for element in sorted(nodes)])
 

@@ -41,18 +41,16 @@ class PageTree:
         """What lies directly in each element, in order: e is the element e, and ~t the text t."""
         found: list[list[int]] = [[] for _ in self.elements.tag]
         # So many elements had been opened before each text.
-        opened = accumulate(sum(tag[0] != "/" for tag in text.tags) for text in self.texts)
-        waiting = zip(opened, self.texts, range(len(self.texts)), strict=True)
-        after, text, number = next(waiting, _NO_MORE)
+        opened = list(accumulate(sum(tag[0] != "/" for tag in text.tags) for text in self.texts))
+        at = 0
         for element, parent in enumerate(self.elements.parent):
-            while after <= element:
-                found[text.element].append(~number)
-                after, text, number = next(waiting, _NO_MORE)
+            while at < len(opened) and opened[at] <= element:
+                found[self.texts[at].element].append(~at)
+                at += 1
             if parent >= 0:
                 found[parent].append(element)
-        for _, text, number in ((after, text, number), *waiting):
-            if number >= 0:
-                found[text.element].append(~number)
+        for number in range(at, len(opened)):
+            found[self.texts[number].element].append(~number)
         return found
 
     @cached_property
@@ -118,13 +116,13 @@ class PageTree:
         """A number for the page: pages with the same text have the same."""
         return number_of("\n".join(text.text for text in self.texts))
 
-    def blocks_with(self, characters: Sequence[int]) -> list[bool]:
-        """Which blocks have at least half of their characters among those found, which are given for each text."""
+    def blocks_with(self, characters: Sequence[int], share: float) -> list[bool]:
+        """Which blocks have that share of their characters among those found, whose count is given for each text."""
         found, all_of = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
         for text, count in zip(self.texts, characters, strict=True):
             found[text.block] += count
             all_of[text.block] += len(text.text)
-        return [0 < total <= 2 * some for some, total in zip(found, all_of, strict=True)]
+        return [some > 0 and some >= share * total for some, total in zip(found, all_of, strict=True)]
 
 
 def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
@@ -133,6 +131,3 @@ def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
     for piece, (start, stop) in zip(block.pieces, pairwise(starts), strict=True):
         element = max(piece.element, 0)
         yield Text(block.text[start:stop].strip(), element, block.index, piece.distance, tags[element] != "img")
-
-
-_NO_MORE = (float("inf"), Text("", 0, 0, (), False), -1)
