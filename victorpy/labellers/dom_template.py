@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from victorpy.labellers.base import LABELLERS
-from victorpy.labellers.repeated import Repeated
+from victorpy.labellers.repeated import NOISE, Repeated
 from victorpy.sites.checks import check_count
 from victorpy.sites.counts import PageCounts, enough
 from victorpy.sites.hashes import MASK, Numbers, numbers_of
@@ -42,7 +42,7 @@ class DomTemplate(Repeated):
         found = [*texts, *(number & MASK for number in tree.subtree_numbers(labels, texts))]
         return np.array(found, dtype=np.uint64)
 
-    def _template(self, tree: PageTree, counts: PageCounts) -> Sequence[int]:
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         spread = counts.spread(tree.number, self._numbers(tree))
         is_template = (spread >= enough(self.F, counts.with_page(tree.number))).tolist()
         count = len(tree.texts)
@@ -50,4 +50,4 @@ class DomTemplate(Repeated):
         for element in tree.topmost(is_template[count:]):
             for text in tree.text_ranges[element]:
                 characters[text] = len(tree.texts[text].text)
-        return characters
+        return tree.blocks_with(characters, NOISE)

@@ -24,7 +24,7 @@ from itertools import accumulate, chain
 import numpy as np
 
 from victorpy.labellers.base import LABELLERS
-from victorpy.labellers.repeated import Repeated
+from victorpy.labellers.repeated import NOISE, Repeated
 from victorpy.sites.checks import check_count
 from victorpy.sites.counts import PageCounts
 from victorpy.sites.hashes import MASK, Numbers, mixed, numbers_of, windows
@@ -46,14 +46,14 @@ class Pagelets(Repeated):
     def _numbers(self, tree: PageTree) -> Numbers:
         return np.array([number for _, number in self._fingerprints(tree)], dtype=np.uint64)
 
-    def _template(self, tree: PageTree, counts: PageCounts) -> Sequence[int]:
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         found = self._fingerprints(tree)
         spread = counts.spread(tree.number, np.array([number for _, number in found], dtype=np.uint64))
         characters = [0] * len(tree.texts)
         for (pagelet, _), pages in zip(found, spread.tolist(), strict=True):
             for text in tree.text_ranges[pagelet] if pages >= 2 else ():
                 characters[text] = len(tree.texts[text].text)
-        return characters
+        return tree.blocks_with(characters, NOISE)
 
     def pagelets(self, tree: PageTree) -> Iterator[int]:
         """The elements that are pagelets."""

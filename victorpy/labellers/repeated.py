@@ -28,8 +28,8 @@ class Repeated(SiteLabeller):
         """The numbers of a page's parts."""
 
     @abstractmethod
-    def _template(self, tree: PageTree, counts: PageCounts) -> Sequence[int]:
-        """How many characters of each text of a page are of a template."""
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
+        """Whether each block of a page is of a template."""
 
     def _has_enough(self, pages: int) -> bool:
         """Whether no more pages need be looked at."""
@@ -52,8 +52,7 @@ class Repeated(SiteLabeller):
         """Drop the blocks that are of a template."""
         if self._counts is None:
             raise not_fitted(self)
-        tree = PageTree(document)
-        noise = tree.blocks_with(self._template(tree, self._counts), NOISE)
+        noise = self._noise(PageTree(document), self._counts)
         return label_kept(document, [not is_noise for is_noise in noise])
 
 

@@ -6,9 +6,9 @@ mapped one after the other (victorpy/sites/mapping.py): the template is what sta
 sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
 
 Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
-text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site that
-puts them all into the same elements, and the values in the cells of tables; `text` says that texts must be equal too,
-which keeps them. `names` says that an element's class and id must be equal.
+text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site
+that puts them all into the same elements, and the values in the cells of tables; `text` says that texts must be equal
+too, which keeps them. `names` says that an element's class and id must be equal.
 
 What we decided. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
 least three quarters of its characters are mapped.

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.labellers.base import LABELLERS
-from victorpy.labellers.repeated import Repeated
+from victorpy.labellers.repeated import NOISE, Repeated
 from victorpy.sites.checks import check_count
 from victorpy.sites.counts import PageCounts, enough
 from victorpy.sites.hashes import Numbers, windows
@@ -45,19 +45,19 @@ class TextTemplate(Repeated):
 
     def _numbers(self, tree: PageTree) -> Numbers:
         """The fragment in the window, wherever it stands."""
-        text = " ".join(text.text for text in tree.texts)
+        text = " ".join(block.text for block in tree.document.blocks)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return windows(codes.astype(np.uint64), self.W)
 
-    def _template(self, tree: PageTree, counts: PageCounts) -> Sequence[int]:
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         spread = counts.spread(tree.number, self._numbers(tree))
         starts = np.flatnonzero(spread >= enough(self.F, counts.with_page(tree.number)))
-        lengths = np.array([len(text.text) for text in tree.texts], dtype=np.int64)
+        lengths = np.array([len(block.text) for block in tree.document.blocks], dtype=np.int64)
         covered = cover(starts, self.W, self.D, int(lengths.sum()) + len(lengths))
         running = np.append(0, np.cumsum(covered))
         first = np.cumsum(lengths + 1) - lengths - 1
-        found: list[int] = (running[first + lengths] - running[first]).tolist()
-        return found
+        noise: list[bool] = (running[first + lengths] - running[first] >= NOISE * lengths).tolist()
+        return noise
 
 
 def cover(starts: npt.NDArray[np.int64], width: int, gap: int, length: int) -> npt.NDArray[np.bool_]:

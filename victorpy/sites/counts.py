@@ -37,7 +37,7 @@ class PageCounts:
 
     def with_page(self, page: int) -> int:
         """How many pages there are when this one is among them."""
-        return len(self._seen | {page})
+        return len(self._seen) + (page not in self._seen)
 
     def spread(self, page: int, numbers: Numbers) -> npt.NDArray[np.int64]:
         """On how many pages each number of a page is, the page itself always among them."""
