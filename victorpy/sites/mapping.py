@@ -121,8 +121,10 @@ class Mapping:
             above = rows[-1]
             row = [above[0] + node.size]
             for j, other in enumerate(theirs):
-                removed, inserted = above[j + 1] + node.size, row[j] + other.size
-                row.append(min(removed, inserted, above[j] + self.cost(node, other)))
+                cheapest = min(above[j + 1] + node.size, row[j] + other.size)
+                if above[j] + abs(node.size - other.size) < cheapest:  # else mapping them cannot be cheaper
+                    cheapest = min(cheapest, above[j] + self.cost(node, other))
+                row.append(cheapest)
             rows.append(row)
         return rows[-1][-1], tuple(self._trace(rows, ours, theirs))
 
