@@ -25,7 +25,7 @@ from victorpy.labellers.text_template import TextTemplate, cover
 from victorpy.methods import load_method
 from victorpy.sites.counts import PageCounts, enough
 from victorpy.sites.hashes import number_of, windows
-from victorpy.sites.mapping import Mapping, Node
+from victorpy.sites.restricted_mapping import Mapping, Node
 from victorpy.sites.tree import PageTree
 
 HERE = Path(__file__).parent

@@ -2,7 +2,7 @@
 
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), after the restricted
 top-down mapping of Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2). Pages are
-mapped one after the other (victorpy/sites/mapping.py): the template is what stays mapped to equal nodes through all
+mapped one after the other (victorpy/sites/restricted_mapping.py): the template is what stays mapped to equal nodes through all
 sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
 
 Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
@@ -26,7 +26,7 @@ from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.repeated import NOISE, not_fitted
 from victorpy.sites.checks import check_count
 from victorpy.sites.hashes import number_of, numbers_of
-from victorpy.sites.mapping import Mapping, Node, node_of
+from victorpy.sites.restricted_mapping import Mapping, Node, node_of
 from victorpy.sites.tree import PageTree
 
 _TEXT = number_of("#text")
