@@ -2,8 +2,8 @@
 
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), after the restricted
 top-down mapping of Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2). Pages are
-mapped one after the other (victorpy/sites/restricted_mapping.py): the template is what stays mapped to equal nodes through all
-sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
+mapped one after the other (victorpy/sites/restricted_mapping.py): the template is what stays mapped to equal nodes
+through all sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
 
 Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
 text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site
