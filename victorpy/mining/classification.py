@@ -48,7 +48,7 @@ def training_sites(configuration: int, first: Sequence[str], second: Sequence[st
     return [(ours, theirs) for ours, theirs in product(first, second) if (ours == theirs) is same]
 
 
-def test_cells(configuration: int, trained: tuple[str, str], cells: Sequence[Cell]) -> list[Cell]:
+def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[Cell]) -> list[Cell]:
     """Which pages a case is tested on, by vertical and site."""
     if configuration == 2:
         return [cell for cell in cells if cell[1] not in trained]
@@ -66,8 +66,8 @@ def classify(counts: Counts, verticals: Sequence[str], sites: Sequence[str]) -> 
 
 def _rows_by_site(chosen: npt.NDArray[np.bool_], sites: Sequence[str]) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    for row in np.flatnonzero(chosen):
-        rows.setdefault(sites[row], []).append(int(row))
+    for row in map(int, np.flatnonzero(chosen)):
+        rows.setdefault(sites[row], []).append(row)
     return rows
 
 
@@ -80,7 +80,7 @@ def _classify_pair(counts: Counts, rows: Sequence[Mapping[str, list[int]]]) -> d
         configuration: [
             case
             for trained in training_sites(configuration, list(rows[0]), list(rows[1]))
-            if (case := _case(trained, test_cells(configuration, trained, cells), called_first[trained], sizes))
+            if (case := _case(trained, cells_to_test(configuration, trained, cells), called_first[trained], sizes))
         ]
         for configuration in CONFIGURATIONS
     }
@@ -115,11 +115,12 @@ class _Trained:
         log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one less that of the other.
         """
         known = (self.sums + first.sums) > 0
-        terms = known.sum(axis=1, keepdims=True)
+        terms = np.maximum(known.sum(axis=1, keepdims=True), 1)  # cleaning may have left no word at all
         ours = np.log((first.sums + 1) / (first.sums.sum(axis=1, keepdims=True) + terms))
         theirs = np.log((self.sums + 1) / (self.sums.sum(axis=1, keepdims=True) + terms))
         weights = np.where(known, ours - theirs, 0.0)
-        return np.asarray(pages @ weights.T) + np.log(first.pages / self.pages)
+        scores: npt.NDArray[np.float64] = pages @ weights.T + np.log(first.pages / self.pages)
+        return scores
 
 
 def _case(
