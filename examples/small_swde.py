@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 SITES = {
-    "book": ("shop", "paperback", "shelf", "novelty"),
-    "camera": ("shop", "lens", "shutter", "tripod"),
+    "book": ("shop", "shelf", "paperback", "novelty"),
+    "camera": ("shop", "shelf", "shutter", "tripod"),
     "job": ("hire", "career", "wanted", "desk"),
 }
 TOPICS = {

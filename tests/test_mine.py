@@ -168,7 +168,7 @@ def test_shares_of_nothing_are_not_known():
         ([0, 0, 1, 1], [0, 0, 0, 0], (2 / 3 + 0) / 2),
         # class 0 in cluster 0 with p = 1, r = 1/2: 2/3; class 1 in cluster 1 with p = 2/3, r = 1: 4/5
         ([0, 0, 1, 1], [0, 1, 1, 1], (2 / 3 + 4 / 5) / 2),
-        # both classes would like cluster 0 best (F = 6/9 and 8/9): the better sum gives class 0 cluster 1
+        # both classes would like cluster 0 best (F = 6/11 and 8/11): the better sum gives class 0 cluster 1
         ([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 0, 0, 0], (2 * 1 / 5 + 2 * 4 / 11) / 2),
         ([0, 1, 2], [2, 0, 1], 1.0),
     ],
@@ -256,6 +256,7 @@ CELLS = [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "d")]
         (1, [("b", "b"), ("c", "c")]),
         (2, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
         (3, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
+        (4, [("b", "c"), ("c", "b")]),
     ],
 )
 def test_sites_that_are_learned_from(configuration, pairs):
@@ -270,6 +271,7 @@ def test_sites_that_are_learned_from(configuration, pairs):
         (2, ("b", "c"), [(0, "a"), (1, "d")]),
         (3, ("a", "b"), [(0, "b"), (0, "c"), (1, "c"), (1, "d")]),
         (3, ("b", "c"), [(0, "a"), (0, "c"), (1, "b"), (1, "d")]),
+        (4, ("b", "c"), [(0, "c"), (1, "b")]),
     ],
 )
 def test_pages_that_are_tested(configuration, trained, tested):
@@ -406,7 +408,7 @@ def test_the_report_says_where_the_order_does_not_hold(scores):
 def test_pages_of_a_site_are_together_whatever_their_vertical(pages):
     shop = next(found for found in by_site(pages) if found[0].site == "shop.example")
     assert {page.vertical for page in shop} == {"book", "camera"}
-    assert len(by_site(pages)) == 7
+    assert len(by_site(pages)) == 6
 
 
 def test_a_site_is_learned_from_a_sample_and_cleaned_whole(pages):
@@ -435,7 +437,7 @@ def test_a_page_that_cannot_be_read_is_left_out_and_named(pages):
 
 
 def test_a_method_that_cannot_clean_a_site_says_where(pages):
-    with pytest.raises(DataError, match=r"fails cannot clean lens.example: too few pages"):
+    with pytest.raises(DataError, match=r"fails cannot clean novelty.example: too few pages"):
         clean_site(by_site(pages)[0], (Method("none"), Method("fails")), 500, 1)
 
 
@@ -478,9 +480,22 @@ def test_survival_by_site_adds_up(scores):
 
 
 def test_cases_are_counted(scores):
-    """4 sites in each vertical, one of them in both: 1 pair with the same site, 15 with two."""
+    """4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped."""
     (pair,) = of_method(scores, "none")["classification"]["pairs"]
-    assert [pair[number]["cases"] for number in "123"] == [1, 15, 15]
+    assert [pair[number]["cases"] for number in "1234"] == [2, 14, 14, 2]
+
+
+def test_pages_that_look_like_the_other_class_are_told_apart_after_cleaning(scores):
+    none, cleaned = (of_method(scores, name)["classification"]["average"]["4"] for name in ("none", "unique-text"))
+    assert none["accuracy"] < 0.5
+    assert cleaned["accuracy"] == 1.0
+
+
+def test_what_was_removed_is_classified_by_itself(scores):
+    none, cleaned, nothing = (of_method(scores, name) for name in ("none", "unique-text", "drop-everything"))
+    assert none["removed"] is None
+    assert cleaned["removed"]["4"]["accuracy"] < 0.1  # the frame of a site misleads
+    assert nothing["removed"] == none["classification"]["average"]
 
 
 def test_the_command_writes_a_report(data, tmp_path, capsys):

@@ -72,6 +72,8 @@ class CleanedSite:
 
     pages: list[MinedPage]
     terms: dict[str, list[Counter[str]]] = field(default_factory=dict)
+    removed: dict[str, list[Counter[str]]] = field(default_factory=dict)
+    """The terms that are gone."""
     survival: dict[str, list[Survival]] = field(default_factory=dict)
     cost: dict[str, Cost] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -104,6 +106,9 @@ def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int,
             raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
         before = kept if before is None else before
         result.terms[method.name] = [terms(words) for words in kept]
+        result.removed[method.name] = [
+            terms(words) - left for words, left in zip(before, result.terms[method.name], strict=True)
+        ]
         result.survival[method.name] = list(map(_survival, result.pages, before, kept))
         result.cost[method.name] = cost + Cost(reading=reading)
     return result

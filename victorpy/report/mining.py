@@ -13,7 +13,7 @@ from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
 from victorpy.report.tables import Table
 
-_MEASURES = {letter: [f"{letter}{number}" for number in (1, 2, 3)] for letter in "FA"}
+_MEASURES = {letter: [f"{letter}{number}" for number in (1, 2, 3, 4)] for letter in "FA"}
 _KEPT_LEFT = " td:first-child { white-space: nowrap; }"
 
 
@@ -39,6 +39,8 @@ def parts(scores: Mapping[str, Any]) -> Iterator[Part]:
     yield Part(tables.clustering(scores), "distribution", caption, verdict)
     verdict = tables.order_holds(scores, [*_MEASURES["F"], *_MEASURES["A"]])
     yield Part(tables.classification(scores), verdict=verdict)
+    if any(result["removed"] for result in scores["results"]):
+        yield Part(tables.removed(scores))
     for found in tables.classification_details(scores):
         measure = found.title.rpartition(" ")[2]
         yield Part(found, verdict=tables.order_holds(scores, [measure]))
