@@ -397,8 +397,9 @@ def test_the_report_says_where_the_order_does_not_hold(scores):
         | {"high": -0.03},
     ]
     text = report.render_markdown({**scores, "order": order}, "Mining")
-    assert "F2: sst is 0.050 (0.030 to 0.070) below none" in text
-    assert "The papers' order holds in all 1 comparisons." in text
+    assert "sst is 0.050 below none (0.030 to 0.070)" in text
+    assert "The papers' order holds by F1 in 1 of 1, F2 in 0 of 1 comparisons" in text
+    assert "The papers' order holds in all 1 comparisons of methods." in text
     assert "| F2 | none &lt; sst | no | -0.050 |" in text
 
 
@@ -510,7 +511,13 @@ def test_the_command_writes_a_report(data, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "## Clustering (table 2)" in printed
     markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
-    for title in ("What is removed and what survives", "Table 3, F scores: F1", "Table 4, accuracies: A3", "By site"):
+    for title in (
+        "What is removed and what survives",
+        "As table 3, F scores: F1",
+        "As table 4, accuracies: A3",
+        "By site",
+        "Beyond table 3, F scores: F4",
+    ):
         assert f"## {title}" in markdown
         assert f"<h2>{title}</h2>" in html
     assert html.count("<figure>") == 2

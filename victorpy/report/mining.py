@@ -13,7 +13,7 @@ from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
 from victorpy.report.tables import Table
 
-_MEASURES = {letter: [f"{letter}{number}" for number in (1, 2, 3, 4)] for letter in "FA"}
+_MEASURES = [f"{letter}{number}" for letter in "FA" for number in (1, 2, 3, 4)]
 _KEPT_LEFT = " td:first-child { white-space: nowrap; }"
 
 
@@ -35,15 +35,14 @@ def parts(scores: Mapping[str, Any]) -> Iterator[Part]:
     yield Part(tables.overview(scores), "trade", caption)
     yield Part(tables.by_vertical(scores))
     caption = "How many runs have which F (figure 9)"
-    verdict = tables.order_holds(scores, ["clustering F"])
+    verdict = tables.order_holds(scores, "clustering F")
     yield Part(tables.clustering(scores), "distribution", caption, verdict)
-    verdict = tables.order_holds(scores, [*_MEASURES["F"], *_MEASURES["A"]])
-    yield Part(tables.classification(scores), verdict=verdict)
+    yield Part(tables.classification(scores), verdict=tables.order_counts(scores, _MEASURES))
     if any(result["removed"] for result in scores["results"]):
         yield Part(tables.removed(scores))
     for found in tables.classification_details(scores):
         measure = found.title.rpartition(" ")[2]
-        yield Part(found, verdict=tables.order_holds(scores, [measure]))
+        yield Part(found, verdict=tables.order_holds(scores, measure))
     if scores["order"]:
         yield Part(tables.order(scores))
     yield Part(tables.by_site(scores))

@@ -70,11 +70,11 @@ def by_site(scores: Scores) -> Table:
     return Table("By site", ("site", "pages", *scores["methods"]), tuple(rows), _SIDE_BY_SIDE)
 
 
-_SIDE_BY_SIDE = "Words removed and values that survive, in percent."
+_SIDE_BY_SIDE = "In percent: words removed / values that survive."
 
 
 def _side_by_side(found: Sequence[Scores]) -> list[str]:
-    return [f"−{_round(each['removed_share'])} / {_round(each['survived_share'])}" for each in found]
+    return [f"{_round(each['removed_share'])} / {_round(each['survived_share'])}" for each in found]
 
 
 def _round(share: float | None) -> str:
@@ -112,8 +112,8 @@ def removed(scores: Scores) -> Table:
     rows = tuple((method, *_averages(average)) for method, average in found if average is not None)
     note = (
         "The same with nothing but the text that each method removed. Where it does well, what sites repeat is about "
-        "their vertical, and removing it takes away what helps. The papers' sites had pages of all classes, which their "
-        "menus could not tell apart; here configurations 1 and 4 are about such sites."
+        "their vertical, and removing it takes away what helps. The papers' sites had pages of all classes, which "
+        "menus cannot tell apart; here configurations 1 and 4 are about such sites."
     )
     return Table("What is removed, by itself", _AVERAGES, rows, note)
 
@@ -129,12 +129,15 @@ def _averages(average: Mapping[str, Any]) -> list[str]:
 
 def classification_details(scores: Scores) -> list[Table]:
     """Tables 3 and 4, each configuration by itself: a row for each pair of verticals and one for the averages."""
-    kinds = (("f", "F", "Table 3, F scores"), ("accuracy", "A", "Table 4, accuracies"))
+    kinds = (("f", "F", "table 3, F scores"), ("accuracy", "A", "table 4, accuracies"))
     return [
-        _details(scores, number, name, f"{title}: {letter}{number}")
+        _details(scores, number, name, f"{_ORIGIN.get(number, 'As')} {title}: {letter}{number}")
         for name, letter, title in kinds
         for number in _CONFIGURATIONS
     ]
+
+
+_ORIGIN = {"4": "Beyond"}
 
 
 def _details(scores: Scores, number: str, name: str, title: str) -> Table:
@@ -182,17 +185,33 @@ def order(scores: Scores) -> Table:
     return Table("The papers' order", head, rows, note)
 
 
-def order_holds(scores: Scores, measures: Sequence[str]) -> str:
-    """Say whether the papers' order (none < template < SST <= sentence entropy) holds in these measures."""
-    found = [each for each in scores["order"] if each["measure"] in measures]
+def order_holds(scores: Scores, measure: str) -> str:
+    """Say whether the papers' order (none < template < SST <= sentence entropy) holds in a measure, and where not."""
+    found = [each for each in scores["order"] if each["measure"] == measure]
     if not found:
-        return "The papers' order cannot be checked: it needs none and one of its other methods, and cases to compare."
+        return "The papers' order cannot be checked here: there is nothing to compare."
     broken = [each for each in found if not each["holds"]]
     if not broken:
-        return f"The papers' order holds in all {len(found)} comparisons."
-    told = "; ".join(
-        f"{each['measure']}: {each['better']} is {-each['difference']:.3f} "
-        f"({-each['high']:.3f} to {-each['low']:.3f}) below {each['worse']}"
-        for each in broken
+        return f"The papers' order holds in all {len(found)} comparisons of methods."
+    told = "; ".join(_falls_short(each) for each in broken)
+    return (
+        f"The papers' order holds in {len(found) - len(broken)} of {len(found)} comparisons of methods. Not so: {told}."
     )
-    return f"The papers' order holds in {len(found) - len(broken)} of {len(found)} comparisons, but not here: {told}."
+
+
+def _falls_short(found: Scores) -> str:
+    lack, least, most = (f"{max(-found[name], 0) if abs(found[name]) < 5e-4 else -found[name]:.3f}" for name in _ENDS)
+    how = f"{lack} below" if found["difference"] else "no better than"
+    return f"{found['better']} is {how} {found['worse']} ({least} to {most})"
+
+
+_ENDS = ("difference", "high", "low")
+
+
+def order_counts(scores: Scores, measures: Sequence[str]) -> str:
+    """Say in how many comparisons the papers' order holds, measure by measure."""
+    counts = []
+    for measure in measures:
+        found = [each["holds"] for each in scores["order"] if each["measure"] == measure]
+        counts += [f"{measure} in {sum(found)} of {len(found)}"] if found else []
+    return f"The papers' order holds by {', '.join(counts)} comparisons of methods." if counts else ""
