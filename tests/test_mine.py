@@ -22,7 +22,7 @@ from victorpy.labellers.kinds import label_kept
 from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
 from victorpy.mining.cleaning import Method, clean_site, sample_of
 from victorpy.mining.clustering import Runs, cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.mining.order import check_order, expected_pairs
+from victorpy.mining.order import Comparison, as_scores, check_order, expected_pairs
 from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
 from victorpy.mining.run import Settings, mine, parse_methods
 from victorpy.mining.survival import Survival, occurring
@@ -391,16 +391,13 @@ def test_none_must_be_worse_and_not_equal():
 
 
 def test_the_report_says_where_the_order_does_not_hold(scores):
-    order = [
-        {"measure": "F1", "worse": "none", "better": "sst", "holds": True, "difference": 0.1, "low": 0.0, "high": 0.2},
-        {"measure": "F2", "worse": "none", "better": "sst", "holds": False, "difference": -0.05, "low": -0.07}
-        | {"high": -0.03},
-    ]
+    better, worse = Comparison("F1", "none", "sst", False, True, 0.1, 0.0, 0.2), ("F2", "sst", "sentence-entropy", True)
+    order = as_scores([better, Comparison(*worse, False, -0.05, -0.07, 0.0)])
     text = report.render_markdown({**scores, "order": order}, "Mining")
-    assert "sst is 0.050 below none (0.030 to 0.070)" in text
+    assert "sentence-entropy is 0.050 below sst (0.000 to 0.070)" in text
     assert "The papers' order holds by F1 in 1 of 1, F2 in 0 of 1 comparisons" in text
     assert "The papers' order holds in all 1 comparisons of methods." in text
-    assert "| F2 | none &lt; sst | no | -0.050 |" in text
+    assert "| F2 | sst ≤ sentence-entropy | no | -0.050 |" in text
 
 
 # Cleaning

@@ -32,6 +32,7 @@ class Comparison:
     measure: str
     worse: str
     better: str
+    may_be_equal: bool
     holds: bool
     difference: float
     """The better one's mean less the worse one's."""
@@ -78,8 +79,9 @@ def _compared(measure: str, worse: str, better: str, values: Mapping[str, Sequen
     if not values.get(worse):
         return None
     found = compare(values[better], values[worse])
-    holds = found.mean > 0 or (found.mean == 0 and (worse, better) in _MAY_BE_EQUAL)
-    return Comparison(measure, worse, better, holds, found.mean, found.low, found.high)
+    equal = (worse, better) in _MAY_BE_EQUAL
+    holds = found.mean >= 0 if equal else found.mean > 0
+    return Comparison(measure, worse, better, equal, holds, found.mean, found.low, found.high)
 
 
 def as_scores(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:

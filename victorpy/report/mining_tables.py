@@ -169,7 +169,7 @@ def order(scores: Scores) -> Table:
     rows = tuple(
         (
             each["measure"],
-            f"{each['worse']} < {each['better']}",
+            f"{each['worse']} {'≤' if each['may_be_equal'] else '<'} {each['better']}",
             "yes" if each["holds"] else "no",
             f"{each['difference']:+.3f}",
             f"{each['low']:+.3f} to {each['high']:+.3f}",
@@ -200,7 +200,7 @@ def order_holds(scores: Scores, measure: str) -> str:
 
 
 def _falls_short(found: Scores) -> str:
-    lack, least, most = (f"{max(-found[name], 0) if abs(found[name]) < 5e-4 else -found[name]:.3f}" for name in _ENDS)
+    lack, least, most = (f"{round(-found[name], 3) + 0.0:.3f}" for name in _ENDS)  # and no -0.000
     how = f"{lack} below" if found["difference"] else "no better than"
     return f"{found['better']} is {how} {found['worse']} ({least} to {most})"
 
