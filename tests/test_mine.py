@@ -20,11 +20,12 @@ from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
-from victorpy.mining.cleaning import Method, clean_site, sample_of
+from victorpy.mining.cleaning import clean_site, sample_of
 from victorpy.mining.clustering import Runs, cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
+from victorpy.mining.methods import Method, parse_methods
 from victorpy.mining.order import Comparison, as_scores, check_order, expected_pairs
 from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
-from victorpy.mining.run import Settings, mine, parse_methods
+from victorpy.mining.run import Settings, mine
 from victorpy.mining.survival import Survival, occurring
 from victorpy.mining.words import Bags, phrase, terms, words_of
 from victorpy.report import mining as report
@@ -197,7 +198,7 @@ def two_topics(pages=30, seed=1):
 
 def test_k_means_finds_what_is_plain_to_see():
     counts, classes = two_topics()
-    assert max(cluster(tfidf(counts), classes, Runs(20), 0)) == 1.0
+    assert max(cluster(tfidf(counts), classes, 2, Runs(20), 0)) == 1.0
 
 
 def test_tf_idf_vectors_have_length_one_but_for_empty_pages():
@@ -211,8 +212,8 @@ def test_tf_idf_vectors_have_length_one_but_for_empty_pages():
 def test_runs_are_the_same_again_and_with_more_processes():
     counts, classes = two_topics()
     points = tfidf(counts)
-    assert cluster(points, classes, Runs(7), 5) == cluster(points, classes, Runs(7), 5)
-    assert cluster(points, classes, Runs(7), 5) == cluster(points, classes, Runs(7, jobs=2), 5)
+    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7), 5)
+    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7, jobs=2), 5)
 
 
 def test_other_seeds_make_other_runs():
@@ -228,7 +229,7 @@ def test_reduction_does_not_move_runs_where_it_keeps_almost_all():
     counts, classes = two_topics()
     points = tfidf(counts)
     assert reduced(points, 29).shape == (30, 29)
-    assert cluster(points, classes, Runs(20), 29) == pytest.approx(cluster(points, classes, Runs(20), 0))
+    assert cluster(points, classes, 2, Runs(20), 29) == pytest.approx(cluster(points, classes, 2, Runs(20), 0))
 
 
 @pytest.mark.parametrize("dimensions", [0, 30, 1000])
@@ -241,7 +242,7 @@ def test_pages_left_empty_can_be_clustered():
     bags = Bags()
     for _ in range(6):
         bags.add({})
-    found = cluster(tfidf(bags.matrix()), np.array([0, 0, 0, 1, 1, 1]), Runs(3), 100)
+    found = cluster(tfidf(bags.matrix()), np.array([0, 0, 0, 1, 1, 1]), 2, Runs(3), 100)
     assert found == pytest.approx([(2 / 3 + 0) / 2] * 3)
 
 
@@ -543,6 +544,18 @@ def test_a_pair_without_a_common_site_has_a_dash(tmp_path):
 
 
 # What goes wrong
+
+
+def test_a_site_without_a_page_that_can_be_read_is_left_out(pages):
+    broken = MinedPage("x/1", "x.example", "book", "", ("x",), zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4))
+    found = clean_site([broken], (Method("none"), Method("fails")), 500, 1)
+    assert found.terms == {"none": [], "fails": []}
+    assert len(found.warnings) == 1
+
+
+def test_fewer_pages_than_clusters_cannot_be_clustered(pages):
+    with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
+        mine(pages, parse_methods("none", []), Settings(runs=3, cluster_pages=1))
 
 
 def refused(arguments, capsys):

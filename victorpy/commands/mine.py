@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.errors import DataError
+from victorpy.mining.methods import parse_methods
 from victorpy.mining.pages import read_pages
-from victorpy.mining.run import Settings, mine, parse_methods, require_sklearn
+from victorpy.mining.run import Settings, mine, require_sklearn
 from victorpy.report import mining
 from victorpy.report.markdown import _table as markdown_table
 from victorpy.report.plots import require_matplotlib

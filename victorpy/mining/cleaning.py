@@ -13,33 +13,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 
-from victorpy.cleaner import Cleaner, read_document
-from victorpy.config import Config, Cuts
+from victorpy.cleaner import Cleaner
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.methods import load_method
+from victorpy.mining.methods import Method
 from victorpy.mining.pages import MinedPage
+from victorpy.mining.reading import Reader
 from victorpy.mining.survival import Survival, occurring
 from victorpy.mining.words import terms, words_of
 from victorpy.outputs.base import joint
-
-NONE = "none"
-"""No cleaning: all text of a page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A method by name, with parameters as NAME=VALUE."""
-
-    name: str
-    settings: tuple[str, ...] = ()
-
-    def load(self) -> Cleaner:
-        """Make it ready."""
-        return load_method("everything" if self.name == NONE else self.name, self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +63,13 @@ class CleanedSite:
     cost: dict[str, Cost] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
+    def add(self, method: str, before: list[list[str]], kept: list[list[str]], cost: Cost) -> None:
+        """Add what a method kept of the words of each page."""
+        self.terms[method] = list(map(terms, kept))
+        self.removed[method] = [terms(words) - terms(left) for words, left in zip(before, kept, strict=True)]
+        self.survival[method] = list(map(_survival, self.pages, before, kept))
+        self.cost[method] = cost
+
 
 def clean_sites(
     sites: Sequence[list[MinedPage]], methods: Sequence[Method], sample: int, seed: int, jobs: int = 1
@@ -93,31 +85,19 @@ def clean_sites(
 
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedSite:
     """Clean one site's pages with all methods; the first method is no cleaning, which the others are held against."""
-    reader = _Reader(pages)
+    reader = Reader(pages, methods[0].load().config)
     result = CleanedSite(reader.pages, warnings=reader.warnings)
     chosen = sample_of(result.pages, sample, seed)
-    before: list[list[str]] | None = None
+    before: list[list[str]] = []
     for method in methods:
-        cleaner = _loaded(method)
-        documents, reading = reader.read(cleaner.config)
+        documents, reading = reader.read(method.load().config)
         try:
-            kept, cost = _clean(documents, chosen, cleaner)
+            kept, cost = _clean(documents, chosen, method.load())
         except VictorError as error:
             raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
-        before = kept if before is None else before
-        result.terms[method.name] = [terms(words) for words in kept]
-        result.removed[method.name] = [
-            terms(words) - left for words, left in zip(before, result.terms[method.name], strict=True)
-        ]
-        result.survival[method.name] = list(map(_survival, result.pages, before, kept))
-        result.cost[method.name] = cost + Cost(reading=reading)
+        before = before or kept
+        result.add(method.name, before, kept, cost + Cost(reading=reading))
     return result
-
-
-@cache
-def _loaded(method: Method) -> Cleaner:
-    """Load a method once in every process."""
-    return method.load()
 
 
 def sample_of(pages: Sequence[MinedPage], sample: int, seed: int) -> list[int]:
@@ -127,46 +107,10 @@ def sample_of(pages: Sequence[MinedPage], sample: int, seed: int) -> list[int]:
     return sorted(random.Random(f"{seed} {pages[0].site}").sample(range(len(pages)), sample))
 
 
-class _Reader:
-    """A site's pages as documents, read once for all methods that cut pages alike."""
-
-    def __init__(self, pages: list[MinedPage]) -> None:
-        self.warnings: list[str] = []
-        config = _loaded(Method(NONE)).config
-        began = time.process_time()
-        pairs = [(page, self._try(page, config)) for page in pages]
-        self.pages = [page for page, document in pairs if document is not None]
-        documents = [document for _, document in pairs if document is not None]
-        self._read = {_way_of_cutting(config): (documents, time.process_time() - began)}
-
-    def _try(self, page: MinedPage, config: Config) -> Document | None:
-        """Read a page for the first time; one that cannot be read is left out from then on."""
-        try:
-            return _document(page, config)
-        except VictorError as error:
-            self.warnings.append(f"{page.name}: {error}")
-            return None
-
-    def read(self, config: Config) -> tuple[list[Document], float]:
-        """The documents as a config cuts them, and the CPU seconds that it took."""
-        key = _way_of_cutting(config)
-        if key not in self._read:
-            began = time.process_time()
-            documents = [_document(page, config) for page in self.pages]
-            self._read[key] = documents, time.process_time() - began
-        return self._read[key]
-
-
-def _way_of_cutting(config: Config) -> tuple[Cuts, tuple[str, ...]]:
-    return config.cuts, config.get("tag-delete")
-
-
-def _document(page: MinedPage, config: Config) -> Document:
-    return read_document(page.html, config, page.url or None, source=page.name)
-
-
 def _clean(documents: list[Document], chosen: list[int], cleaner: Cleaner) -> tuple[list[list[str]], Cost]:
     """Learn from the chosen pages, clean all, and give the words that are kept of each."""
+    if not documents:
+        return [], Cost()
     began = time.process_time()
     at_site = cleaner.at_site([documents[at] for at in chosen])
     learned = time.process_time()

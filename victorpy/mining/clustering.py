@@ -62,11 +62,11 @@ def reduced(points: Points, dimensions: int) -> Points:
     return TruncatedSVD(dimensions, random_state=0).fit_transform(points)
 
 
-def cluster(points: Points, classes: Numbers, settings: Runs, dimensions: int) -> list[float]:
+def cluster(points: Points, classes: Numbers, clusters: int, settings: Runs, dimensions: int) -> list[float]:
     """Run k-means many times and give the F of each run; the same pages start a run whatever the method."""
     smaller = reduced(points, dimensions)
     parts = [list(range(first, settings.runs, settings.jobs)) for first in range(settings.jobs)]
-    work = partial(_run_all, points, smaller, classes, settings.seed)
+    work = partial(_run_all, points, smaller, classes, clusters, settings.seed)
     if settings.jobs == 1:
         return work(parts[0])
     with ProcessPoolExecutor(max_workers=settings.jobs) as pool:
@@ -74,11 +74,12 @@ def cluster(points: Points, classes: Numbers, settings: Runs, dimensions: int) -
     return [found[run % settings.jobs][run // settings.jobs] for run in range(settings.runs)]
 
 
-def _run_all(points: Points, smaller: Points, classes: Numbers, seed: int, runs: list[int]) -> list[float]:
+def _run_all(
+    points: Points, smaller: Points, classes: Numbers, clusters: int, seed: int, runs: list[int]
+) -> list[float]:
     """Do some of the runs on one core: sums are then always made in the same order."""
     from threadpoolctl import threadpool_limits
 
-    clusters = int(classes.max()) + 1
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fewer different pages than clusters: pages left empty are all alike
         return [

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from victorpy.mining.classification import CONFIGURATIONS, Cases
-from victorpy.mining.cleaning import NONE
+from victorpy.mining.methods import NONE
 from victorpy.statistics import compare
 
 STEPS: tuple[tuple[str, ...], ...] = (
