@@ -20,7 +20,7 @@ LAYERS = [
     },
     {"cleaner", "model", "methods", "peers", ""},
     {"datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report", "view"},
-    {"annotate", "batch"},
+    {"annotate", "batch", "mining"},
     {"commands", "__main__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
