@@ -19,7 +19,7 @@ from victorpy.commands import main
 from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.compare.alone import evaluate_untrained, load_untrained
 from victorpy.compare.measures import Ruler
-from victorpy.compare.methods import Cleaned, split_name
+from victorpy.compare.methods import Cleaned
 from victorpy.compare.provenance import was_trained_on
 from victorpy.compare.run import ComparedSite
 from victorpy.compare.sites import SiteDocuments, share_out
@@ -30,6 +30,7 @@ from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
+from victorpy.methods import split_name
 from victorpy.report.comparison import render_html, render_markdown
 from victorpy.report.plots import spread
 from victorpy.scores import word_f1

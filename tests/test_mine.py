@@ -94,7 +94,7 @@ def pages(data):
 
 @pytest.fixture(scope="module")
 def scores(pages):
-    methods = parse_methods("none,unique-text,drop-everything", [])
+    methods = parse_methods("none,unique-text,drop-everything")
     return mine(pages, methods, Settings(runs=30, dimensions=10))
 
 
@@ -499,7 +499,7 @@ def test_what_was_removed_is_classified_by_itself(scores):
 
 def test_the_command_writes_a_report(data, tmp_path, capsys):
     out = tmp_path / "report"
-    arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text", "--set", "unique-text:share=0.4"]
+    arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
     assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
     found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert found["methods"] == ["none", "unique-text"]
@@ -523,7 +523,7 @@ def test_the_command_writes_a_report(data, tmp_path, capsys):
 
 
 def test_runs_are_the_same_with_more_processes(pages):
-    methods = parse_methods("unique-text", [])
+    methods = parse_methods("unique-text")
     one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))
     for result in (*one["results"], *two["results"]):
         del result["cost"]
@@ -531,13 +531,13 @@ def test_runs_are_the_same_with_more_processes(pages):
 
 
 def test_fewer_pages_can_be_clustered(pages):
-    found = mine(pages, parse_methods("none", []), Settings(runs=3, cluster_pages=10))
+    found = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
     assert "10 pages drawn by chance are clustered" in report.how(found)
 
 
 def test_a_pair_without_a_common_site_has_a_dash(tmp_path):
     pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
-    found = mine(pages, parse_methods("none", []), Settings(runs=2))
+    found = mine(pages, parse_methods("none"), Settings(runs=2))
     text = report.render_markdown(found, "Mining")
     assert "| book – job | – | – |" in text
     assert "A dash where no site has pages of both" in text
@@ -555,7 +555,7 @@ def test_a_site_without_a_page_that_can_be_read_is_left_out(pages):
 
 def test_fewer_pages_than_clusters_cannot_be_clustered(pages):
     with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
-        mine(pages, parse_methods("none", []), Settings(runs=3, cluster_pages=1))
+        mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
 
 def refused(arguments, capsys):
@@ -569,9 +569,9 @@ def refused(arguments, capsys):
     [
         (["--methods", "nonsense"], "no method 'nonsense'"),
         (["--methods", "crf,crf"], "methods named twice: crf"),
-        (["--methods", "unique-text", "--set", "share=1"], "give a parameter as METHOD:NAME=VALUE"),
-        (["--methods", "none", "--set", "none:share=1"], "give a parameter as METHOD:NAME=VALUE"),
-        (["--methods", "unique-text", "--set", "unique-text:shore=1"], "did you mean 'share'?"),
+        (["--methods", "unique-text(share=1"], "is no method"),
+        (["--methods", "none(share=1)"], "sets no parameter"),
+        (["--methods", "unique-text(shore=1)"], "did you mean 'share'?"),
         (["--methods", "none", "--runs", "0"], "--runs must be at least 1, not 0"),
         (["--methods", "none", "--sample", "0"], "--sample must be at least 1, not 0"),
         (["--methods", "none", "--limit", "-1"], "--limit must be at least 0, not -1"),

@@ -7,6 +7,7 @@ directory. Every other name is that of a labeller that needs no training.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from victorpy.config import load_config
 from victorpy.errors import ConfigError, VictorError, suggest
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model import DEFAULT
+
+_METHOD = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
+_COMMA = re.compile(r",(?![^()]*\))")  # none inside parentheses
 
 MODELS = {"crf": DEFAULT, "hybrid": "site"}
 """Methods that are bundled models."""
@@ -28,6 +32,24 @@ def method_names() -> list[str]:
     """The names of all methods that need no directory."""
     untrained = [name for name in LABELLERS if LABELLERS.get(name).learns_from is not LearnsFrom.LABELS]
     return sorted([*MODELS, *untrained])
+
+
+def split_names(names: str) -> list[tuple[str, list[str]]]:
+    """Take a list of methods apart: names between commas, each with its parameters in parentheses.
+
+    >>> split_names("crf, sst(t=0.4, gamma=0.9)")
+    [('crf', []), ('sst', ['t=0.4', 'gamma=0.9'])]
+    """
+    return [split_name(entry.strip()) for entry in _COMMA.split(names)]
+
+
+def split_name(entry: str) -> tuple[str, list[str]]:
+    """Take one method and its parameters apart."""
+    found = _METHOD.fullmatch(entry)
+    if not found:
+        raise ConfigError(f"{entry!r} is no method: give names between commas, parameters as in 'sst(t=0.4)'")
+    settings = [setting.strip() for setting in (found[2] or "").split(",")]
+    return found[1].strip(), [setting for setting in settings if setting]
 
 
 def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:

@@ -2,7 +2,7 @@
 
 examples:
   victor mine --data swde:swde --methods none,pagelets,sst,sentence-entropy -o report/
-  victor mine --data swde:swde --methods sst --set sst:t=0.3 --limit 20 --runs 100
+  victor mine --data swde:swde --methods 'sst,sst(t=0.3)' --limit 20 --runs 100
 
 Pages need a known kind, as SWDE's verticals. Every method cleans the pages of each site, site-level ones after they
 have seen a sample of them. With -o, scores.json has every number, report.md the tables, report.html tables and plots.
@@ -21,15 +21,20 @@ from victorpy.mining.methods import parse_methods
 from victorpy.mining.pages import read_pages
 from victorpy.mining.run import Settings, mine, require_sklearn
 from victorpy.report import mining
-from victorpy.report.markdown import _table as markdown_table
+from victorpy.report.markdown import table as markdown_table
 from victorpy.report.plots import require_matplotlib
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="pages of known kinds")
-    parser.add_argument("-m", "--methods", required=True, metavar="NAME,NAME", help="methods; none is always one")
-    parser.add_argument("--set", action="append", default=[], metavar="METHOD:NAME=VALUE", help="a method's parameter")
+    parser.add_argument(
+        "-m",
+        "--methods",
+        required=True,
+        metavar="LIST",
+        help="methods between commas, as in 'pagelets,sst(t=0.4)'; none is always one",
+    )
     parser.add_argument("--sample", type=int, default=500, help="pages that are learned from at a site (default: 500)")
     parser.add_argument("--limit", type=int, default=0, help="pages of a site and vertical, the first ones; 0: all")
     parser.add_argument("--runs", type=int, default=800, help="runs of k-means (default: 800)")
@@ -45,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Mine the pages, print the main tables, write the report."""
     require_sklearn()
     settings = _settings(arguments)
-    methods = parse_methods(arguments.methods, arguments.set)
+    methods = parse_methods(arguments.methods)
     warnings: list[str] = []
     pages = read_pages(arguments.data, arguments.limit, warnings.append)
     scores = mine(pages, methods, settings, lambda what: print(what, file=sys.stderr, flush=True))

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 
 from victorpy.cleaner import Cleaner
 from victorpy.compare.data import site_name
-from victorpy.compare.methods import load, split_name
+from victorpy.compare.methods import load
 from victorpy.compare.sites import Plan, share_out
 from victorpy.crossval import PageResult, keep_everything, score_page
 from victorpy.errors import ConfigError, DataError
 from victorpy.evaluate import Evaluation, Settings
 from victorpy.gold import LabelledPage
+from victorpy.methods import split_name
 
 
 def load_untrained(entry: str) -> Cleaner:

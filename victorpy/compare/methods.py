@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,16 +13,13 @@ from victorpy.datasets import GoldPage
 from victorpy.document import CleanPage
 from victorpy.errors import ConfigError, ModelError, VictorError, suggest
 from victorpy.labellers.base import Labeller, LearnsFrom
-from victorpy.methods import MODELS, load_method, method_names
+from victorpy.methods import MODELS, load_method, method_names, split_names
 from victorpy.model import find_model
 from victorpy.outputs import OUTPUTS
 from victorpy.peers import PEERS, Extractor, installed_peers, is_peer, load_peer, show_peer
 
 ALL, ALL_PEERS = "all", "peers"
 """Names that stand for all methods that are there, and for all other cleaners that are installed."""
-
-_METHOD = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
-_COMMA = re.compile(r",(?![^()]*\))")  # none inside parentheses
 
 
 class Cleaned(NamedTuple):
@@ -83,24 +79,11 @@ def load_methods(names: str) -> list[Method]:
     ['everything', 'crf']
     """
     methods: dict[str, Method] = {}
-    for entry in _COMMA.split(names):
-        for name, settings in _expanded(*split_name(entry.strip())):
+    for entry in split_names(names):
+        for name, settings in _expanded(*entry):
             method = load(name, settings)
             methods.setdefault(method.name, method)
     return list(methods.values())
-
-
-def split_name(entry: str) -> tuple[str, list[str]]:
-    """Take ``sst(t=0.4, gamma=0.9)`` apart.
-
-    >>> split_name("sst(t=0.4, gamma=0.9)")
-    ('sst', ['t=0.4', 'gamma=0.9'])
-    """
-    found = _METHOD.fullmatch(entry)
-    if not found:
-        raise ConfigError(f"{entry!r} is no method: give names between commas, parameters as in 'sst(t=0.4)'")
-    settings = [setting.strip() for setting in (found[2] or "").split(",")]
-    return found[1].strip(), [setting for setting in settings if setting]
 
 
 def _expanded(name: str, settings: list[str]) -> list[tuple[str, list[str]]]:

@@ -40,13 +40,18 @@ class Comparison:
     high: float
 
 
+def _base(name: str) -> str:
+    """A method's name without its parameters."""
+    return name.partition("(")[0]
+
+
 def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs of these methods of which the papers say that the second is better.
 
     >>> expected_pairs(["sst", "none", "crf", "pagelets"])
     [('none', 'pagelets'), ('none', 'sst'), ('pagelets', 'sst')]
     """
-    steps = [[name for name in step if name in methods] for step in STEPS]
+    steps = [[name for name in methods if _base(name) in step] for step in STEPS]
     return [
         (worse, better)
         for number, step in enumerate(steps)
@@ -79,7 +84,7 @@ def _compared(measure: str, worse: str, better: str, values: Mapping[str, Sequen
     if not values.get(worse):
         return None
     found = compare(values[better], values[worse])
-    equal = (worse, better) in _MAY_BE_EQUAL
+    equal = (_base(worse), _base(better)) in _MAY_BE_EQUAL
     holds = found.mean >= 0 if equal else found.mean > 0
     return Comparison(measure, worse, better, equal, holds, found.mean, found.low, found.high)
 

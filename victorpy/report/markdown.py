@@ -17,16 +17,17 @@ def render(scores: Mapping[str, Any], title: str) -> str:
 def write(title: str, paragraphs: Sequence[str], tables: Sequence[Table]) -> str:
     """Write a report: a title, what is to be said first, and tables."""
     head = "\n\n".join([f"# {_cell(title)}", *map(_cell, paragraphs)]) + "\n"
-    return head + "".join(map(_table, tables))
+    return head + "".join(map(table, tables))
 
 
-def _table(table: Table) -> str:
-    lines = [f"\n## {table.title}\n"]
-    if table.note:
-        lines.append(f"{_cell(table.note)}\n")
-    lines.append("| " + " | ".join(map(_cell, table.head)) + " |")
-    lines.append("|---" + "|---:" * (len(table.head) - 1) + "|")
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in table.rows]
+def table(found: Table) -> str:
+    """Write one table under its title."""
+    lines = [f"\n## {found.title}\n"]
+    if found.note:
+        lines.append(f"{_cell(found.note)}\n")
+    lines.append("| " + " | ".join(map(_cell, found.head)) + " |")
+    lines.append("|---" + "|---:" * (len(found.head) - 1) + "|")
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in found.rows]
     return "\n".join(lines) + "\n"
 
 

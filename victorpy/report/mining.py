@@ -8,7 +8,7 @@ from typing import Any
 
 from victorpy.report import mining_plots as plots
 from victorpy.report import mining_tables as tables
-from victorpy.report.markdown import _table as markdown_table
+from victorpy.report.markdown import table as markdown_table
 from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
 from victorpy.report.tables import Table

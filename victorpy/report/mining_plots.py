@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from victorpy.report.plots import _figure as figure
+from victorpy.report.plots import figure
 
 _COLOURS = (
     "#8d96a3",

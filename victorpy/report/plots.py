@@ -45,7 +45,7 @@ def label_bars(labels: Mapping[str, Mapping[str, float]]) -> str:
         axes.set_ylim(0, 1)
         axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
 
-    return _figure(draw, (6.4, 2.9))
+    return figure(draw, (6.4, 2.9))
 
 
 def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
@@ -64,7 +64,7 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
                 colour = "white" if share > 0.5 else INK
                 axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour)
 
-    return _figure(draw, (4.6, 4.0))
+    return figure(draw, (4.6, 4.0))
 
 
 def reliability(calibration: Sequence[Mapping[str, float]]) -> str:
@@ -82,7 +82,7 @@ def reliability(calibration: Sequence[Mapping[str, float]]) -> str:
         axes.set_xlim(-0.03, 1.03)
         axes.set_ylim(-0.03, 1.03)
 
-    return _figure(draw, (4.4, 3.8))
+    return figure(draw, (4.4, 3.8))
 
 
 def learning_curve(points: Sequence[Mapping[str, Any]], measures: Mapping[str, str]) -> str:
@@ -97,7 +97,7 @@ def learning_curve(points: Sequence[Mapping[str, Any]], measures: Mapping[str, s
         axes.legend(frameon=False)
         axes.grid(axis="y", color=SOFT, linewidth=0.5)
 
-    return _figure(draw, (6.4, 3.2))
+    return figure(draw, (6.4, 3.2))
 
 
 def points(rows: Sequence[tuple[str, float, float]], across: str, up: str, logarithmic: bool = False) -> str:
@@ -123,7 +123,7 @@ def points(rows: Sequence[tuple[str, float, float]], across: str, up: str, logar
             axes.annotate(name, (x, y), (1.03, height), textcoords="axes fraction", va="center", arrowprops=line)
 
     size = (6.4, max(3.2, 0.24 * len(rows) + 0.8))
-    return _figure(draw, size)
+    return figure(draw, size)
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
@@ -168,10 +168,10 @@ def bars(
         if baseline is not None:
             axes.axvline(baseline, color=ORANGE, linewidth=1.2)
 
-    return _figure(draw, (6.4, 0.6 + 0.28 * len(rows)))
+    return figure(draw, (6.4, 0.6 + 0.28 * len(rows)))
 
 
-def _figure(draw: Callable[[Any], None], size: tuple[float, float]) -> str:
+def figure(draw: Callable[[Any], None], size: tuple[float, float]) -> str:
     """Draw on one pair of axes and give the SVG element, without anything that changes from run to run."""
     require_matplotlib()
     import matplotlib as mpl
