@@ -370,12 +370,13 @@ def test_averages_are_means_over_pairs():
 def test_order_is_asked_of_the_methods_that_are_there():
     assert expected_pairs(["none", "crf"]) == []
     assert expected_pairs(["none", "rtdm", "pagelets", "sentence-entropy"]) == [
-        ("none", "pagelets"),
         ("none", "rtdm"),
+        ("none", "pagelets"),
         ("none", "sentence-entropy"),
-        ("pagelets", "sentence-entropy"),
         ("rtdm", "sentence-entropy"),
+        ("pagelets", "sentence-entropy"),
     ]
+    assert expected_pairs(["none", "sst(t=0.3)"]) == [("none", "sst(t=0.3)")]
 
 
 def test_order_is_checked_by_the_means_of_the_same_runs():
@@ -502,7 +503,7 @@ def test_the_command_writes_a_report(data, tmp_path, capsys):
     arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
     assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
     found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
-    assert found["methods"] == ["none", "unique-text"]
+    assert found["methods"] == ["none", "unique-text(share=0.4)"]
     assert found["parameters"]["unique-text"] == ["share=0.4"]
     assert len(found["results"][1]["clustering"]["runs"]) == 5
     assert found["settings"]["limit"] == 4
@@ -568,7 +569,6 @@ def refused(arguments, capsys):
     ("arguments", "message"),
     [
         (["--methods", "nonsense"], "no method 'nonsense'"),
-        (["--methods", "crf,crf"], "methods named twice: crf"),
         (["--methods", "unique-text(share=1"], "is no method"),
         (["--methods", "none(share=1)"], "sets no parameter"),
         (["--methods", "unique-text(shore=1)"], "did you mean 'share'?"),
