@@ -504,7 +504,7 @@ def test_the_command_writes_a_report(data, tmp_path, capsys):
     assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
     found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert found["methods"] == ["none", "unique-text(share=0.4)"]
-    assert found["parameters"]["unique-text"] == ["share=0.4"]
+    assert found["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
     assert len(found["results"][1]["clustering"]["runs"]) == 5
     assert found["settings"]["limit"] == 4
     printed = capsys.readouterr().out
