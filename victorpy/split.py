@@ -75,73 +75,32 @@ class Splitter:
         self._indent = ""
 
     def walk(self, root: etree._Element) -> None:
-        """Take a tree: as `start`, `end` and `text` do, but without a call for what is not special.
-
-        Every element of every page passes here.
-        """
-        keep, special_tags, may_hide = self._cuts.attributes, _SPECIAL, _MAY_HIDE
-        texts, passed, tags, numbers = self._texts, self._passed, self._tags, self._numbers
-        elements = self._elements
-        tag_of, parent_of, attributes_of = elements.tag, elements.parent, elements.attributes
-        stop_of, first_block, stop_block = elements.stop, elements.first_block, elements.stop_block
+        """Take a tree. Every element of every page passes here, in `start` and in `end`."""
+        keep, start, end, add_text = self._cuts.attributes, self.start, self.end, self.text
         around: list[etree._Element] = []
         for node in root.iter():
             parent = node.getparent()
             while around and around[-1] is not parent:
-                if self._special:
-                    self.end()
-                else:
-                    tag = tags.pop()
-                    if tag not in VOID:
-                        passed.append("/" + tag)
-                    number = numbers.pop()
-                    stop_of[number] = len(tag_of)
-                    stop_block[number] = len(texts)
+                end()
                 text = around.pop().tail
                 if text:
-                    if self._preformatted:
-                        self.text(text)
-                    elif text.isspace():
-                        self._gap = True
-                    else:
-                        texts.append((text, numbers[-1], len(passed), self._gap, self._cut, None))
-                        self._gap = self._cut = False
+                    add_text(text)
             tag = node.tag
-            if not tag.isalnum():
-                tag = _ODD.sub("_", tag)
             attributes = _NONE
             items: Any = node.items()
             if items:
                 attributes = {}
-                for name, value in items:  # a comprehension would be a call
+                for name, value in items:  # faster than a comprehension, which is a call
                     if name in keep:
                         attributes[name] = value
+            start(tag if tag.isalnum() else _ODD.sub("_", tag), attributes)
             around.append(node)
-            if self._special or tag in special_tags or not may_hide.isdisjoint(attributes) or len(numbers) > DEEPEST:
-                self.start(tag, attributes)
-            else:
-                passed.append(tag)
-                tags.append(tag)
-                tag_of.append(tag)
-                parent_of.append(numbers[-1])
-                attributes_of.append(attributes)
-                number = len(stop_of)
-                numbers.append(number)
-                stop_of.append(number)
-                first_block.append(len(texts))
-                stop_block.append(0)
             text = node.text
             if text:
-                if self._preformatted:
-                    self.text(text)
-                elif text.isspace():
-                    self._gap = True
-                else:
-                    texts.append((text, numbers[-1], len(passed), self._gap, self._cut, None))
-                    self._gap = self._cut = False
+                add_text(text)
         for node in reversed(around):
-            self.end()
-            self.text(node.tail or "")
+            end()
+            add_text(node.tail or "")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element; an image's ``alt`` becomes its text."""
@@ -152,7 +111,15 @@ class Splitter:
             self._too_deep += 1
             self._special = True
         else:
-            numbers.append(self._open(tag, attributes, numbers[-1]))
+            elements = self._elements
+            number, texts = len(elements.tag), len(self._texts)
+            elements.tag.append(tag)
+            elements.parent.append(numbers[-1])
+            elements.attributes.append(attributes)
+            elements.stop.append(number + 1)
+            elements.first_block.append(texts)
+            elements.stop_block.append(texts)
+            numbers.append(number)
         if tag in _SPECIAL or self._preformatted or not _MAY_HIDE.isdisjoint(attributes):
             self._start_special(tag, attributes)
 
@@ -164,24 +131,15 @@ class Splitter:
         if self._special:
             self._end_special(tag)
         else:
-            self._close(self._numbers.pop())
+            self._close()
 
-    def _open(self, tag: str, attributes: dict[str, str], parent: int) -> int:
-        """Note an element and give its number."""
-        elements, texts = self._elements, len(self._texts)
-        number = len(elements.tag)
-        elements.tag.append(tag)
-        elements.parent.append(parent)
-        elements.attributes.append(attributes)
-        elements.stop.append(number + 1)
-        elements.first_block.append(texts)
-        elements.stop_block.append(texts)
-        return number
-
-    def _close(self, number: int) -> None:
+    def _close(self) -> int:
+        """Close the innermost element that is kept, and give its number."""
+        number = self._numbers.pop()
         elements = self._elements
         elements.stop[number] = len(elements.tag)
         elements.stop_block[number] = len(self._texts)
+        return number
 
     def text(self, text: str) -> None:
         """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
@@ -229,8 +187,7 @@ class Splitter:
             self._too_deep -= 1
         else:
             self._preformatted -= tag == "pre"
-            number = self._numbers.pop()
-            self._close(number)
+            number = self._close()
             if number in self._hiding:
                 self._hidden = False
                 self._hiding_tags.append(len(self._passed) - 1)
@@ -268,10 +225,9 @@ class Splitter:
         element = self._numbers[-1]
         for number, line in enumerate(_LINE_END.split(text)):
             if number:
-                self._passed.append("br")
+                self.start("br", _NONE)
+                self.end()
                 self._indent = ""
-                if len(self._numbers) <= DEEPEST:
-                    self._open("br", _NONE, element)
             if line.strip():
                 self._texts.append((line, element, len(self._passed), self._gap, self._cut, self._indent))
                 self._gap = self._cut = False
