@@ -128,18 +128,14 @@ class Splitter:
         tag = self._tags.pop()
         if tag not in VOID:
             self._passed.append("/" + tag)
+        number = -1
+        if not self._too_deep:
+            number = self._numbers.pop()
+            elements = self._elements
+            elements.stop[number] = len(elements.tag)
+            elements.stop_block[number] = len(self._texts)
         if self._special:
-            self._end_special(tag)
-        else:
-            self._close()
-
-    def _close(self) -> int:
-        """Close the innermost element that is kept, and give its number."""
-        number = self._numbers.pop()
-        elements = self._elements
-        elements.stop[number] = len(elements.tag)
-        elements.stop_block[number] = len(self._texts)
-        return number
+            self._end_special(tag, number)
 
     def text(self, text: str) -> None:
         """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
@@ -179,15 +175,14 @@ class Splitter:
                 self._hiding_tags.append(len(self._passed) - 1)
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
-    def _end_special(self, tag: str) -> None:
-        """Close an element where something is special."""
+    def _end_special(self, tag: str, number: int) -> None:
+        """Leave an element where something is special."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
         if self._too_deep:
             self._too_deep -= 1
         else:
             self._preformatted -= tag == "pre"
-            number = self._close()
             if number in self._hiding:
                 self._hidden = False
                 self._hiding_tags.append(len(self._passed) - 1)

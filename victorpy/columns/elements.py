@@ -17,7 +17,7 @@ HIGHEST = 6
 """So many levels above a block's own element what they hold is looked at ..."""
 
 FARTHEST = 8
-"""... and so many what they are."""
+"""... and so many what they are, all at once."""
 
 REACHES = (1, 2, 3, 5, 12, 25)
 """How far windows around a block reach."""
@@ -72,7 +72,8 @@ class ElementColumns(TextColumns):
         if not self.count:
             return np.zeros(0)
         words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
-        return np.bincount(self._piece_block, weights=words * self._piece_in_link, minlength=self.count)
+        counted = np.bincount(self._piece_block, weights=words * self._piece_in_link, minlength=self.count)
+        return counted.astype(np.float64)
 
     @cached_property
     def link_characters(self) -> Counts:
@@ -182,24 +183,16 @@ class ElementColumns(TextColumns):
 
     def within(self, what: str) -> Flags:
         """Which blocks lie in an element with this tag, or with a tag of this class."""
-        known = self._known_within.get(what)
-        if known is None:
-            known = self._known_within[what] = self._find_within(what)
-        return known
-
-    @cached_property
-    def _known_within(self) -> dict[str, Flags]:
-        return {}
-
-    def _find_within(self, what: str) -> Flags:
+        if what in self._tag_numbers and self._tag_numbers[what] < _BITS:
+            return self._tags_around[self._tag_numbers[what]]
         tags = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
         if max(tags, default=0) >= _BITS:
             return self.inside(self.elements_with(self.tags_of(what))) > 0
-        return (self._tags_around & np.uint64(sum(1 << number for number in tags))) != 0
+        return np.logical_or.reduce(self._tags_around[tags])
 
     @cached_property
-    def _tags_around(self) -> npt.NDArray[np.uint64]:
-        """A bit for each of the page's first tags that is around a block."""
+    def _tags_around(self) -> Flags:
+        """Which blocks lie in an element with each of the page's first tags: a row a tag."""
         bits = np.array([1 << number for number in range(min(len(self._tag_numbers), _BITS))], dtype=np.uint64)
         bits = np.append(bits, np.zeros(len(self._tag_numbers) - len(bits), dtype=np.uint64))
         around = bits[self._tag_of_element]
@@ -208,8 +201,11 @@ class ElementColumns(TextColumns):
             around |= around[above]
             farther = above[above]
             if (farther == above).all():
-                return around[self.element]
+                break
             above = farther
+        bytes_of_block = around[self.element].astype("<u8").view(np.uint8).reshape(-1, _BITS // 8)
+        bits_of_block = np.unpackbits(bytes_of_block, axis=1, bitorder="little")
+        return np.ascontiguousarray(bits_of_block.T).view(bool)
 
     @cached_property
     def _parent_or_self(self) -> Counts:
@@ -217,7 +213,10 @@ class ElementColumns(TextColumns):
 
     def ancestor(self, levels: int) -> Counts:
         """The element so many levels above each block's own; the root where there are not so many."""
-        return self.ancestors[levels]
+        element = self.ancestors[min(levels, FARTHEST)]
+        for _ in range(FARTHEST, levels):
+            element = self._parent_or_self[element]
+        return element
 
     @cached_property
     def ancestors(self) -> npt.NDArray[np.int64]:

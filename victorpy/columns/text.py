@@ -215,7 +215,8 @@ class TextColumns:
         """For each distinct content the first block that has it; for each block its content's number; sizes."""
         letters = self._codes[self._has(unicode.LETTER)].tobytes()
         numbers: dict[bytes, int] = {}
-        group, first = [], []
+        group: list[int] = []
+        first: list[int] = []
         start = 0
         for block, stop in enumerate((np.cumsum(self.letters) * self._codes.itemsize).tolist()):
             number = numbers.setdefault(letters[start:stop], len(first))

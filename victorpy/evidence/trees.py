@@ -61,7 +61,8 @@ class Forest:
             leaf += leaf  # the bits so far move up; faster than a shift
             leaf += np.take(answers, question_of[level], axis=0)
         row = np.arange(0, trees << depth, 1 << depth)[:, None]
-        return np.take(self._added, row + leaf, mode="clip").sum(axis=0) + self.bias
+        added: Floats = np.take(self._added, row + leaf, mode="clip").sum(axis=0)
+        return added + self.bias
 
     @cached_property
     def _added(self) -> Floats:
