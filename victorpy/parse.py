@@ -146,7 +146,9 @@ def _separators(text: str) -> int:
 
 def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
     """Parse once; the error is what libxml2 dropped text for, which it says nowhere but in its log."""
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+    )
     try:
         root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
