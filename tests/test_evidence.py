@@ -32,6 +32,7 @@ from victorpy.evidence import best_cut, expected_f1, fit_evidence
 from victorpy.evidence import context as around
 from victorpy.evidence.context import COLUMNS as AROUND
 from victorpy.evidence.context import context
+from victorpy.evidence.cut import _guess
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.evidence.stage import make_lexicon, training_weights
@@ -468,12 +469,29 @@ def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
     assert f_of(probability, weight, probability >= cut, beta) == pytest.approx(expected)
 
 
-@given(pages, betas, betas)
+@given(pages, betas, betas, st.sampled_from([0.0, 3.0]))
 @repeatable
-def test_who_favors_recall_keeps_no_less(page, one, other):
+def test_who_favors_recall_keeps_no_less(page, one, other, together):
     probability, weight = page
     low, high = sorted([one, other])
-    assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
+    assert best_cut(probability, weight, high, together)[0] <= best_cut(probability, weight, low, together)[0]
+
+
+@given(pages, betas)
+@repeatable
+def test_blocks_hardly_together_are_cut_as_if_each_were_alone(page, beta):
+    alone, together = best_cut(*page, beta), best_cut(*page, beta, together=1e-6)
+    assert together[1] == pytest.approx(alone[1], abs=1e-4)
+
+
+def test_guesses_have_the_given_probabilities_as_their_mean():
+    probability = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.98, 1.0])
+    assert _guess(probability, 3.0).mean(axis=0) == pytest.approx(probability, abs=0.02)
+
+
+def test_a_large_part_that_may_be_content_is_not_kept_for_its_size():
+    probability, weight = np.array([0.95, 0.25]), np.array([100.0, 2000.0])
+    assert [best_cut(probability, weight, together=how_much)[0] for how_much in (0.0, 3.0)] == [0.25, 0.95]
 
 
 def test_beta_moves_the_cut():
@@ -899,6 +917,24 @@ def test_favor_makes_a_difference(bundled):
         for favor in ("precision", "balanced", "recall")
     ]
     assert kept[0] < kept[1] < kept[2]
+
+
+def test_each_block_may_have_its_most_probable_label(bundled):
+    labeller = labeller_with(bundled.model.config, bundled.model.labeller, decode="label")
+    for document in bundled.pages[::6]:
+        found = labeller.label(document)
+        noise = [label is Label.OTHER for label in found.labels]
+        for is_noise, share, content in zip(noise, found.probabilities, found.content, strict=True):
+            assert share == pytest.approx(1 - content, abs=1e-5) if is_noise else 1 - content <= share + 1e-5
+            assert share <= content + 1e-5 or is_noise
+
+
+def test_a_crf_without_evidence_gives_each_block_its_most_probable_label():
+    model = load_model("cleaneval")
+    document = load_anno(ANNOS[0], model.config.cuts).document
+    (shares,) = model.labeller.predict_marginals([document])
+    found = labeller_with(model.config, model.labeller, decode="label").label(document)
+    assert [str(label) for label in found.labels] == [max(block, key=block.__getitem__) for block in shares]
 
 
 @pytest.mark.parametrize("name", ["default", "cleaneval"])

@@ -31,6 +31,10 @@ Numbers = npt.NDArray[np.int64]
 # What beta of the F-measure each way to favor is: how much more recall counts than precision.
 BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
+# How much blocks of a page are taken to be content or noise together (see `best_cut`): the standard deviation of what
+# their log-odds have in common.
+TOGETHER = 3.0
+
 # A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
 
@@ -170,6 +174,8 @@ class CRFLabeller(Labeller):
         content = _content(tables, shares)
         if self._way == "viterbi":
             return viterbi(states, tables.transitions), shares, content
+        if self._way == "label":
+            return shares.argmax(axis=1), shares, content
         noise = _noise(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
         return np.where(self.kept(content, page), best, noise), shares, content
@@ -181,6 +187,9 @@ class CRFLabeller(Labeller):
         if self._way == "viterbi" or _noise(tables) < 0:
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
+        if self._way == "label":
+            shares = _shared_out(tables, marginals(tables.states(table), tables.transitions), content)
+            return shares.argmax(axis=1), shares, content
         keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
         shares[:, _noise(tables)] = 1 - content
@@ -200,12 +209,13 @@ class CRFLabeller(Labeller):
             return content >= self._threshold(content)
         favor = config.one("favor", "balanced")
         weight = block_weights(page)
-        cut, expected = best_cut(content, weight, BETA[favor])
+        _, expected = best_cut(content, weight, BETA[favor])
         least = float(config.one("empty-below", "0"))
         if page.count < FEWEST_BLOCKS:  # too short to be judged by what is around its blocks
             least = min(least, LEAST_PROBABLE)
         if favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
+        cut, _ = best_cut(content, weight, BETA[favor], TOGETHER)
         return content >= cut
 
     def _threshold(self, content: Floats) -> float:
@@ -287,6 +297,14 @@ def _kinds_given_content(tables: Tables, states: Floats, keep: Flags) -> Floats:
     allowed[np.ix_(keep, is_noise)] -= _NEVER
     allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
     return marginals(allowed, tables.transitions)
+
+
+def _shared_out(tables: Tables, shares: Floats, content: Floats) -> Floats:
+    """The chain's probabilities of kinds, brought to the sum that the evidence says content has."""
+    is_noise = np.arange(len(tables.labels)) == _noise(tables)
+    kinds = np.where(is_noise, 0.0, shares)
+    kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
+    return np.where(is_noise, 1 - content[:, None], kinds)
 
 
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
