@@ -32,7 +32,6 @@ from victorpy.evidence import best_cut, expected_f1, fit_evidence
 from victorpy.evidence import context as around
 from victorpy.evidence.context import COLUMNS as AROUND
 from victorpy.evidence.context import context
-from victorpy.evidence.cut import _guess
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.evidence.stage import make_lexicon, training_weights
@@ -469,29 +468,12 @@ def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
     assert f_of(probability, weight, probability >= cut, beta) == pytest.approx(expected)
 
 
-@given(pages, betas, betas, st.sampled_from([0.0, 3.0]))
+@given(pages, betas, betas)
 @repeatable
-def test_who_favors_recall_keeps_no_less(page, one, other, together):
+def test_who_favors_recall_keeps_no_less(page, one, other):
     probability, weight = page
     low, high = sorted([one, other])
-    assert best_cut(probability, weight, high, together)[0] <= best_cut(probability, weight, low, together)[0]
-
-
-@given(pages, betas)
-@repeatable
-def test_blocks_hardly_together_are_cut_as_if_each_were_alone(page, beta):
-    alone, together = best_cut(*page, beta), best_cut(*page, beta, together=1e-6)
-    assert together[1] == pytest.approx(alone[1], abs=1e-4)
-
-
-def test_guesses_have_the_given_probabilities_as_their_mean():
-    probability = np.array([0.0, 0.02, 0.2, 0.5, 0.8, 0.98, 1.0])
-    assert _guess(probability, 3.0).mean(axis=0) == pytest.approx(probability, abs=0.02)
-
-
-def test_a_large_part_that_may_be_content_is_not_kept_for_its_size():
-    probability, weight = np.array([0.95, 0.25]), np.array([100.0, 2000.0])
-    assert [best_cut(probability, weight, together=how_much)[0] for how_much in (0.0, 3.0)] == [0.25, 0.95]
+    assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
 
 
 def test_beta_moves_the_cut():

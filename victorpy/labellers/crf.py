@@ -31,10 +31,6 @@ Numbers = npt.NDArray[np.int64]
 # What beta of the F-measure each way to favor is: how much more recall counts than precision.
 BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
-# How much blocks of a page are taken to be content or noise together (see `best_cut`): the standard deviation of what
-# their log-odds have in common.
-TOGETHER = 3.0
-
 # A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
 
@@ -209,13 +205,12 @@ class CRFLabeller(Labeller):
             return content >= self._threshold(content)
         favor = config.one("favor", "balanced")
         weight = block_weights(page)
-        _, expected = best_cut(content, weight, BETA[favor])
+        cut, expected = best_cut(content, weight, BETA[favor])
         least = float(config.one("empty-below", "0"))
         if page.count < FEWEST_BLOCKS:  # too short to be judged by what is around its blocks
             least = min(least, LEAST_PROBABLE)
         if favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
-        cut, _ = best_cut(content, weight, BETA[favor], TOGETHER)
         return content >= cut
 
     def _threshold(self, content: Floats) -> float:
