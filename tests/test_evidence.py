@@ -911,6 +911,24 @@ def test_favor_makes_a_difference(bundled):
     assert kept[0] < kept[1] < kept[2]
 
 
+def test_each_block_may_have_its_most_probable_label(bundled):
+    labeller = labeller_with(bundled.model.config, bundled.model.labeller, decode="label")
+    for document in bundled.pages[::6]:
+        found = labeller.label(document)
+        noise = [label is Label.OTHER for label in found.labels]
+        for is_noise, share, content in zip(noise, found.probabilities, found.content, strict=True):
+            assert share == pytest.approx(1 - content, abs=1e-5) if is_noise else 1 - content <= share + 1e-5
+            assert share <= content + 1e-5 or is_noise
+
+
+def test_a_crf_without_evidence_gives_each_block_its_most_probable_label():
+    model = load_model("cleaneval")
+    document = load_anno(ANNOS[0], model.config.cuts).document
+    (shares,) = model.labeller.predict_marginals([document])
+    found = labeller_with(model.config, model.labeller, decode="label").label(document)
+    assert [str(label) for label in found.labels] == [max(block, key=block.__getitem__) for block in shares]
+
+
 @pytest.mark.parametrize("name", ["default", "cleaneval"])
 def test_a_confidence_is_a_share(name):
     model = load_model(name)

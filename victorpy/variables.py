@@ -146,8 +146,9 @@ VARIABLES: dict[str, Variable] = {
         _number(0), "a parameter of CatBoost, such as iterations, depth or learning_rate", single=True
     ),
     "decode": Variable(
-        _one_of("viterbi", "marginal", "expected"),
-        "the best label sequence, each block by its own probability, or for the highest expected F1 of the page",
+        _one_of("viterbi", "marginal", "label", "expected"),
+        "the best label sequence, what is content by its own probability, each block's most probable label, or what "
+        "gives the highest expected F1 of the page",
         single=True,
     ),
     "favor": Variable(

@@ -202,6 +202,8 @@ class CRFLabeller(Labeller):
         content = _content(tables, shares)
         if self._way == "viterbi":
             return viterbi(states, tables.transitions), shares, content
+        if self._way == "label":
+            return shares.argmax(axis=1), shares, content
         noise = _noise(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
         return np.where(self.kept(content, page), best, noise), shares, content
@@ -213,6 +215,9 @@ class CRFLabeller(Labeller):
         if self._way == "viterbi" or _noise(tables) < 0:
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
+        if self._way == "label":
+            shares = _shared_out(tables, marginals(tables.states(table), tables.transitions), content)
+            return shares.argmax(axis=1), shares, content
         keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
         shares[:, _noise(tables)] = 1 - content
@@ -327,6 +332,14 @@ def _kinds_given_content(tables: Tables, states: Floats, keep: Flags) -> Floats:
     allowed[np.ix_(keep, is_noise)] -= _NEVER
     allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
     return marginals(allowed, tables.transitions)
+
+
+def _shared_out(tables: Tables, shares: Floats, content: Floats) -> Floats:
+    """The chain's probabilities of kinds, brought to the sum that the evidence says content has."""
+    is_noise = np.arange(len(tables.labels)) == _noise(tables)
+    kinds = np.where(is_noise, 0.0, shares)
+    kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
+    return np.where(is_noise, 1 - content[:, None], kinds)
 
 
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
