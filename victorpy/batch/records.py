@@ -6,6 +6,7 @@ import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from victorpy.errors import DataError
@@ -28,7 +29,9 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find the pages that are meant: ``-`` or nothing is standard input, a directory all pages below it."""
     for name in list(inputs) or ["-"]:
         if name == "-":
-            yield Record("standard input", Path("stdin"), sys.stdin.buffer.read)
+            yield Record(
+                "standard input", Path("stdin"), cache(sys.stdin.buffer.read)
+            )  # what is learned from is cleaned
         else:
             yield from _files(name)
 

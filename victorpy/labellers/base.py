@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 from victorpy.config import Config
 from victorpy.document import Document, Labelling
-from victorpy.errors import VictorError, suggest
+from victorpy.errors import ConfigError, VictorError, suggest
 from victorpy.registry import Registry
 
 LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
@@ -126,5 +126,7 @@ def first_pages(
     documents: Iterable[Document], labels: Labels, count: int
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
     """The first so many pages of a site, one at a time, each with its labels where they are known."""
+    if count < 1:
+        raise ConfigError(f"a method that learns from a site needs pages of it: sample must be at least 1, not {count}")
     known: Iterable[Sequence[str] | None] = repeat(None) if labels is None else labels
     return islice(zip(documents, known, strict=labels is not None), count)

@@ -36,6 +36,8 @@ class Judged:
     composite: float
     said: float
     """The importance of what pages say there, on the pages where it is a leaf; 0 where it never is."""
+    highest: float = 0.0
+    """The highest composite importance of it and all below: it is noisy for every threshold from here."""
     noisy: bool = False
     """It and all below are no more important than the threshold (figure 5)."""
     meaningful: bool = False
@@ -66,7 +68,8 @@ class Judgement:
         below = [self._judge(child) for child in element.children()]
         said = 0.0 if element.content is None else element.content.importance()
         found = Judged(node_importance(element), self._composite(element, said), said)
-        found.noisy = all(child.noisy for child in below) and found.composite <= self.t
+        found.highest = max([found.composite, *(child.highest for child in below)])
+        found.noisy = found.highest <= self.t
         found.meaningful = not found.noisy and all(child.meaningful for child in below)
         self._found[id(element)] = found
         return found

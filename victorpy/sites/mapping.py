@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from victorpy.document import Document
 from victorpy.sites.content import BlockFeatures, Content
 from victorpy.sites.importance import Judgement
@@ -11,27 +13,44 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 EPSILON = 0.01
 
 
+class Place(NamedTuple):
+    """How far down a block could be followed: the deepest element node around it, and whether it is the leaf."""
+
+    element: ElementNode
+    is_leaf: bool
+
+
 def leaves_of_blocks(tree: StyleTree, document: Document) -> list[ElementNode | None]:
     """The element node that each block of a page lies in as in a leaf; None where the page has a style of its own."""
-    found: list[ElementNode | None] = [None] * len(document.blocks)
+    return [place.element if place.is_leaf else None for place in places_of_blocks(tree, document)]
+
+
+def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
+    """Follow a page down the tree; where its style is not known, its blocks stay at the element that has it."""
+    found = [Place(tree.root, is_leaf=False)] * len(document.blocks)
     open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
     while open_nodes:
         element, node = open_nodes.pop()
         for block in node.blocks:
-            found[block] = element
-        open_nodes += _matching(tree, element, node)
+            found[block] = Place(element, is_leaf=True)
+        for child, below in _matching(tree, element, node):
+            if child is not None:
+                open_nodes.append((child, below))
+                continue
+            for block in (block for leaf in below.leaves() for block in leaf.blocks):
+                found[block] = Place(element, is_leaf=False)
     return found
 
 
-def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode, PageNode]]:
-    """The children of a page's node with the element nodes that they match."""
+def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode | None, PageNode]]:
+    """The children of a page's node with the element nodes that they match, None where there is none."""
     groups = tree.groups(node)
     style = element.styles.get(tuple(group[0].key for group in groups))
     if style is not None:
         matched: list[ElementNode | None] = list(style.elements)
     else:  # a style that no page had before; elements that are told by name are known all the same
         matched = [element.known.get(group[0].key) for group in groups]
-    return [(child, each) for child, group in zip(matched, groups, strict=True) if child is not None for each in group]
+    return [(child, each) for child, group in zip(matched, groups, strict=True) for each in group]
 
 
 def block_importances(
@@ -41,17 +60,17 @@ def block_importances(
 
     Figure 7 stops at maximal noisy and meaningful nodes. A noisy one has only noisy leaves and a meaningful one none,
     so that it comes to the same to ask each block's leaf. A block in a style that the site does not have is possibly
-    meaningful, and wholly important.
+    meaningful, unless what has the style is noisy: it is as important as the most important of all below that.
     """
     found = []
     features = BlockFeatures(document)
-    for block, leaf in zip(document.blocks, leaves_of_blocks(tree, document), strict=True):
-        if leaf is None or leaf.content is None:
-            found.append(1.0)
-        elif locally_noisy(leaf.content, features.of(block), epsilon):
+    for block, (element, is_leaf) in zip(document.blocks, places_of_blocks(tree, document), strict=True):
+        if not is_leaf or element.content is None:
+            found.append(judgement.of(element).highest)
+        elif locally_noisy(element.content, features.of(block), epsilon):
             found.append(0.0)
         else:
-            found.append(judgement.of(leaf).said)
+            found.append(judgement.of(element).said)
     return found
 
 

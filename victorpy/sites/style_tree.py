@@ -18,6 +18,10 @@ Key = tuple[str, str]
 ALIKE = 0.5
 """The share of names that elements of different pages must have in common to be the same."""
 
+MOST_KNOWN = 500
+"""Below a parent with more names than this (sites that were looked at have fifty) a new name is a new element: every
+new one would have to be compared with all."""
+
 
 class ElementNode:
     """E = (TAG, Attr, Ss): an element of the site's pages, and the styles below it."""
@@ -115,8 +119,7 @@ class StyleTree:
         tags = Counter(tag for tag, _ in keys)
         for key in keys:
             if key not in parent.known:
-                found = _most_alike(parent, key) or (_only_one(parent, key[0]) if tags[key[0]] == 1 else None)
-                parent.known[key] = found or ElementNode(*key)
+                parent.known[key] = _known_as(parent, key, tags[key[0]] == 1) or ElementNode(*key)
         return [parent.known[key] for key in keys]
 
     def groups(self, node: PageNode) -> list[list[PageNode]]:
@@ -127,6 +130,13 @@ class StyleTree:
         for child in node.children:
             found.setdefault(child.key, []).append(child)
         return list(found.values())
+
+
+def _known_as(parent: ElementNode, key: Key, alone: bool) -> ElementNode | None:
+    """The element that a page has under a new name: the most alike, or the only one with its tag on either side."""
+    if len(parent.known) > MOST_KNOWN:
+        return None
+    return _most_alike(parent, key) or (_only_one(parent, key[0]) if alone else None)
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
