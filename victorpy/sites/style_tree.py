@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from victorpy.document import Document
+from victorpy.errors import ConfigError, suggest
 from victorpy.sites.content import BlockFeatures, Content, image_features
-from victorpy.sites.page_tree import ROOT, PageNode, page_tree
+from victorpy.sites.page_tree import ROOT, STYLES, PageNode, page_tree
 
 Key = tuple[str, str]
 
@@ -75,6 +76,8 @@ class StyleTree:
     """The style tree of a site, to which pages are added one by one."""
 
     def __init__(self, styles: str = "modern", virtual_leaves: bool = True) -> None:
+        if styles not in STYLES:
+            raise ConfigError(f"styles is one of {', '.join(STYLES)}, not {styles!r}{suggest(styles, STYLES)}")
         self.styles = styles
         self.virtual_leaves = virtual_leaves
         self.root = ElementNode(ROOT, "")
