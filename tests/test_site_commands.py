@@ -16,6 +16,8 @@ from sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_site
 from test_commands import clean as clean_process
 from test_commands import names_in, only_line, victor
 
+from victorpy.batch.records import find_records
+from victorpy.batch.site import learn_site
 from victorpy.cleaner import read_document
 from victorpy.commands import run
 from victorpy.labellers.site_style_tree import SiteStyleTree
@@ -310,6 +312,15 @@ def test_annotated_pages_tune_a_method(crawl: Path, tree: Path, annotated: Calla
         strict = clean("--method", "sst", "--site", place, page, "--labelled", nothing)
         assert strict.returncode == 0
         assert len(strict.stdout) < len(right.stdout)
+
+
+def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated: Callable[[str, float], Path]) -> None:
+    records = list(find_records([str(crawl)]))
+    for labelled, sample, expected in [((), 3, 3), ((annotated("page0.html", 0.4),), 3, 3), ((), 100, 8)]:
+        labeller = learn_site(load_method("sst"), records, labelled, sample).labeller
+        assert isinstance(labeller, SiteStyleTree)
+        assert labeller.tree_ is not None
+        assert labeller.tree_.page_count == expected
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,8 @@ def test_pages_are_added_one_by_one_and_what_was_found_follows() -> None:
         assert statistics.pages == number
         found = statistics.columns(page)
         shares.append(None if found is None else (found.pages, round(float(found.place_share[1]), 3)))
+        if found is not None:
+            assert found.importance.tolist() == columns_of(PAGES[:number], PAGES[0]).importance.tolist()
     assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
 
 

@@ -179,6 +179,13 @@ def test_errors_of_included_templates_say_in_which_file(
     assert str(caught.value)[: len(wanted)] == wanted
 
 
+def test_a_template_is_itself_by_any_path(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    path = write(tmp_path, my="%x[0,words]\ninclude other/../my\n")
+    with pytest.raises(TemplateError, match=r"my\.tpl:2: 'other/\.\./my' includes itself"):
+        read_template(path, FEATURES)
+
+
 def test_an_included_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, my="include a\n")
     (tmp_path / "a.tpl").write_bytes(b"%x[0,words] # caf\xe9\n")
