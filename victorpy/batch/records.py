@@ -29,9 +29,8 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find the pages that are meant: ``-`` or nothing is standard input, a directory all pages below it."""
     for name in list(inputs) or ["-"]:
         if name == "-":
-            yield Record(
-                "standard input", Path("stdin"), cache(sys.stdin.buffer.read)
-            )  # what is learned from is cleaned
+            # Read once: what a method has learned from is cleaned afterwards.
+            yield Record("standard input", Path("stdin"), cache(sys.stdin.buffer.read))
         else:
             yield from _files(name)
 
