@@ -21,13 +21,15 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pages import Sampled, add_arguments, read_pages, set_name, training_sets
-from peers import Extractor, cleaner_name, find_cleaners, versions
+from pages import Sampled, add_arguments, read_pages
+from peers import cleaner_name, find_cleaners
 from results import Cleaned, Page, Results, markdown
 from tqdm import tqdm
 
+from victorpy.compare.provenance import set_name, training_sets
 from victorpy.datasets import GoldPage
 from victorpy.errors import DataError, VictorError
+from victorpy.peers import Extractor, versions
 from victorpy.scores import word_f1
 from victorpy.variables import FAVORS
 
@@ -84,7 +86,7 @@ def tell_story(arguments: argparse.Namespace) -> dict[str, str]:
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": f"`{show_command(arguments)}`",
-        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions("lxml", "numpy").items()),
         "machine": f"{cpu_model()}, Python {platform.python_version()}",
     }
 

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calibration import Bin, Judged, expected_calibration_error, load_judged, make_bins, save_judged, spearman
-from pages import add_arguments, read_pages, set_name, training_sets
+from pages import add_arguments, read_pages
 from results import table
 from tqdm import tqdm
 
 from victorpy import Cleaner, load_config
+from victorpy.compare.provenance import set_name, training_sets
 from victorpy.crossval import crf_maker, cross_validate
 from victorpy.errors import DataError, VictorError
 from victorpy.gold import label_page

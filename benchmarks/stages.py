@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pages import add_arguments, read_pages, set_name
+from pages import add_arguments, read_pages
 from peers import BASE, find_peers
 from results import table
 
 from victorpy import Cleaner, cleaner
 from victorpy.columns import Columns
+from victorpy.compare.provenance import set_name
 from victorpy.crf.tables import Tables
 from victorpy.errors import VictorError
 from victorpy.evidence import Evidence, stage

@@ -156,6 +156,15 @@ def test_what_the_lexicon_says_of_a_page():
     assert found["heading.most"] == [0, 0, 0]
 
 
+def test_tokens_are_found_however_many_hashes_begin_alike():
+    crowded = np.arange(1, 30, dtype=np.uint64) * np.uint64(5)
+    hashes = np.append(crowded, np.array([2**64 - 10, 2**64 - 1], dtype=np.uint64))
+    table = Table(hashes, np.arange(1.0, len(hashes) + 1))
+    assert table.look_up(hashes).tolist() == table.odds.tolist()
+    assert not table.look_up(hashes - np.uint64(1)).any()
+    assert not table.look_up(np.zeros(1, dtype=np.uint64)).any()
+
+
 def by_hash(token: str) -> int:
     return int(hash_words([token])[0])
 

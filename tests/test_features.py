@@ -577,7 +577,7 @@ def test_a_container_is_a_tag_among_those_around_the_block(drawn: tuple[list[obj
     assert found.column(columns, f"container.{tag}").tolist() == [tag in block.containers for block in columns.blocks]
 
 
-@given(pages, st.integers(1, 4))
+@given(pages, st.integers(1, 12))
 @repeatable
 def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(drawn: tuple[list[object], str], levels: int) -> None:
     columns = columns_of(drawn)

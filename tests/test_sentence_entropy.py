@@ -22,14 +22,16 @@ from victorpy.sites.segments import SegmentTree, merge_segments
 
 
 def node(tag: str, *children: PageNode, blocks: tuple[int, ...] = (), display: str = "") -> PageNode:
-    return PageNode(tag, display, list(children), list(blocks))
+    made = PageNode((tag, display), list(blocks))
+    made.children = list(children)
+    return made
 
 
 def shape(found: PageNode) -> str:
     """A node as TAG, with the blocks of a leaf, or the shapes of its children, behind it."""
     if found.children:
-        return f"{found.tag}({' '.join(map(shape, found.children))})"
-    return found.tag + "".join(map(str, found.blocks))
+        return f"{found.key[0]}({' '.join(map(shape, found.children))})"
+    return found.key[0] + "".join(map(str, found.blocks))
 
 
 # Segments (3.1).
@@ -66,7 +68,9 @@ def test_a_page_is_merged_into_segments(tree: PageNode, expected: str) -> None:
 
 
 def test_images_go_with_their_segments() -> None:
-    tree = node("div", PageNode("p", "", images=[3]), PageNode("p", "", images=[5]))
+    first, second = node("p"), node("p")
+    first.images, second.images = [3], [5]
+    tree = node("div", first, second)
     merge_segments(tree)
     assert (tree.images, tree.children) == ([3, 5], [])
 

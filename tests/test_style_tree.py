@@ -25,7 +25,7 @@ from victorpy.labellers.tuning import Trial, best_threshold
 from victorpy.report.style_tree import as_html, as_text, branches
 from victorpy.sites.content import Content, words
 from victorpy.sites.importance import Judgement, node_importance
-from victorpy.sites.mapping import block_importances, leaves_of_blocks, locally_noisy
+from victorpy.sites.mapping import block_importances, leaves_of_blocks
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.segments import SegmentTree
@@ -314,7 +314,7 @@ def test_text_beside_elements_is_an_element_too() -> None:
     root = page_tree(document("<div>one<p>two</p>three<p>four</p></div>"), "paper", virtual_leaves=False)
     (body,) = root.children
     (division,) = body.children
-    assert [child.tag for child in division.children] == ["#text", "p", "#text", "p"]
+    assert [child.key[0] for child in division.children] == ["#text", "p", "#text", "p"]
     assert [child.blocks for child in division.children] == [[0], [1], [2], [3]]
 
 
@@ -457,9 +457,9 @@ MENU = "<table><tr><td>home</td><td>contact</td></tr></table>"
 SITE = [f"<body>{MENU}<div><p>{word} tea</p><p>{word}s</p></div></body>" for word in ("milk", "rum", "gin", "salt")]
 
 
-def importances(tree: StyleTree, html: str, t: float = 0.4, epsilon: float = 0.01) -> dict[str, float]:
+def importances(tree: StyleTree, html: str) -> dict[str, float]:
     page = document(html)
-    found = block_importances(tree, Judgement(t=t).judge(tree), page, epsilon)
+    found = block_importances(tree, Judgement().judge(tree), page)
     return {block.text: value for block, value in zip(page.blocks, found, strict=True)}
 
 
@@ -516,10 +516,10 @@ def mapped(element: ElementNode, node: PageNode, judgement: Judgement, tree: Sty
 def test_blocks_are_kept_as_figure_7_keeps_them(seen: list[list[Any]], new: list[list[Any]], t: float) -> None:
     documents = documents_from(seen)
     tree = built(documents, "paper")
-    judgement = Judgement(t=t).judge(tree)
+    judgement = Judgement(t=t, epsilon=0).judge(tree)
     for page in [*documents, *documents_from(new)]:
         expected = set(mapped(tree.root, tree.page(page), judgement, tree))
-        values = block_importances(tree, judgement, page, epsilon=0)
+        values = block_importances(tree, judgement, page)
         for block, (place, value) in enumerate(zip(leaves_of_blocks(tree, page), values, strict=True)):
             if place is None or not (place.styles and place.content):  # the paper knows no leaf that is none elsewhere
                 assert (value > t) is (block in expected)
@@ -624,16 +624,22 @@ def test_what_a_meaningful_leaf_repeats_is_locally_noisy() -> None:
     assert kept_texts(without, PATHS, PATHS[0]) == ["Home", "milk with milkish milks"]
 
 
-def test_a_block_is_locally_noisy_when_all_of_its_features_are() -> None:
-    content = leaf("home milk", "home rum").content
+def test_the_features_that_all_pages_have_alike_are_repeated() -> None:
+    content, single = leaf("home milk tea tea", "home rum tea").content, leaf("home").content
     assert content is not None
-    assert locally_noisy(content, ["home"])
-    assert not locally_noisy(content, ["home", "milk"])
-    assert not locally_noisy(content, ["new"])
-    assert not locally_noisy(content, [])
-    single = leaf("home").content
     assert single is not None
-    assert not locally_noisy(single, ["home"])
+    assert content.repeated(0.01) == {"home"}
+    assert content.repeated(0.1) == {"home", "tea"}
+    assert content.repeated(0) == single.repeated(0.01) == frozenset()
+
+
+def test_a_block_is_locally_noisy_when_all_of_its_features_are() -> None:
+    rows = "<p>Home</p><p>Home {0}</p><p><a href=/{0}>Home</a></p><p><a href=/x>Home</a></p><p>{0} {0}s {0}ly</p>"
+    pages = [f"<body><div>{rows.format(word)}</div><hr></body>" for word in OWN]
+    tree = tree_of(*pages, virtual_leaves=True)
+    page = document(pages[0])
+    found = block_importances(tree, Judgement().judge(tree), page)
+    assert [value > 0.4 for value in found] == [False, True, True, False, True]
 
 
 # As a labeller.

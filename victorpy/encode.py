@@ -54,6 +54,8 @@ class Encoder:
 
     def _whole(self, column: Column) -> Codes:
         codes = column.astype(np.int64)
+        if column.dtype.kind == "b":
+            return codes
         if column.dtype.kind == "f" and (codes != column).any():
             raise DataError(
                 f"feature {self.name!r} has fractions: "

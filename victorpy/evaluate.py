@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,12 +61,14 @@ class Evaluation:
     ablation: tuple[dict[str, Any], ...] = ()
     grid: tuple[dict[str, Any], ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    method: Mapping[str, Any] = field(default_factory=dict)
+    """Of a method that was not trained: its name, and what it learned from."""
 
     def scores(self) -> dict[str, Any]:
         """Give every number by name; shares are in 0..1."""
         return {
             "config": self.config.name,
-            "settings": {name: getattr(self.settings, name) for name in ("folds", "group", "seed")},
+            "settings": {name: getattr(self.settings, name) for name in ("folds", "group", "seed")} | dict(self.method),
             "pages_count": len(self.pages),
             "blocks_count": BlockCounts.sum(page.blocks for page in self.pages).total,
             "mean": means(self.pages),

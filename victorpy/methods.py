@@ -7,15 +7,19 @@ directory. Every other name is that of a labeller that needs no training.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError, VictorError, suggest
-from victorpy.labellers.base import LABELLERS, Labeller, LearnsFrom
+from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model import DEFAULT
+
+_METHOD = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
+_COMMA = re.compile(r",(?![^()]*\))")  # none inside parentheses
 
 MODELS = {"crf": DEFAULT, "hybrid": "site"}
 """Methods that are bundled models."""
@@ -28,6 +32,24 @@ def method_names() -> list[str]:
     """The names of all methods that need no directory."""
     untrained = [name for name in LABELLERS if LABELLERS.get(name).learns_from is not LearnsFrom.LABELS]
     return sorted([*MODELS, *untrained])
+
+
+def split_names(names: str) -> list[tuple[str, list[str]]]:
+    """Take a list of methods apart: names between commas, each with its parameters in parentheses.
+
+    >>> split_names("crf, sst(t=0.4, gamma=0.9)")
+    [('crf', []), ('sst', ['t=0.4', 'gamma=0.9'])]
+    """
+    return [split_name(entry.strip()) for entry in _COMMA.split(names)]
+
+
+def split_name(entry: str) -> tuple[str, list[str]]:
+    """Take one method and its parameters apart."""
+    found = _METHOD.fullmatch(entry)
+    if not found:
+        raise ConfigError(f"{entry!r} is no method: give names between commas, parameters as in 'sst(t=0.4)'")
+    settings = [setting.strip() for setting in (found[2] or "").split(",")]
+    return found[1].strip(), [setting for setting in settings if setting]
 
 
 def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
@@ -43,9 +65,9 @@ def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
     return Cleaner.load(MODELS.get(name, name))
 
 
-def parse_settings(name: str, labeller: type[Labeller], settings: Sequence[str]) -> dict[str, Any]:
+def parse_settings(name: str, make: Callable[..., Any], settings: Sequence[str]) -> dict[str, Any]:
     """Read ``t=0.4`` and the like; a value is of the kind that the parameter has by default."""
-    known = inspect.signature(labeller).parameters
+    known = inspect.signature(make).parameters
     found = {}
     for setting in settings:
         parameter, equals, value = setting.partition("=")

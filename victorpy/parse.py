@@ -59,7 +59,7 @@ def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> T
     root, losses = _parse_whole(text, utf8 or text.encode())
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
-    title = " ".join((_text_of_first(root, "title") or wrapper.get("title", "")).split())
+    title = " ".join((_title(root) or wrapper.get("title", "")).split())
     url = "".join(wrapper.get("id", "").split()) or _canonical_url(root)
     etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
     etree.strip_elements(root, *delete, with_tail=False)
@@ -146,7 +146,9 @@ def _separators(text: str) -> int:
 
 def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
     """Parse once; the error is what libxml2 dropped text for, which it says nowhere but in its log."""
-    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+    )
     try:
         root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
@@ -190,8 +192,11 @@ def _cleaneval_wrapper(text: str) -> dict[str, str]:
     return {name.lower(): html.unescape(double or single or bare) for name, double, single, bare in found}
 
 
-def _text_of_first(root: etree._Element, tag: str) -> str:
-    found = next(root.iter(tag), None)
+def _title(root: etree._Element) -> str:
+    head = next(iter(root), root)  # lxml looks for the next one too before it gives the first: in the head it is near
+    found = next(head.iter("title"), None) if head.tag == "head" else None
+    if found is None:
+        found = next(root.iter("title"), None)
     return found.text or "" if found is not None else ""
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from lxml import etree
 
@@ -27,6 +29,15 @@ _NONE: dict[str, str] = {}
 _ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
 _LINE_END = re.compile(r"\r\n?|\n")
 
+_Text = tuple[str, int, int, bool, bool, str | None]
+"""A text of the page that is not all white space: as it stands in the page, in a ``<pre>`` one line of it; its element;
+how many tags were passed before it; whether white space alone stands before it; whether a block begins with it
+whatever the tags say; and the white space before it on its line of a ``<pre>``, None elsewhere."""
+
+# Named tuples made of plain ones, which is faster than by calling them.
+_piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__new__, Piece)
+_block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
+
 
 def split(tree: Tree, cuts: Cuts) -> Document:
     """Split a page into blocks."""
@@ -34,22 +45,6 @@ def split(tree: Tree, cuts: Cuts) -> Document:
     if tree.root is not None:
         splitter.walk(tree.root)
     return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
-
-
-class _Text(NamedTuple):
-    """A text of the page that is not all white space."""
-
-    text: str
-    """As it stands in the page; in a ``<pre>`` one line of it."""
-    element: int
-    passed: int
-    """How many tags were passed before it."""
-    gap: bool
-    """Whether white space alone stands before it."""
-    cut: bool
-    """Whether a block begins with it whatever the tags say."""
-    indent: str | None
-    """The white space before it on its line of a ``<pre>``; None elsewhere."""
 
 
 class Splitter:
@@ -68,6 +63,8 @@ class Splitter:
         self._numbers = [-1]
         self._too_deep = 0
         self._preformatted = 0
+        self._special = False
+        """Whether elements are open that are too deep, preformatted or hidden."""
         # Elements that nobody sees, and where in `_passed` their tags are.
         self._hidden = False
         self._hiding: set[int] = set()
@@ -89,18 +86,21 @@ class Splitter:
                 if text:
                     add_text(text)
             tag = node.tag
-            if not tag.isalnum():
-                tag = _ODD.sub("_", tag)
+            attributes = _NONE
             items: Any = node.items()
-            start(tag, {name: value for name, value in items if name in keep} if items else _NONE)
+            if items:
+                attributes = {}
+                for name, value in items:  # faster than a comprehension, which is a call
+                    if name in keep:
+                        attributes[name] = value
+            start(tag if tag.isalnum() else _ODD.sub("_", tag), attributes)
             around.append(node)
             text = node.text
             if text:
                 add_text(text)
         for node in reversed(around):
             end()
-            if node.tail:
-                add_text(node.tail)
+            add_text(node.tail or "")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element; an image's ``alt`` becomes its text."""
@@ -109,8 +109,17 @@ class Splitter:
         numbers = self._numbers
         if len(numbers) > DEEPEST:
             self._too_deep += 1
+            self._special = True
         else:
-            numbers.append(self._open(tag, attributes, numbers[-1]))
+            elements = self._elements
+            number, texts = len(elements.tag), len(self._texts)
+            elements.tag.append(tag)
+            elements.parent.append(numbers[-1])
+            elements.attributes.append(attributes)
+            elements.stop.append(number + 1)
+            elements.first_block.append(texts)
+            elements.stop_block.append(texts)
+            numbers.append(number)
         if tag in _SPECIAL or self._preformatted or not _MAY_HIDE.isdisjoint(attributes):
             self._start_special(tag, attributes)
 
@@ -119,27 +128,14 @@ class Splitter:
         tag = self._tags.pop()
         if tag not in VOID:
             self._passed.append("/" + tag)
-        if self._too_deep or self._preformatted or self._hidden:
-            self._end_special(tag)
-        else:
-            self._close(self._numbers.pop())
-
-    def _open(self, tag: str, attributes: dict[str, str], parent: int) -> int:
-        """Note an element and give its number."""
-        elements, texts = self._elements, len(self._texts)
-        number = len(elements.tag)
-        elements.tag.append(tag)
-        elements.parent.append(parent)
-        elements.attributes.append(attributes)
-        elements.stop.append(number + 1)
-        elements.first_block.append(texts)
-        elements.stop_block.append(texts)
-        return number
-
-    def _close(self, number: int) -> None:
-        elements = self._elements
-        elements.stop[number] = len(elements.tag)
-        elements.stop_block[number] = len(self._texts)
+        number = -1
+        if not self._too_deep:
+            number = self._numbers.pop()
+            elements = self._elements
+            elements.stop[number] = len(elements.tag)
+            elements.stop_block[number] = len(self._texts)
+        if self._special:
+            self._end_special(tag, number)
 
     def text(self, text: str) -> None:
         """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
@@ -147,8 +143,8 @@ class Splitter:
             self._add_lines(text)
         elif text.isspace():
             self._gap = True
-        else:
-            self._texts.append(_Text(text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
+        elif text:
+            self._texts.append((text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
             self._gap = self._cut = False
 
     def cut(self) -> None:
@@ -177,20 +173,20 @@ class Splitter:
                 self._hidden = True
                 self._hiding.add(self._numbers[-1])
                 self._hiding_tags.append(len(self._passed) - 1)
+        self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
-    def _end_special(self, tag: str) -> None:
-        """Close an element where something is special."""
+    def _end_special(self, tag: str, number: int) -> None:
+        """Leave an element where something is special."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
         if self._too_deep:
             self._too_deep -= 1
-            return
-        self._preformatted -= tag == "pre"
-        number = self._numbers.pop()
-        self._close(number)
-        if number in self._hiding:
-            self._hidden = False
-            self._hiding_tags.append(len(self._passed) - 1)
+        else:
+            self._preformatted -= tag == "pre"
+            if number in self._hiding:
+                self._hidden = False
+                self._hiding_tags.append(len(self._passed) - 1)
+        self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
         """Close what is open, cut the texts into blocks and return the page."""
@@ -203,7 +199,7 @@ class Splitter:
             begun += [block.index + 1] * len(block.pieces)
         elements.first_block[:] = [begun[texts] for texts in elements.first_block]
         elements.stop_block[:] = [begun[texts] for texts in elements.stop_block]
-        last = self._texts[-1].passed if self._texts else 0
+        last = self._texts[-1][2] if self._texts else 0
         return Document(
             blocks=tuple(blocks),
             elements=elements,
@@ -216,7 +212,7 @@ class Splitter:
 
     def _add_alone(self, text: str) -> None:
         """Add text that belongs to nothing around it."""
-        self._texts.append(_Text(text, self._numbers[-1], len(self._passed), gap=True, cut=True, indent=None))
+        self._texts.append((text, self._numbers[-1], len(self._passed), True, True, None))
         self._gap = self._cut = True
 
     def _add_lines(self, text: str) -> None:
@@ -224,12 +220,11 @@ class Splitter:
         element = self._numbers[-1]
         for number, line in enumerate(_LINE_END.split(text)):
             if number:
-                self._passed.append("br")
+                self.start("br", _NONE)
+                self.end()
                 self._indent = ""
-                if len(self._numbers) <= DEEPEST:
-                    self._open("br", _NONE, element)
             if line.strip():
-                self._texts.append(_Text(line, element, len(self._passed), self._gap, self._cut, self._indent))
+                self._texts.append((line, element, len(self._passed), self._gap, self._cut, self._indent))
                 self._gap = self._cut = False
                 self._indent = ""
             else:
@@ -275,25 +270,23 @@ class _BlockMaker:
         self.blocks: list[Block] = []
         self._elements = elements
         self._hidden = hidden
-        self._containers: dict[int, tuple[str, ...]] = {-1: ()}
+        self._containers = [*_paths(elements), ()]  # the last one is that of no element, whose number is -1
         self._indent = ""
 
     def make(self, parts: list[_Part], breaks: bool) -> None:
         """Make a block of the texts that belong together; what ends it may be a break, or a tag within a line."""
         text, holder, tags, spaced, indent = parts[0]
-        if indent is not None:
-            text, pieces = self._preformatted(parts, breaks)
-        elif len(parts) == 1:
+        if len(parts) == 1 and indent is None:
             text = " ".join(text.split())
-            pieces = (Piece(0, holder, tags),)
+            pieces: tuple[Piece, ...] = (_piece((0, holder, tags)),)
         else:
-            text, pieces = _joined(parts)
-        for piece in pieces:
-            if piece.element != holder:
-                holder = self._common(holder, piece.element)
+            text, pieces = _joined(parts) if indent is None else self._preformatted(parts, breaks)
+            for piece in pieces:
+                if piece.element != holder:
+                    holder = self._common(holder, piece.element)
         hidden = holder in self._hidden
-        containers = self._tags_to(holder)
-        self.blocks.append(Block(len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces))
+        containers = self._containers[holder]
+        self.blocks.append(_block((len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces)))
 
     def _preformatted(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
         """Join the parts of a line as they stand."""
@@ -313,13 +306,20 @@ class _BlockMaker:
             element = parent[element]
         return element
 
-    def _tags_to(self, element: int) -> tuple[str, ...]:
-        """The tags from the outermost element to this one."""
-        known = self._containers.get(element)
-        if known is None:
-            known = (*self._tags_to(self._elements.parent[element]), self._elements.tag[element])
-            self._containers[element] = known
-        return known
+
+def _paths(elements: Elements) -> list[tuple[str, ...]]:
+    """The tags from the outermost element to each one; items of a list say share theirs."""
+    different: list[tuple[str, ...]] = [()]
+    numbers: dict[tuple[int, str], int] = {}
+    number_of: list[int] = []
+    for tag, parent in zip(elements.tag, elements.parent, strict=True):
+        step = (number_of[parent] if parent >= 0 else 0, tag)
+        number = numbers.get(step)
+        if number is None:
+            number = numbers[step] = len(different)
+            different.append((*different[step[0]], tag))
+        number_of.append(number)
+    return [different[number] for number in number_of]
 
 
 def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
@@ -328,7 +328,7 @@ def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
     pieces = []
     length = 0
     for text, element, tags, gap, _ in parts:
-        pieces.append(Piece(length, element, tags))
+        pieces.append(_piece((length, element, tags)))
         words.append(("" if not words or not gap else " ") + " ".join(text.split()))
         length += len(words[-1])
     return "".join(words), tuple(pieces)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,10 @@ from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
 
 HIGHEST = 6
-"""So many levels above a block's own element are looked at."""
+"""So many levels above a block's own element what they hold is looked at ..."""
+
+FARTHEST = 8
+"""... and so many what they are, all at once."""
 
 REACHES = (1, 2, 3, 5, 12, 25)
 """How far windows around a block reach."""
@@ -23,12 +26,26 @@ REACHES = (1, 2, 3, 5, 12, 25)
 _BITS = 64
 
 
-class Sums(NamedTuple):
-    """What a stretch of the page around each block holds: an ancestor of the block, or a window of blocks."""
+@dataclass(frozen=True)
+class Sums:
+    """What a stretch of the page around each block holds: an ancestor of the block, or a window of blocks.
+
+    Those of several stretches are computed together: a row each.
+    """
 
     words: Floats
     link_words: Floats
     blocks: Counts
+
+    @cached_property
+    def link_share(self) -> Floats:
+        """The share of link words among the words."""
+        return self.link_words / np.maximum(self.words, 1)
+
+    @cached_property
+    def block_words(self) -> Floats:
+        """The average number of words in a block."""
+        return self.words / np.maximum(self.blocks, 1)
 
 
 class ElementColumns(TextColumns):
@@ -52,23 +69,24 @@ class ElementColumns(TextColumns):
     @cached_property
     def link_words(self) -> Floats:
         """How many of a block's words stand in links."""
-        return self._words_of_pieces_in(["a"])
+        if not self.count:
+            return np.zeros(0)
+        words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
+        counted = np.bincount(self._piece_block, weights=words * self._piece_in_link, minlength=self.count)
+        return counted.astype(np.float64)
 
     @cached_property
     def link_characters(self) -> Counts:
         """How many of a block's characters stand in links."""
         lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
         lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break behind a block's last piece
-        inside = self._elements_inside(["a"])[self._piece_element] > 0
-        counted = np.bincount(self._piece_block, weights=lengths * inside, minlength=self.count)
+        counted = np.bincount(self._piece_block, weights=lengths * self._piece_in_link, minlength=self.count)
         return counted.astype(np.int64)
 
-    def _words_of_pieces_in(self, tags: Iterable[str]) -> Floats:
-        if not self.count:
-            return np.zeros(0)
-        words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
-        inside = self._elements_inside(tags)[self._piece_element] > 0
-        return np.bincount(self._piece_block, weights=words * inside, minlength=self.count).astype(np.float64)
+    @cached_property
+    def _piece_in_link(self) -> Flags:
+        links = self.elements_with(["a"])
+        return _covered(links, self.stop[links], len(self.stop))[self._piece_element] > 0
 
     @cached_property
     def _piece_block(self) -> Counts:
@@ -130,7 +148,7 @@ class ElementColumns(TextColumns):
 
     def _straddles(self, block: Counts, some: Flags) -> Flags:
         """Whether an element holds a part of the given block only, where it has any block."""
-        holder = self.element[np.clip(block, 0, self.count - 1)]
+        holder = np.take(self.element, block, mode="clip")
         return some & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
 
     def tags_of(self, what: str) -> frozenset[str]:
@@ -154,33 +172,59 @@ class ElementColumns(TextColumns):
         first, stop = self.block_range
         return _covered(first[elements], stop[elements], self.count)
 
+    def element_count(self, what: str) -> int:
+        """How many elements of the page have this tag, or a tag of this class."""
+        numbers = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
+        return int(self._count_of_tag[numbers].sum()) if numbers else 0
+
+    @cached_property
+    def _count_of_tag(self) -> Counts:
+        return np.bincount(self._tag_of_element)
+
     def within(self, what: str) -> Flags:
         """Which blocks lie in an element with this tag, or with a tag of this class."""
+        if what in self._tag_numbers and self._tag_numbers[what] < _BITS:
+            return self._tags_around[self._tag_numbers[what]]
         tags = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
         if max(tags, default=0) >= _BITS:
             return self.inside(self.elements_with(self.tags_of(what))) > 0
-        return (self._tags_around & np.uint64(sum(1 << number for number in tags))) != 0
+        return np.logical_or.reduce(self._tags_around[tags])
 
     @cached_property
-    def _tags_around(self) -> npt.NDArray[np.uint64]:
-        """A bit for each of the page's first tags that is around a block."""
-        bits = {tag: 1 << number if number < _BITS else 0 for tag, number in self._tag_numbers.items()}
-        around: list[int] = []
-        for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
-            around.append(bits[tag] | around[parent] if parent >= 0 else bits[tag])
-        return np.array(around, dtype=np.uint64)[self.element]
+    def _tags_around(self) -> Flags:
+        """Which blocks lie in an element with each of the page's first tags: a row a tag."""
+        bits = np.array([1 << number for number in range(min(len(self._tag_numbers), _BITS))], dtype=np.uint64)
+        bits = np.append(bits, np.zeros(len(self._tag_numbers) - len(bits), dtype=np.uint64))
+        around = bits[self._tag_of_element]
+        above = self._parent_or_self
+        while True:  # every round looks twice as far up
+            around |= around[above]
+            farther = above[above]
+            if (farther == above).all():
+                break
+            above = farther
+        bytes_of_block = around[self.element].astype("<u8").view(np.uint8).reshape(-1, _BITS // 8)
+        bits_of_block = np.unpackbits(bytes_of_block, axis=1, bitorder="little")
+        return np.ascontiguousarray(bits_of_block.T).view(bool)
+
+    @cached_property
+    def _parent_or_self(self) -> Counts:
+        return np.where(self.parent < 0, np.arange(len(self.parent)), self.parent)
 
     def ancestor(self, levels: int) -> Counts:
         """The element so many levels above each block's own; the root where there are not so many."""
-        known = self._ancestors
-        while len(known) <= levels:
-            parent = self.parent[known[-1]]
-            known.append(np.where(parent < 0, known[-1], parent))
-        return known[levels]
+        element = self.ancestors[min(levels, FARTHEST)]
+        for _ in range(FARTHEST, levels):
+            element = self._parent_or_self[element]
+        return element
 
     @cached_property
-    def _ancestors(self) -> list[Counts]:
-        return [self.element]
+    def ancestors(self) -> npt.NDArray[np.int64]:
+        """The elements above each block's own, which is the first row: a row a level."""
+        rows = [self.element]
+        for _ in range(FARTHEST):
+            rows.append(self._parent_or_self[rows[-1]])
+        return np.stack(rows)
 
     def element_sum(self, column: Column, element: Counts) -> Floats:
         """The sum of a column over the blocks that each of the given elements holds."""
@@ -188,48 +232,41 @@ class ElementColumns(TextColumns):
         total = running_total(column)
         return total[stop[element]] - total[first[element]]
 
-    def ancestor_sums(self, levels: int) -> Sums:
-        """What the element so many levels above each block's own holds, `HIGHEST` levels at most."""
-        words, link_words, blocks = self._ancestor_sums
-        return Sums(words[levels], link_words[levels], blocks[levels])
+    @cached_property
+    def ancestor_blocks(self) -> tuple[Counts, Counts]:
+        """The first block of each block's ancestors and one more than the last, `HIGHEST` levels up: a row a level."""
+        first, stop = self.block_range
+        elements = self.ancestors[: HIGHEST + 1]
+        return np.take(first, elements), np.take(stop, elements)
 
     @cached_property
-    def _ancestor_sums(self) -> Sums:
-        """The sums of all levels, a row each."""
-        elements = np.stack([self.ancestor(level) for level in range(HIGHEST + 1)])
-        first, stop = self.block_range
-        return self._sums(first[elements], stop[elements])
+    def ancestor_sums(self) -> Sums:
+        """What the ancestors of each block hold: a row a level."""
+        return self._sums(*self.ancestor_blocks)
+
+    @cached_property
+    def ancestor_children(self) -> Counts:
+        """How many elements lie directly in the ancestors of each block: a row a level."""
+        children = np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
+        return np.take(children, self.ancestors[: HIGHEST + 1])
 
     def _sums(self, first: Counts, stop: Counts) -> Sums:
         """What the blocks from one to before another hold."""
         words, link_words = self._running_words
-        return Sums(words[stop] - words[first], link_words[stop] - link_words[first], stop - first)
+        return Sums(
+            np.take(words, stop) - np.take(words, first),
+            np.take(link_words, stop) - np.take(link_words, first),
+            stop - first,
+        )
 
     @cached_property
     def _running_words(self) -> tuple[Floats, Floats]:
         return running_total(self.words), running_total(self.link_words)
 
-    def window_sums(self, reach: int) -> Sums:
-        """What the blocks at most so far away, one of `REACHES`, hold together."""
-        words, link_words, blocks = self._window_sums
-        number = REACHES.index(reach)
-        return Sums(words[number], link_words[number], blocks[number])
-
     @cached_property
-    def _window_sums(self) -> Sums:
-        at = np.arange(self.count)
-        reaches = np.array(REACHES)[:, None]
-        return self._sums(np.maximum(at - reaches, 0), np.minimum(at + reaches + 1, self.count))
-
-    @cached_property
-    def children(self) -> Counts:
-        """How many elements lie directly in each element."""
-        return np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
-
-    def _elements_inside(self, tags: Iterable[str]) -> Counts:
-        """How many elements with one of these tags are around each element, itself included."""
-        found = self.elements_with(tags)
-        return _covered(found, self.stop[found], len(self.stop))
+    def window_sums(self) -> Sums:
+        """What the blocks at most so far away hold together: a row for each of `REACHES`."""
+        return self._sums(*windows(self.count, REACHES))
 
     # Tags between blocks.
 
@@ -270,6 +307,13 @@ def running_total(column: Column) -> Floats:
     total = np.zeros(len(column) + 1)
     np.cumsum(column, out=total[1:])
     return total
+
+
+def windows(count: int, reaches: Sequence[int]) -> tuple[Counts, Counts]:
+    """The first block at most so far away from each block, and one more than the last: a row a reach."""
+    at = np.arange(count)
+    reach = np.array(reaches)[:, None]
+    return np.maximum(at - reach, 0), np.minimum(at + reach + 1, count)
 
 
 def _covered(first: Counts, stop: Counts, count: int) -> Counts:

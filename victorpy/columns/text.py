@@ -92,7 +92,7 @@ class TextColumns:
 
     @cached_property
     def _flags(self) -> npt.NDArray[np.uint8]:
-        return unicode.flags_table()[self._codes]
+        return np.take(unicode.flags_table(), self._codes)
 
     @cached_property
     def _block_of_char(self) -> Counts:
@@ -213,21 +213,18 @@ class TextColumns:
     @cached_property
     def _duplicate_groups(self) -> tuple[Counts, Counts, Counts]:
         """For each distinct content the first block that has it; for each block its content's number; sizes."""
-        _, first, group, size = np.unique(
-            self._letter_hashes, return_index=True, return_inverse=True, return_counts=True
-        )
-        return first, group.reshape(-1), size
-
-    @cached_property
-    def _letter_hashes(self) -> npt.NDArray[np.uint64]:
-        """A hash of the letters of each block; blocks with the same letters in the same order share it."""
-        letters = self._has(unicode.LETTER)
-        codes = np.where(letters, self._codes, 0).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        rank: Counts = np.cumsum(letters) - letters
-        rank -= rank[self._starts[self._block_of_char]]  # a letter's number within its block
-        powers = np.multiply.accumulate(np.full(int(rank.max(initial=0)) + 2, 0x100000001B3, dtype=np.uint64))
-        mixed = (codes ^ (codes >> np.uint64(29))) * powers[rank]
-        return np.add.reduceat(mixed, self._starts)
+        letters = self._codes[self._has(unicode.LETTER)].tobytes()
+        numbers: dict[bytes, int] = {}
+        group: list[int] = []
+        first: list[int] = []
+        start = 0
+        for block, stop in enumerate((np.cumsum(self.letters) * self._codes.itemsize).tolist()):
+            number = numbers.setdefault(letters[start:stop], len(first))
+            if number == len(first):
+                first.append(block)
+            group.append(number)
+            start = stop
+        return np.array(first), np.array(group), np.bincount(group)
 
     @cached_property
     def duplicates(self) -> Counts:

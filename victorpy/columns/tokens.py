@@ -49,8 +49,7 @@ class TokenColumns(ElementColumns):
     def near_names(self) -> tuple[list[str], Counts]:
         """The same for the elements that are not too far above a block; all others have the first name, the root's."""
         near = np.zeros(len(self.parent), dtype=bool)
-        for level in range(NEAR):
-            near[self.ancestor(level)] = True
+        near[self.ancestors[:NEAR]] = True
         near[:1] = True
         return self._names_of(np.flatnonzero(near).tolist())
 
@@ -146,11 +145,8 @@ class TokenColumns(ElementColumns):
 
     def _levels_to(self, found: int) -> Floats:
         """How many levels above each block's own element the first that holds the found one lies, 9 at most."""
-        levels = np.full(self.count, 9.0)
-        for level in range(8, -1, -1):
-            element = self.ancestor(level)
-            levels[(element <= found) & (found < self.stop[element])] = level
-        return levels
+        holds = (self.ancestors <= found) & (found < np.take(self.stop, self.ancestors))
+        return np.where(holds.any(axis=0), holds.argmax(axis=0), len(holds)).astype(np.float64)
 
 
 class Tokens(NamedTuple):

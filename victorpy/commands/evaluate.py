@@ -1,25 +1,30 @@
-"""Evaluate: cross-validate a config on gold pages, and report.
+"""Evaluate: cross-validate a config on gold pages, or score a method that is not trained, and report.
 
 examples:
   victor evaluate --config cleaneval --data cleaneval:cleaneval/dev --folds 6 -o report/
   victor evaluate --data wcxb:wcxb/dev dragnet:dragnet --jobs 2 --learning-curve -o report/
   victor evaluate --config cleaneval --data cleaneval:DIR --ablate family --grid c1=0,1 --grid c2=1,10
+  victor evaluate --method everything --data anno:data -o report/
 
-Folds are grouped by site, so that no model is tested on a site that it has seen. With -o, scores.json has every
-number, report.md the tables, report.html tables and plots, and pages/ views of the worst pages.
+Folds are grouped by site, so that no model is tested on a site that it has seen. A method that is not trained needs
+no folds: it is scored on all pages, and learns from a site's own pages where it learns from sites. With -o,
+scores.json has every number, report.md the tables, report.html tables and plots, and pages/ views of the worst pages.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from victorpy.config import load_config
-from victorpy.errors import DataError
+from tqdm import tqdm
+
+from victorpy.compare.alone import evaluate_untrained, load_untrained
+from victorpy.compare.sites import SAMPLE, Plan
+from victorpy.config import Config, load_config
+from victorpy.errors import ConfigError
 from victorpy.evaluate import (
     Evaluation,
     Progress,
@@ -33,51 +38,89 @@ from victorpy.evaluate import (
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.report import markdown
 from victorpy.report.plots import require_matplotlib
-from victorpy.report.tables import evaluation_tables
+from victorpy.report.tables import aligned, evaluation_tables
+from victorpy.report.writing import check_directory, write_json, write_text
+
+FOLDS = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
+    parser.add_argument("-c", "--config", help="a shipped config or a path (default: default)")
+    parser.add_argument("--method", help="instead of a config a method that is not trained: all pages are scored")
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
-    parser.add_argument("--folds", type=int, default=6, help="how many folds (default: 6)")
+    parser.add_argument("--folds", type=int, help=f"how many folds (default: {FOLDS})")
     parser.add_argument("--group", choices=["site", "page"], default="site", help="what is never torn apart")
     parser.add_argument("--seed", type=int, default=1, help="for sharing pages out (default: 1)")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="folds that are run at the same time (default: 1)")
     parser.add_argument("--learning-curve", action="store_true", help="also with growing shares of the pages")
     parser.add_argument("--ablate", choices=["family", "each"], help="also with fewer features")
     parser.add_argument("--grid", action="append", default=[], metavar="NAME=V,V", help="also with other parameters")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=SAMPLE,
+        metavar="N",
+        help=f"a method learns a site from N pages (default: {SAMPLE})",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the experiments, print the tables, write the report."""
-    config = load_config(arguments.config)
     if arguments.output:
         require_matplotlib()
-        if arguments.output.exists() and not arguments.output.is_dir():
-            raise DataError(f"{arguments.output}: is a file; a report is a directory")
+        check_directory(arguments.output)
+    named = arguments.method or load_config(arguments.config or "default").name
+    result, pages = _score_method(arguments) if arguments.method else _cross_validate(arguments)
+    _show(result)
+    if arguments.output:
+        _write(result, pages, arguments.output, f"{named} on {', '.join(arguments.data)}")
+    return 0
+
+
+def _cross_validate(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
+    """Run all experiments that are asked for."""
+    config = load_config(arguments.config or "default")
     grid = parse_grid(arguments.grid)
-    warnings: list[str] = []
-    pages = load_gold(arguments.data, config, warnings.append)
-    for warning in warnings:
-        print(f"evaluate: left out: {warning}", file=sys.stderr)
-    if warnings:
-        print(f"evaluate: {len(warnings)} pages left out, {len(pages)} used", file=sys.stderr)
-    settings = Settings(arguments.folds, arguments.group, arguments.seed, arguments.jobs)
+    pages, warnings = _load(arguments, config)
+    folds = FOLDS if arguments.folds is None else arguments.folds
+    settings = Settings(folds, arguments.group, arguments.seed, arguments.jobs)
     progress = _progress()
-    result = replace(evaluate(pages, config, settings, progress), warnings=tuple(warnings))
+    result = replace(evaluate(pages, config, settings, progress), warnings=warnings)
     if arguments.learning_curve:
         result = replace(result, curve=learning_curve(pages, config, settings, progress))
     if arguments.ablate:
         result = replace(result, ablation=ablation(pages, config, settings, arguments.ablate, result.pages, progress))
     if grid:
         result = replace(result, grid=grid_search(pages, config, settings, grid, progress))
-    _show(result)
-    if arguments.output:
-        _write(result, pages, arguments.output, f"{config.name} on {', '.join(arguments.data)}")
-    return 0
+    return result, pages
+
+
+def _score_method(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
+    """Score a method that is not trained, on all pages."""
+    unwanted = ("config", "folds", "learning_curve", "ablate", "grid")
+    given = [f"--{name.replace('_', '-')}" for name in unwanted if getattr(arguments, name) not in (None, False, [])]
+    if given:
+        raise ConfigError(f"{', '.join(given)}: --method names a method that is not trained, which has none of these")
+    plan = Plan(sample=arguments.sample, seed=arguments.seed)
+    cleaner = load_untrained(arguments.method)
+    pages, warnings = _load(arguments, cleaner.config)
+    with tqdm(total=len(pages), unit=" pages", disable=None) as bar:
+        result = evaluate_untrained(pages, cleaner, arguments.method, plan, bar.update)
+    return replace(result, warnings=warnings), pages
+
+
+def _load(arguments: argparse.Namespace, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
+    """Read the gold pages, and say which could not be used."""
+    warnings: list[str] = []
+    pages = load_gold(arguments.data, config, warnings.append)
+    for warning in warnings:
+        print(f"evaluate: left out: {warning}", file=sys.stderr)
+    if warnings:
+        print(f"evaluate: {len(warnings)} pages left out, {len(pages)} used", file=sys.stderr)
+    return pages, tuple(warnings)
 
 
 def _progress() -> Progress:
@@ -99,15 +142,8 @@ def _show(result: Evaluation) -> None:
     for table in evaluation_tables(result.scores()):
         if table.title in {"Scores", "Learning curve", "Ablation", "Grid"}:
             head = [name.replace("CleanEval ", "CE ") for name in table.head]
-            rows = [head, *table.rows]
-            widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
             print(f"\n{table.title}")
-            for row in rows:
-                cells = [
-                    cell.rjust(width) if at else cell.ljust(width)
-                    for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-                ]
-                print("  ".join(cells))
+            print(aligned(head, table.rows))
 
 
 def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title: str) -> None:
@@ -116,12 +152,9 @@ def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title
 
     directory.mkdir(parents=True, exist_ok=True)
     scores = result.scores()
-    _write_text(directory / "scores.json", json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    _write_text(directory / "report.md", markdown.render(scores, title))
-    views = write_views(result.pages, pages, result.config, directory / "pages")
-    _write_text(directory / "report.html", evaluation.render(scores, title, views))
+    write_json(directory / "scores.json", scores)
+    write_text(directory / "report.md", markdown.render(scores, title))
+    method = str(result.method.get("method", ""))
+    views = write_views(result.pages, pages, result.config, directory / "pages", method=method)
+    write_text(directory / "report.html", evaluation.render(scores, title, views))
     print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files need not be UTF-8

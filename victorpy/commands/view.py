@@ -12,7 +12,6 @@ it with j and k shows its features. The file needs no network and runs nothing o
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from victorpy.decode import decode
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError
 from victorpy.model import DEFAULT
+from victorpy.peers import is_peer, load_peer
 from victorpy.report.views import Column, render_view
 
 
@@ -31,7 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
     parser.add_argument("--gold", type=Path, help="an .anno file, or a text, with CleanEval's tags or without")
-    parser.add_argument("--against", metavar="OTHER", help="trafilatura, or another model")
+    parser.add_argument(
+        "--against", metavar="OTHER", help="trafilatura or another program that is installed, or another model"
+    )
     parser.add_argument("-m", "--model", default=DEFAULT, help="a model directory or the name of a bundled model")
     parser.add_argument("--url", help="the address of the page")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
@@ -69,17 +71,13 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
 
 
 def _other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
-    """Another cleaner's labels of the same blocks: a model's own, or those that trafilatura's text comes to."""
-    if name != "trafilatura":
+    """Another cleaner's labels of the same blocks: a model's own, or those that another program's text comes to."""
+    if is_peer(name):
+        text = load_peer(name)(content)
+    else:
         other = Cleaner.load(name)
         if other.config.cuts == cleaner.config.cuts:
             found = other.labeller.label(page.document)
             return CleanPage(page.document, found.labels, found.probabilities, found.content)
         text = other.clean(content)
-    elif importlib.util.find_spec("trafilatura"):
-        import trafilatura
-
-        text = trafilatura.extract(content) or ""
-    else:
-        raise DataError("trafilatura is not installed: pip install 'victorpy[peers]'")
     return CleanPage(page.document, align(page.document, [Gold(text)], cleaner.config.cuts.block_level))

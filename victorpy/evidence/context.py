@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.columns import Columns, Floats
-from victorpy.columns.elements import running_total
+from victorpy.columns.elements import HIGHEST, running_total, windows
 from victorpy.columns.text import shifted
-from victorpy.evidence.cut import best_cut, block_weights, probabilities
+from victorpy.evidence.cut import WORD_OF_A_BLOCK, best_cut, block_weights, probabilities
 
 REACHES = (1, 3, 8, 20)
-LEVELS = (0, 1, 2, 3, 4, 5, 6)
 SHIFTS = (-2, -1, 1, 2)
 SURE = 0.7
 
@@ -24,7 +23,7 @@ COLUMNS = (
     "log-odds",
     *(f"probability[{shift:+d}]" for shift in SHIFTS),
     *(f"window{reach}" for reach in REACHES),
-    *(f"ancestor{level}" for level in LEVELS),
+    *(f"ancestor{level}" for level in range(HIGHEST + 1)),
     "look",
     "before",
     "after",
@@ -48,14 +47,9 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     content, total = running_total(weight * probability), running_total(weight)
     at = np.arange(page.count)
     rows: list[npt.ArrayLike] = [log_odds, *(shifted(probability, shift) for shift in SHIFTS)]
-    for reach in REACHES:
-        first, stop = np.maximum(at - reach, 0), np.minimum(at + reach + 1, page.count)
-        rows.append((content[stop] - content[first]) / (total[stop] - total[first]))
-    begins, ends = page.block_range
-    for level in LEVELS:
-        element = page.ancestor(level)
-        first, stop = begins[element], ends[element]
-        rows.append((content[stop] - content[first]) / np.maximum(total[stop] - total[first], 0.5))
+    for first, stop in (windows(page.count, REACHES), page.ancestor_blocks):
+        found = np.take(content, stop) - np.take(content, first)
+        rows += list(found / np.maximum(np.take(total, stop) - np.take(total, first), WORD_OF_A_BLOCK))
     look = page.look
     rows.append((np.bincount(look, weight * probability) / np.bincount(look, weight))[look])
     rows.append(content[:-1] / (total[:-1] + 1))

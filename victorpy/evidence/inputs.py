@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from victorpy.columns import Columns
-from victorpy.columns.text import shifted
+from victorpy.columns.text import OUTSIDE
 from victorpy.config import Config
 from victorpy.encode import Encoder
 from victorpy.errors import TemplateError
@@ -27,6 +27,11 @@ class Inputs:
             assert feature is not None  # check_feature has seen to it
             self._encoders.append(Encoder(name, feature))
         self._references = [line[0] for line in self.template.lines]
+        self._shifts = []
+        """The rows of each offset, and the features that they are of."""
+        for offset in {reference.offset for reference in self._references}:
+            into = [row for row, reference in enumerate(self._references) if reference.offset == offset]
+            self._shifts.append((offset, into, [self._references[row].feature for row in into]))
 
     @property
     def names(self) -> list[str]:
@@ -36,23 +41,36 @@ class Inputs:
 
     def matrix(self, page: Columns) -> Matrix:
         """Compute the numbers."""
-        rows = np.empty((len(self._references), page.count), dtype=np.float32)
+        rows = np.full((len(self._references), page.count), OUTSIDE, dtype=np.float32)
         try:
             with np.errstate(all="ignore"):
                 columns = [encoder.feature.column(page, encoder.name) for encoder in self._encoders]
-            for row, reference in zip(rows, self._references, strict=True):
-                row[:] = shifted(columns[reference.feature], reference.offset)
+                table = np.array(columns, dtype=np.float32)
         except Exception:  # whatever a user's own feature may raise or give
             self._find_culprit(page)
             raise
-        if not np.isfinite(rows).all():
+        if not np.isfinite(table).all():
             self._find_culprit(page)
+        for offset, into, features in self._shifts:
+            here, there = _overlap(page.count, offset)
+            rows[into, here] = table[features, there]
         return rows
 
     def _find_culprit(self, page: Columns) -> None:
         """Compute the features one by one, with a look at each, until one is refused by name."""
         for encoder in self._encoders:
             encoder.raw(page)
+
+
+def _overlap(count: int, offset: int) -> tuple[slice, slice]:
+    """The blocks that have one so far away, and those.
+
+    >>> _overlap(10, -1)
+    (slice(1, 10, None), slice(0, 9, None))
+    """
+    shared = max(count - abs(offset), 0)
+    here, there = max(-offset, 0), max(offset, 0)
+    return slice(here, here + shared), slice(there, there + shared)
 
 
 def load_evidence_template(config: Config) -> Template:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ FEWEST_SITES = 3
 
 DIGITS = 3
 
+# So many bits of a hash say where in a table it stands.
+_SLOT_BITS = 17
+
 KINDS = ("name", "word", "heading")
 
 COLUMNS = (
@@ -37,7 +41,7 @@ COLUMNS = (
 """What the columns are called: the lowest, highest and summed log-odds of the tokens of an element and so on."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """Tokens, by ascending hash, and their log-odds against the average block's."""
 
@@ -48,8 +52,24 @@ class Table:
         """Give the log-odds of tokens, 0 for those that are not known."""
         if not len(self.hashes):
             return np.zeros(len(hashes))
-        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        return np.where(self.hashes[at] == hashes, self.odds[at], 0.0)
+        begins, most = self._slots
+        at = np.take(begins, _first_bits(hashes))
+        odds = np.zeros(len(hashes))
+        for _ in range(most):  # faster than a search
+            found = np.take(self.hashes, at, mode="clip") == hashes
+            odds[found] = np.take(self.odds, at[found], mode="clip")
+            at += 1
+        return odds
+
+    @cached_property
+    def _slots(self) -> tuple[Counts, int]:
+        """Where the hashes with the same first bits begin, and how many there are of the most frequent ones."""
+        counts = np.bincount(_first_bits(self.hashes), minlength=1 << _SLOT_BITS)
+        return np.cumsum(counts) - counts, int(counts.max())
+
+
+def _first_bits(hashes: Hashes) -> Counts:
+    return (hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

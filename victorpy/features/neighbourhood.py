@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from victorpy.columns import Column, Columns, Counts
+from victorpy.columns.elements import REACHES
 from victorpy.features.base import feature
 
 
@@ -46,53 +47,49 @@ def named(page: Columns, what: str) -> Column:
 @feature("ancestor{0..6}.words")
 def ancestor_words(page: Columns, level: str) -> Column:
     """Number of words in the element so many levels above the block's own."""
-    return page.ancestor_sums(int(level)).words
+    return page.ancestor_sums.words[int(level)]
 
 
 @feature("ancestor{0..6}.link-share")
 def ancestor_link_share(page: Columns, level: str) -> Column:
     """Share of link words among the words of the element so many levels above the block's own."""
-    sums = page.ancestor_sums(int(level))
-    return sums.link_words / np.maximum(sums.words, 1)
+    return page.ancestor_sums.link_share[int(level)]
 
 
 @feature("ancestor{0..6}.block-share")
 def ancestor_share(page: Columns, level: str) -> Column:
     """Share that the element so many levels above the block's own has of the page's words."""
-    return page.ancestor_sums(int(level)).words / page.all_words
+    return page.ancestor_sums.words[int(level)] / page.all_words
 
 
 @feature("ancestor{0..6}.block-words")
 def ancestor_block_words(page: Columns, level: str) -> Column:
     """Average number of words in the blocks of the element so many levels above the block's own."""
-    sums = page.ancestor_sums(int(level))
-    return sums.words / np.maximum(sums.blocks, 1)
+    return page.ancestor_sums.block_words[int(level)]
 
 
 @feature("ancestor{0..6}.blocks")
 def ancestor_blocks(page: Columns, level: str) -> Column:
     """Number of blocks in the element so many levels above the block's own."""
-    return page.ancestor_sums(int(level)).blocks
+    return page.ancestor_sums.blocks[int(level)]
 
 
 @feature("ancestor{0..3}.children")
 def ancestor_children(page: Columns, level: str) -> Column:
     """Number of elements directly in the element so many levels above the block's own."""
-    return page.children[page.ancestor(int(level))]
+    return page.ancestor_children[int(level)]
 
 
 @feature("window{1,2,3,5,12,25}.words")
 def window_words(page: Columns, reach: str) -> Column:
     """Average number of words in the blocks at most so far away."""
-    sums = page.window_sums(int(reach))
-    return sums.words / sums.blocks
+    return page.window_sums.block_words[REACHES.index(int(reach))]
 
 
 @feature("window{1,2,3,5,12,25}.link-share")
 def window_link_share(page: Columns, reach: str) -> Column:
     """Share of link words among the words of the blocks at most so far away."""
-    sums = page.window_sums(int(reach))
-    return sums.link_words / np.maximum(sums.words, 1)
+    return page.window_sums.link_share[REACHES.index(int(reach))]
 
 
 @feature("depth")
@@ -110,13 +107,13 @@ def look_blocks(page: Columns) -> Column:
 @feature("look.words")
 def look_words(page: Columns) -> Column:
     """Average number of words in the blocks of the page that look like this one."""
-    return page.look_sums.words / page.look_sums.blocks
+    return page.look_sums.block_words
 
 
 @feature("look.link-share")
 def look_link_share(page: Columns) -> Column:
     """Share of link words among the words of the blocks of the page that look like this one."""
-    return page.look_sums.link_words / np.maximum(page.look_sums.words, 1)
+    return page.look_sums.link_share
 
 
 @feature("look.word-share")
@@ -226,7 +223,7 @@ def document_block_words(page: Columns) -> Column:
 @feature("document.elements-with.*")
 def document_elements(page: Columns, what: str) -> Column:
     """Number of elements of the page with this tag, or with a tag of this class."""
-    return np.full(page.count, len(page.elements_with(page.tags_of(what))))
+    return np.full(page.count, page.element_count(what))
 
 
 @feature("document.named-share")

@@ -14,8 +14,8 @@ from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.tuning import Example, Trial, best_threshold
-from victorpy.sites.importance import GAMMA, Judgement
-from victorpy.sites.mapping import EPSILON, block_importances
+from victorpy.sites.importance import EPSILON, GAMMA, Judgement
+from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike
 from victorpy.sites.style_tree import StyleTree
 
@@ -66,17 +66,17 @@ class SiteStyleTree(SiteLabeller):
         if tree.styles == "paper":
             merge_alike(tree, self.freq, self.lam)
         self.tree_ = tree
-        self.judgement_ = Judgement(self.gamma, self.t).judge(tree)
+        self.judgement_ = Judgement(self.gamma, self.t, self.epsilon).judge(tree)
         if examples:
             trials = [Trial(document, self.importances(document), known) for document, known in examples]
-            self.judgement_ = Judgement(self.gamma, best_threshold(trials)).judge(tree)
+            self.judgement_ = Judgement(self.gamma, best_threshold(trials), self.epsilon).judge(tree)
         return self
 
     def importances(self, document: Document) -> list[float]:
         """Map a page to the tree: how important its blocks are."""
         if self.tree_ is None or self.judgement_ is None:
             raise VictorError("this SiteStyleTree has seen no pages of the site: call fit() with some")
-        return block_importances(self.tree_, self.judgement_, document, self.epsilon)
+        return block_importances(self.tree_, self.judgement_, document)
 
     def label(self, document: Document) -> Labelling:
         """Keep what is more important than the threshold."""

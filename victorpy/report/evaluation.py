@@ -10,7 +10,7 @@ from victorpy.evaluate import MEASURES
 from victorpy.report import plots
 from victorpy.report.shell import page, picture, text
 from victorpy.report.shell import table as html_table
-from victorpy.report.tables import Table, evaluation_tables, percent
+from victorpy.report.tables import Table, evaluation_tables, how_scored, percent
 
 _CURVE = {name: MEASURES[name] for name in ("words_f1", "label_accuracy", "content_accuracy")}
 
@@ -27,11 +27,10 @@ def render(scores: Mapping[str, Any], title: str, views: Mapping[str, str]) -> s
 def _lead(scores: Mapping[str, Any]) -> str:
     settings = scores["settings"]
     counts = f"{scores['pages_count']:,} pages, {scores['blocks_count']:,} blocks"
-    how = (
-        f"{settings['folds']} folds grouped by {settings['group']}, seed {settings['seed']}, config {scores['config']}"
-    )
+    folds = f"{settings['folds']} folds grouped by {settings['group']}, " if settings["folds"] else ""
+    how = f"{folds}seed {settings['seed']}, config {scores['config']}. {how_scored(scores)}".strip()
     left_out = f" {len(scores['warnings'])} pages could not be used." if scores["warnings"] else ""
-    return f'<p class="note">{text(f"{counts}, {how}.{left_out}")}</p>'
+    return f'<p class="note">{text(f"{counts}, {how}{left_out}")}</p>'
 
 
 def _table(found: Table) -> str:

@@ -45,7 +45,7 @@ def label_bars(labels: Mapping[str, Mapping[str, float]]) -> str:
         axes.set_ylim(0, 1)
         axes.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
 
-    return _figure(draw, (6.4, 2.9))
+    return figure(draw, (6.4, 2.9))
 
 
 def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
@@ -64,7 +64,7 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
                 colour = "white" if share > 0.5 else INK
                 axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour)
 
-    return _figure(draw, (4.6, 4.0))
+    return figure(draw, (4.6, 4.0))
 
 
 def reliability(calibration: Sequence[Mapping[str, float]]) -> str:
@@ -82,7 +82,7 @@ def reliability(calibration: Sequence[Mapping[str, float]]) -> str:
         axes.set_xlim(-0.03, 1.03)
         axes.set_ylim(-0.03, 1.03)
 
-    return _figure(draw, (4.4, 3.8))
+    return figure(draw, (4.4, 3.8))
 
 
 def learning_curve(points: Sequence[Mapping[str, Any]], measures: Mapping[str, str]) -> str:
@@ -97,10 +97,62 @@ def learning_curve(points: Sequence[Mapping[str, Any]], measures: Mapping[str, s
         axes.legend(frameon=False)
         axes.grid(axis="y", color=SOFT, linewidth=0.5)
 
-    return _figure(draw, (6.4, 3.2))
+    return figure(draw, (6.4, 3.2))
 
 
-def bars(rows: Sequence[tuple[str, float, tuple[float, float] | None]], baseline: float | None = None) -> str:
+def points(rows: Sequence[tuple[str, float, float]], across: str, up: str, logarithmic: bool = False) -> str:
+    """A point a row, its name at the right edge at about its height, with a line that leads to it."""
+
+    def draw(axes: Any) -> None:
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+        if logarithmic:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.scatter([x for _, x, _ in rows], [y for _, _, y in rows], s=34, color=BLUE, zorder=3)
+        axes.margins(x=0.08, y=0.08)
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        axes.grid(color=SOFT, linewidth=0.5)
+        low, high = axes.get_ylim()
+        heights = spread([(y - low) / (high - low) for _, _, y in rows], 0.27 / size[1])
+        for (name, x, y), height in zip(rows, heights, strict=True):
+            line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
+            axes.annotate(name, (x, y), (1.03, height), textcoords="axes fraction", va="center", arrowprops=line)
+
+    size = (6.4, max(3.2, 0.24 * len(rows) + 0.8))
+    return figure(draw, size)
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Move labels apart that stand closer than a gap, and as little as that takes; their order stays.
+
+    >>> spread([0.5, 0.9, 0.5], 0.1)
+    [0.45, 0.9, 0.55]
+    """
+    order = sorted(range(len(heights)), key=lambda number: heights[number])
+    groups: list[list[float]] = []  # of each: the sum of its labels' heights less their places in it, and their number
+    for number in order:
+        groups.append([heights[number], 1.0])
+        while len(groups) > 1 and _bottom(groups[-1], gap) < _bottom(groups[-2], gap) + gap * groups[-2][1]:
+            total, count = groups.pop()
+            groups[-1][0] += total
+            groups[-1][1] += count
+    placed = [_bottom(group, gap) + gap * place for group in groups for place in range(int(group[1]))]
+    return [round(placed[order.index(number)], 6) for number in range(len(heights))]
+
+
+def _bottom(group: Sequence[float], gap: float) -> float:
+    """Where the lowest label of a group goes, so that the group's middle is the mean of where its labels belong."""
+    total, count = group
+    return total / count - gap * (count - 1) / 2
+
+
+def bars(
+    rows: Sequence[tuple[str, float, Sequence[float] | None]], baseline: float | None = None, across: str = "words F1"
+) -> str:
     """A horizontal bar a row, with its interval; a line where the whole model stands."""
 
     def draw(axes: Any) -> None:
@@ -112,14 +164,14 @@ def bars(rows: Sequence[tuple[str, float, tuple[float, float] | None]], baseline
         axes.set_yticks(places, [name for name, _, _ in rows])
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
-        axes.set_xlabel("words F1")
+        axes.set_xlabel(across)
         if baseline is not None:
             axes.axvline(baseline, color=ORANGE, linewidth=1.2)
 
-    return _figure(draw, (6.4, 0.6 + 0.28 * len(rows)))
+    return figure(draw, (6.4, 0.6 + 0.28 * len(rows)))
 
 
-def _figure(draw: Callable[[Any], None], size: tuple[float, float]) -> str:
+def figure(draw: Callable[[Any], None], size: tuple[float, float]) -> str:
     """Draw on one pair of axes and give the SVG element, without anything that changes from run to run."""
     require_matplotlib()
     import matplotlib as mpl

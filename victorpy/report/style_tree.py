@@ -12,6 +12,9 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 MOST_CHILDREN = 60
 """Of more children below one element the rest is counted only."""
 
+OPEN_LEVELS = 14
+"""How deep the tree is open at first."""
+
 EXAMPLES = 8
 """Words shown of what pages say at a leaf."""
 
@@ -19,6 +22,7 @@ _STYLE = """
 .tree details, .tree .leaf { margin-left: 1.2em; }
 .tree summary, .tree .leaf { padding: 1px 4px; border-left: 5px solid transparent; margin-bottom: 1px; }
 .tree code { font-weight: 600; }
+.tree .facts { color: #556; font-size: 85%; }
 .tree .words { color: #667; font-style: italic; }
 """ + "".join(
     f".tree .i{step} {{ border-left-color: hsl({step * 12}, 60%, 48%); background: hsl({step * 12}, 55%, 95%); }}\n"
@@ -109,16 +113,18 @@ def as_html(root: Branch, title: str) -> str:
     return page(title, body, style=_STYLE)
 
 
+def _counted(styles: int) -> str:
+    return "1 style" if styles == 1 else f"{styles} styles"
+
+
 def _html(branch: Branch, depth: int) -> str:
     step = min(int(branch.composite * 10 + 0.5), 10)
-    facts = (
-        f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {branch.styles} styles · {branch.mark}"
-    )
-    words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""
-    label = f"<code>{text(branch.name[:120])}</code> {text(facts)}{words}"
+    facts = f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {_counted(branch.styles)}"
+    label = f'<code>{text(branch.name[:120])}</code> <span class="facts">{text(facts)} · {branch.mark}</span>'
     if not branch.children:
-        return f'<div class="leaf i{step}">{label}</div>\n'
+        words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""
+        return f'<div class="leaf i{step}">{label}{words}</div>\n'
     rest = f'<div class="leaf">... {branch.hidden} more</div>' if branch.hidden else ""
     below = "".join(_html(child, depth + 1) for child in branch.children)
-    opened = " open" if depth < 6 else ""
+    opened = " open" if depth < OPEN_LEVELS else ""
     return f'<details{opened}><summary class="i{step}">{label}</summary>{below}{rest}</details>\n'

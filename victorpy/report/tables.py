@@ -28,6 +28,28 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.2f}"
 
 
+def interval(found: Sequence[float] | None) -> str:
+    """Write an interval of shares in percent."""
+    return f"{percent(found[0])} to {percent(found[1])}" if found else "–"
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table for a terminal: the first column to the left, numbers to the right.
+
+    >>> print(aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]]))
+    page     F1
+    a     97.50
+    tea    5.00
+    """
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    written = []
+    for line in lines:
+        first, *others = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        written.append("  ".join([line[0].ljust(len(first)), *others]))
+    return "\n".join(written)
+
+
 def evaluation_tables(scores: Mapping[str, Any]) -> list[Table]:
     """All tables of an evaluation that has something to show in them."""
     tables = [_overview(scores), _folds(scores), _labels(scores), _confusion(scores)]
@@ -38,20 +60,32 @@ def evaluation_tables(scores: Mapping[str, Any]) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
+def how_scored(scores: Mapping[str, Any]) -> str:
+    """Say of a method that is not trained that there are no folds, and what it learned from instead."""
+    settings = scores["settings"]
+    if "method" not in settings:
+        return ""
+    said = f"The method {settings['method']} is not trained: there are no folds, and all pages are scored."
+    if settings["learns_from"] == "site":
+        pages = f"at most {settings['sample']} pages of each, without labels"
+        said += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."
+    return said
+
+
 def _overview(scores: Mapping[str, Any]) -> Table:
     rows = []
     for name, title in MEASURES.items():
-        interval = scores["interval"].get(name)
-        shown = f"{percent(interval[0])} to {percent(interval[1])}" if interval else "–"
-        spread = [fold[name] for fold in scores["folds"] if fold.get(name) is not None]
-        worst_best = f"{percent(min(spread))} to {percent(max(spread))}" if spread else "–"
-        rows.append((title, percent(scores["mean"][name]), shown, worst_best, percent(scores["keep_everything"][name])))
+        shown = [percent(scores["mean"][name]), interval(scores["interval"].get(name))]
+        if scores["folds"]:
+            spread = [fold[name] for fold in scores["folds"] if fold.get(name) is not None]
+            shown.append(interval([min(spread), max(spread)] if spread else None))
+        rows.append((title, *shown, percent(scores["keep_everything"][name])))
     note = (
         "Means over pages, in percent; labels and content/noise are shares of all blocks. "
         "The interval resamples pages. Keeping everything is what a cleaner has to beat."
     )
-    head = ("measure", "mean", "95 % interval", "lowest and highest fold", "keep everything")
-    return Table("Scores", head, tuple(rows), note)
+    folds = ("lowest and highest fold",) if scores["folds"] else ()
+    return Table("Scores", ("measure", "mean", "95 % interval", *folds, "keep everything"), tuple(rows), note)
 
 
 def _folds(scores: Mapping[str, Any]) -> Table:

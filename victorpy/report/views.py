@@ -122,23 +122,31 @@ def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: st
 
 
 def write_views(
-    results: Sequence[PageResult], pages: Sequence[LabelledPage], config: Config, directory: Path, count: int = 20
+    results: Sequence[PageResult],
+    pages: Sequence[LabelledPage],
+    config: Config,
+    directory: Path,
+    count: int = 20,
+    method: str = "",
 ) -> dict[str, str]:
-    """Write views of the worst pages; the answer is the file of each, beside the directory, by data set and name."""
+    """Write views of the worst pages; the answer is the file of each, beside the directory, by data set and name.
+
+    `method` names one that is not trained: it has no folds, and no features to show.
+    """
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
     directory.mkdir(parents=True, exist_ok=True)
-    labeller = CRFLabeller(config)
+    labeller = CRFLabeller(config) if not method else None
     files = {}
     for number, result in enumerate(worst, 1):
         page = by_name[result.data, result.name]
         found = result.labelling
-        features = labeller.features(page.document)
+        features = labeller.features(page.document) if labeller else ()
         clean = CleanPage(page.document, found.labels, found.probabilities, found.content, found.confidence, features)
         title = page.document.title or result.name
         safe = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         name = f"{number:02}-{safe}.html"
-        view = render_view(title, [Column(f"fold {result.fold + 1}", clean)], page.labels)
+        view = render_view(title, [Column(method or f"fold {result.fold + 1}", clean)], page.labels)
         (directory / name).write_text(view, encoding="utf-8")
         files[f"{result.data}/{result.name}"] = f"{directory.name}/{name}"
     return files

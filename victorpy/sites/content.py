@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from victorpy.document import Block, Document
+from victorpy.document import Block, Document, Elements
 
 _WORD = re.compile(r"\w+")
 _QUERY = re.compile(r"[?#].*", re.DOTALL)
@@ -76,22 +76,36 @@ class Content:
             return 1.0
         return 1 - sum(map(self.entropy, self.sums)) / len(self.sums)
 
+    def repeated(self, epsilon: float) -> frozenset[str]:
+        """The locally noisy features, which the pages repeat at this place (3.6, the third enhancement).
+
+        The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation a feature of
+        one page alone has entropy 0 and one of all pages 1: it would drop what a page alone says. Its examples ("Home"
+        in every page's path) are the others, so what is small must be the information, 1 - H.
+        """
+        if self.page_count < 2:
+            return frozenset()
+        return frozenset(feature for feature in self.sums if 1 - self.entropy(feature) < epsilon)
+
 
 def words(text: str) -> list[str]:
     """The words of a text, in lower case."""
     return _WORD.findall(text.lower())
 
 
-class BlockFeatures:
-    """The features of a page's blocks: their words and the targets of their links."""
+def link_features(document: Document, block: Block) -> list[str]:
+    """The targets of the links in a block, each once."""
+    targets = dict.fromkeys(_link_target(document.elements, piece.element) for piece in block.pieces)
+    return [_LINK + target for target in targets if target]
 
-    def __init__(self, document: Document) -> None:
-        self._links = _link_targets(document)
 
-    def of(self, block: Block) -> list[str]:
-        """The features of a block, words as often as it has them."""
-        targets = {self._links[piece.element] for piece in block.pieces}
-        return [*words(block.text), *(_LINK + target for target in sorted(targets) if target)]
+def _link_target(elements: Elements, element: int) -> str:
+    """Where the link around an element goes, if there is one."""
+    while element >= 0:
+        if elements.tag[element] == "a" and elements.attributes[element].get("href"):
+            return _without_query(elements.attributes[element]["href"])
+        element = elements.parent[element]
+    return ""
 
 
 def image_features(document: Document, elements: Iterable[int]) -> list[str]:
@@ -107,13 +121,3 @@ def image_features(document: Document, elements: Iterable[int]) -> list[str]:
 def _without_query(target: str) -> str:
     """The target up to its query: links to share or print a page have the page's own address there."""
     return _QUERY.sub("", target)
-
-
-def _link_targets(document: Document) -> list[str]:
-    """Where the link around each element goes, empty where there is none; the last row is that of the page itself."""
-    elements = document.elements
-    targets: list[str] = []
-    for tag, parent, attributes in zip(elements.tag, elements.parent, elements.attributes, strict=True):
-        own = _without_query(attributes.get("href", "")) if tag == "a" else ""
-        targets.append(own or (targets[parent] if parent >= 0 else ""))
-    return [*targets, ""]

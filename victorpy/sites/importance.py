@@ -10,12 +10,15 @@ from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 GAMMA = 0.9
 """The attenuating factor of equation 2."""
 
+EPSILON = 0.01
+"""Below so much information a feature is locally noisy."""
+
 
 def node_importance(element: ElementNode) -> float:
     """NodeImp(E), equation 1: the entropy of the styles in which pages show an element, to the base of the pages."""
     if element.page_count <= 1:
         return 1.0
-    entropy = -sum(share * math.log(share) for share in _shares(element))
+    entropy = sum(-share * math.log(share) for share in _shares(element))
     # Where several elements of a page are one node there may be more styles than pages.
     return min(entropy / math.log(element.page_count), 1.0)
 
@@ -36,6 +39,8 @@ class Judged:
     composite: float
     said: float
     """The importance of what pages say there, on the pages where it is a leaf; 0 where it never is."""
+    repeated: frozenset[str] = frozenset()
+    """The features that pages repeat there; a block of nothing else is noise, as labels are of blocks."""
     highest: float = 0.0
     """The highest composite importance of it and all below: it is noisy for every threshold from here."""
     noisy: bool = False
@@ -50,6 +55,7 @@ class Judgement:
 
     gamma: float = GAMMA
     t: float = 0.4
+    epsilon: float = EPSILON
     _found: dict[int, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
@@ -67,7 +73,8 @@ class Judgement:
             return self._found[id(element)]
         below = [self._judge(child) for child in element.children()]
         said = 0.0 if element.content is None else element.content.importance()
-        found = Judged(node_importance(element), self._composite(element, said), said)
+        repeated = frozenset[str]() if element.content is None else element.content.repeated(self.epsilon)
+        found = Judged(node_importance(element), self._composite(element, said), said, repeated)
         found.highest = max([found.composite, *(child.highest for child in below)])
         found.noisy = found.highest <= self.t
         found.meaningful = not found.noisy and all(child.meaningful for child in below)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from victorpy.document import Document
-from victorpy.sites.content import BlockFeatures, Content
+from victorpy.document import Block, Document
+from victorpy.sites.content import link_features, words
 from victorpy.sites.importance import Judgement
 from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleTree
-
-EPSILON = 0.01
 
 
 class Place(NamedTuple):
@@ -44,42 +42,34 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
 
 def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode | None, PageNode]]:
     """The children of a page's node with the element nodes that they match, None where there is none."""
-    groups = tree.groups(node)
-    style = element.styles.get(tuple(group[0].key for group in groups))
-    if style is not None:
-        matched: list[ElementNode | None] = list(style.elements)
-    else:  # a style that no page had before; elements that are told by name are known all the same
-        matched = [element.known.get(group[0].key) for group in groups]
-    return [(child, each) for child, group in zip(matched, groups, strict=True) for each in group]
+    if tree.styles != "paper":  # elements that are told apart by name are known even in a style that no page had before
+        return [(element.known.get(child.key), child) for child in node.children]
+    style = element.styles.get(tuple(child.key for child in node.children))
+    matched = [None] * len(node.children) if style is None else style.elements
+    return list(zip(matched, node.children, strict=True))
 
 
-def block_importances(
-    tree: StyleTree, judgement: Judgement, document: Document, epsilon: float = EPSILON
-) -> list[float]:
-    """How important each block of a page is: as its leaf, or not at all if it is locally noisy there.
+def block_importances(tree: StyleTree, judgement: Judgement, document: Document) -> list[float]:
+    """How important each block of a page is: as its leaf, or not at all if the pages repeat all of it there.
 
     Figure 7 stops at maximal noisy and meaningful nodes. A noisy one has only noisy leaves and a meaningful one none,
     so that it comes to the same to ask each block's leaf. A block in a style that the site does not have is possibly
     meaningful, unless what has the style is noisy: it is as important as the most important of all below that.
     """
     found = []
-    features = BlockFeatures(document)
     for block, (element, is_leaf) in zip(document.blocks, places_of_blocks(tree, document), strict=True):
+        judged = judgement.of(element)
         if not is_leaf or element.content is None:
-            found.append(judgement.of(element).highest)
-        elif locally_noisy(element.content, features.of(block), epsilon):
-            found.append(0.0)
+            found.append(judged.highest)
         else:
-            found.append(judgement.of(element).said)
+            found.append(0.0 if _repeats(document, block, judged.repeated) else judged.said)
     return found
 
 
-def locally_noisy(content: Content, features: list[str], epsilon: float = EPSILON) -> bool:
-    """Whether all features of a block are repeated by the pages at its place (3.6, the third enhancement).
-
-    The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation a feature of one
-    page alone has entropy 0 and one of all pages 1: it would drop what a page alone says. Its examples ("Home" in
-    every page's path) are the others, so what is small must be the information, 1 - H. And as labels are of blocks,
-    a block is dropped when all its features are.
-    """
-    return bool(features) and content.page_count > 1 and all(1 - content.entropy(each) < epsilon for each in features)
+def _repeats(document: Document, block: Block, repeated: frozenset[str]) -> bool:
+    """Whether all features of a block are among those that the pages repeat."""
+    return (
+        bool(repeated)
+        and repeated.issuperset(words(block.text))
+        and repeated.issuperset(link_features(document, block))
+    )

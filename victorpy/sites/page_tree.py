@@ -11,37 +11,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import lru_cache
 
-from victorpy.document import Document, Elements
+from victorpy.document import Document
+
+Key = tuple[str, str]
+"""Tag and display attributes."""
 
 ROOT = "#root"
 TEXT = "#text"
 """The tag of text that lies beside elements."""
 
+ROOT_KEY, TEXT_KEY = (ROOT, ""), (TEXT, "")
+SKIPPED = frozenset(["html", "head"])
+
 DISPLAY = ("align", "valign", "width", "height", "bgcolor", "background", "color", "face", "size", "border")
-NAMES = ("class", "id", "role")
 STYLES = ("modern", "paper")
 
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(slots=True)
 class PageNode:
     """An element of a page, or the text beside some."""
 
-    tag: str
-    display: str
-    children: list[PageNode] = field(default_factory=list)
-    blocks: list[int] = field(default_factory=list)
-    """The blocks of a leaf."""
-    images: list[int] = field(default_factory=list)
-    """The elements of a leaf that are images."""
+    __slots__ = ("blocks", "children", "images", "key")
 
-    @property
-    def key(self) -> tuple[str, str]:
+    def __init__(self, key: Key, blocks: list[int] | None = None) -> None:
+        self.key = key
         """What tells it from its siblings: tag and display attributes."""
-        return self.tag, self.display
+        self.children: list[PageNode] = []
+        self.blocks = blocks or []
+        """The blocks of a leaf."""
+        self.images: list[int] = []
+        """The elements of a leaf that are images."""
 
     def leaves(self) -> Iterator[PageNode]:
         """All nodes without children, in order."""
@@ -57,7 +59,7 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
     With `virtual_leaves` the parents of leaves are the leaves (3.6, the second enhancement): tags within a line and
     items of a list are too small to be judged.
     """
-    root = PageNode(ROOT, "")
+    root = PageNode(ROOT_KEY)
     _grow(root, document, styles)
     _finish(root, virtual_leaves)
     return root
@@ -68,9 +70,9 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
     if not node.children:
         return
     if node.blocks:
-        node.children.insert(0, PageNode(TEXT, "", blocks=node.blocks))
+        node.children.insert(0, PageNode(TEXT_KEY, node.blocks))
         node.blocks = []
-    if virtual_leaves and node.tag != ROOT and not any(child.children for child in node.children):
+    if virtual_leaves and node.key != ROOT_KEY and not any(child.children for child in node.children):
         node.blocks = [block for child in node.children for block in child.blocks]
         node.images += [image for child in node.children for image in child.images]
         node.children = []
@@ -80,68 +82,80 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
 
 def _grow(root: PageNode, document: Document, styles: str) -> None:
     """Hang the page's elements and blocks below a root, in document order."""
+    if styles == "paper":
+        _grow_all(root, document)
+    else:
+        _grow_holders(root, document)
+
+
+def _grow_all(root: PageNode, document: Document) -> None:
+    """Every element of the body is a node."""
     elements = document.elements
-    wanted = _all_elements(elements) if styles == "paper" else _holders(document)
     nodes: list[PageNode] = []
-    """The node of each element, or of the nearest one around it that has one."""
-    at = 0
-    for number, parent in enumerate(elements.parent):
+    blocks = iter(document.blocks)
+    block = next(blocks, None)
+    for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
+        while block is not None and block.index < elements.first_block[number] and block.element < number:
+            _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
+            block = next(blocks, None)
         around = nodes[parent] if parent >= 0 else root
-        at = _hang_blocks(document, at, number, nodes, root)
-        if wanted[number]:
-            node = PageNode(elements.tag[number], _display(elements.attributes[number], styles))
+        if tag not in SKIPPED:
+            node = PageNode((tag, _shown(elements.attributes[number])))
             around.children.append(node)
             around = node
-        if elements.tag[number] == "img":
+        if tag == "img":
             around.images.append(number)
         nodes.append(around)
-    _hang_blocks(document, at, len(elements), nodes, root)
+    while block is not None:
+        _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
+        block = next(blocks, None)
 
 
-def _hang_blocks(document: Document, at: int, before: int, nodes: list[PageNode], root: PageNode) -> int:
-    """Hang the blocks that began before an element opened on the nodes that hold them."""
-    stop = document.elements.first_block[before] if before < len(document.elements) else len(document.blocks)
-    while at < stop:
-        holder = document.blocks[at].element
-        if holder >= len(nodes):
-            break  # its element is yet to come
-        _add_block(nodes[holder] if holder >= 0 else root, at)
-        at += 1
-    return at
+def _grow_holders(root: PageNode, document: Document) -> None:
+    """The elements that hold whole blocks are nodes: blocks come in order, so that their elements do."""
+    elements = document.elements
+    nodes = {-1: root}
+    for block in document.blocks:
+        element = block.element
+        missing = []
+        while element not in nodes:
+            missing.append(element)
+            element = elements.parent[element]
+        node = nodes[element]
+        for element in reversed(missing):
+            node = nodes[element] = _child(node, elements.tag[element], elements.attributes[element])
+        _add_block(node, block.index)
+    for number, tag in enumerate(elements.tag):
+        if tag == "img":
+            element = number
+            while element not in nodes:
+                element = elements.parent[element]
+            nodes[element].images.append(number)
+
+
+def _child(node: PageNode, tag: str, attributes: dict[str, str]) -> PageNode:
+    if tag in SKIPPED or tag == "body":
+        return node
+    named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
+    child = PageNode((tag, _names(named) if named else ""))
+    node.children.append(child)
+    return child
 
 
 def _add_block(node: PageNode, block: int) -> None:
     if not node.children:
         node.blocks.append(block)
-        return
-    last = node.children[-1]
-    if last.tag != TEXT:
-        last = PageNode(TEXT, "")
-        node.children.append(last)
-    last.blocks.append(block)
+    elif node.children[-1].key == TEXT_KEY:
+        node.children[-1].blocks.append(block)
+    else:
+        node.children.append(PageNode(TEXT_KEY, [block]))
 
 
-def _all_elements(elements: Elements) -> list[bool]:
-    """Every element of the body."""
-    return [tag not in {"html", "head"} for tag in elements.tag]
+def _shown(attributes: dict[str, str]) -> str:
+    return " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
 
 
-def _holders(document: Document) -> list[bool]:
-    """The elements that hold whole blocks; html and body say nothing."""
-    elements = document.elements
-    holds = [False] * len(elements)
-    for block in document.blocks:
-        element = block.element
-        while element >= 0 and not holds[element]:
-            holds[element] = True
-            element = elements.parent[element]
-    return [held and tag not in {"html", "head", "body"} for held, tag in zip(holds, elements.tag, strict=True)]
-
-
-def _display(attributes: dict[str, str], styles: str) -> str:
-    if not attributes:
-        return ""
-    if styles == "paper":
-        return " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
-    names = [_DIGITS.sub("#", attributes[name].lower()) for name in NAMES if name in attributes]
-    return " ".join(sorted({token for name in names for token in name.split()}))
+@lru_cache(maxsize=10_000)  # the pages of a site have the same ones
+def _names(values: tuple[str, ...]) -> str:
+    """The names in class, id and role, without their digits, each once."""
+    return " ".join(sorted(set(_DIGITS.sub("#", " ".join(values).lower()).split())))

@@ -47,6 +47,6 @@ def merge_segments(node: PageNode) -> None:
 
 
 def _joined(leaves: list[PageNode]) -> PageNode:
-    blocks = [block for leaf in leaves for block in leaf.blocks]
-    images = [image for leaf in leaves for image in leaf.images]
-    return PageNode(leaves[0].tag, leaves[0].display, blocks=blocks, images=images)
+    joined = PageNode(leaves[0].key, [block for leaf in leaves for block in leaf.blocks])
+    joined.images = [image for leaf in leaves for image in leaf.images]
+    return joined

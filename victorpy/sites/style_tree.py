@@ -11,10 +11,8 @@ from collections.abc import Iterator
 
 from victorpy.document import Document
 from victorpy.errors import ConfigError, suggest
-from victorpy.sites.content import BlockFeatures, Content, image_features
-from victorpy.sites.page_tree import ROOT, STYLES, PageNode, page_tree
-
-Key = tuple[str, str]
+from victorpy.sites.content import Content, image_features, link_features, words
+from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
 """The share of names that elements of different pages must have in common to be the same."""
@@ -168,13 +166,14 @@ class _Said:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._features = BlockFeatures(document)
         self._counts: dict[int, tuple[ElementNode, Counter[str]]] = {}
 
     def add(self, element: ElementNode, node: PageNode) -> None:
         _, counts = self._counts.setdefault(id(element), (element, Counter()))
-        for block in node.blocks:
-            counts.update(self._features.of(self._document.blocks[block]))
+        for number in node.blocks:
+            block = self._document.blocks[number]
+            counts.update(words(block.text))
+            counts.update(link_features(self._document, block))
         counts.update(image_features(self._document, node.images))
 
     def write(self, page: int) -> None:

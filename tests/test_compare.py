@@ -1,0 +1,703 @@
+"""`victor compare` and `victor evaluate --method`: what is scored, on which pages, and what the reports say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from lxml import html as lxml_html
+
+from victorpy import load_config
+from victorpy.commands import main
+from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
+from victorpy.compare.alone import evaluate_untrained, load_untrained
+from victorpy.compare.measures import Ruler
+from victorpy.compare.methods import Cleaned
+from victorpy.compare.provenance import was_trained_on
+from victorpy.compare.run import ComparedSite
+from victorpy.compare.sites import SiteDocuments, share_out
+from victorpy.compare.summary import page_records
+from victorpy.datasets import GoldPage
+from victorpy.datasets.base import Gold
+from victorpy.errors import ConfigError, DataError, VictorError
+from victorpy.gold import load_gold
+from victorpy.labellers.base import LABELLERS, SiteLabeller
+from victorpy.labellers.kinds import label_kept
+from victorpy.methods import split_name
+from victorpy.report.comparison import render_html, render_markdown
+from victorpy.report.plots import spread
+from victorpy.scores import word_f1
+from victorpy.statistics import compare
+
+ROOT = Path(__file__).parents[1]
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
+FOOTER = "All rights reserved by the tea company"
+TELLS = "tells at length how tea is made and who drinks it"
+
+
+class DropRepeated(SiteLabeller):
+    """Drops the blocks whose text is on more than a share of the site's pages."""
+
+    def __init__(self, share: float = 0.5) -> None:
+        self.share = share
+
+    def fit(self, documents, labels=None):
+        texts = [{block.text for block in document.blocks} for document in documents]
+        counts = Counter(text for found in texts for text in found)
+        self.repeated_ = {text for text, count in counts.items() if count > self.share * len(texts)}
+        self.pages_, self.labels_ = len(texts), labels
+        if len(texts) > 1:  # one page is what methods are warmed up with
+            SEEN.append(self)
+        return self
+
+    def label(self, document):
+        return label_kept(document, [block.text not in self.repeated_ for block in document.blocks])
+
+
+class Stumbles(DropRepeated):
+    """Cannot label a page that has a certain word, nor learn a site that has another."""
+
+    def fit(self, documents, labels=None):
+        found = list(documents)
+        if any("unlearnable" in block.text for document in found for block in document.blocks):
+            raise DataError("this site cannot be learned")
+        return super().fit(found, labels)
+
+    def label(self, document):
+        if any("number 2" in block.text for block in document.blocks):
+            raise ValueError("two is too many")
+        return super().label(document)
+
+
+SEEN: list[DropRepeated] = []
+"""Every labeller that has learned a site, as it was."""
+
+
+@pytest.fixture(autouse=True)
+def methods():
+    """Site-level methods that are there in these tests alone."""
+    assert "crf" in LABELLERS  # so that the others have been found
+    LABELLERS.add("repeated", DropRepeated)
+    LABELLERS.add("stumbles", Stumbles)
+    SEEN.clear()
+    yield
+    LABELLERS.remove("repeated")
+    LABELLERS.remove("stumbles")
+
+
+def page_html(site, number, extra=""):
+    return (
+        f"<ul><li><a href='/'>Home of {site}</a><li><a href='/b'>Buy</a></ul><h1>Tea number {number} of {site}</h1>"
+        f"<p>Text number {number} of {site} {TELLS}.</p>{extra}<p>{FOOTER}</p>"
+    )
+
+
+def write_sites(directory, sites, count, extra=""):
+    """Sites in CleanEval's layout, their pages in turn, so that no site's pages lie together."""
+    for kind in ("input", "gold"):
+        (directory / kind).mkdir(parents=True, exist_ok=True)
+    for number in range(count):
+        for place, site in enumerate(sites):
+            name = f"{number * len(sites) + place}"
+            gold = f"<h>Tea number {number} of {site}\n<p>Text number {number} of {site} {TELLS}."
+            (directory / "input" / f"{name}.html").write_text(page_html(site, number, extra))
+            (directory / "gold" / f"{name}.txt").write_text(f"URL: http://{site}.example/{number}\n{gold}\n")
+    return directory
+
+
+def write_swde(directory, shops, count=3):
+    """Shops of SWDE, whose gold is values."""
+    for vertical, shop in shops:
+        pages, truth = directory / vertical / f"{vertical}-{shop}", directory / "groundtruth" / vertical
+        pages.mkdir(parents=True)
+        truth.mkdir(parents=True, exist_ok=True)
+        lines = [f"{vertical}\t{shop}\ttitle", "stats"]
+        for number in range(count):
+            extra = "<img alt='x'>" if number else ""
+            (pages / f"{number:04}.htm").write_text(page_html(shop, number, extra))
+            lines.append(f"{number:04}\t2\tTea number {number} of {shop}\t{'No such value' if number == 1 else FOOTER}")
+        (truth / f"{vertical}-{shop}-title.txt").write_text("\n".join(lines) + "\n")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def two_sites(tmp_path_factory):
+    return write_sites(tmp_path_factory.mktemp("sites") / "two", ["oolong", "assam"], 6)
+
+
+def run(names, *specs, warn=pytest.fail, **plan):
+    sets, chosen, how = open_sets(specs, warn), load_methods(names), Plan(**plan)
+    found = compare_methods(sets, chosen, how, lambda name: None)
+    return found, summarise_comparison(sets, chosen, how, found)
+
+
+def of(scores, method, data=None):
+    return next(r for r in scores["results"] if r["method"] == method and data in (None, r["data"]))
+
+
+def victor(*arguments, before, cwd=ROOT):
+    code = f"import sys; {before}; from victorpy.commands import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, check=False, timeout=120, cwd=cwd, env=environment, text=True)
+
+
+# What is scored
+
+
+def test_every_method_has_a_result_on_every_set(two_sites, tmp_path):
+    other = write_sites(tmp_path / "other", ["ceylon"], 3)
+    found, scores = run("everything,repeated", f"cleaneval:{two_sites}", f"cleaneval:{other}")
+    named = [(row["method"], row["data"], row["pages"]) for row in scores["results"]]
+    assert named == [
+        ("everything", "cleaneval:two", 12),
+        ("repeated", "cleaneval:two", 12),
+        ("everything", "cleaneval:other", 3),
+        ("repeated", "cleaneval:other", 3),
+    ]
+    assert all(isinstance(site, ComparedSite) for site in found)
+    json.dumps(scores, allow_nan=False)
+
+
+def test_a_set_alone_of_its_kind_is_named_by_it(two_sites):
+    _, scores = run("everything", f"cleaneval:{two_sites}")
+    assert scores["results"][0]["data"] == "cleaneval"
+    assert scores["sets"][0]["source"] == "cleaneval:two"
+
+
+def test_scores_are_those_of_the_texts(two_sites):
+    _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
+    assert of(scores, "repeated")["words_f1"] == 1
+    assert of(scores, "repeated")["content_accuracy"] == of(scores, "repeated")["label_accuracy"] == 1
+    everything = of(scores, "everything")
+    gold = f"Tea number 0 of oolong Text number 0 of oolong {TELLS}"
+    expected = word_f1(f"Home of oolong Buy {gold} {FOOTER}", gold)
+    assert everything["words_f1"] == pytest.approx(expected.f1)
+    assert everything["words_precision"] == pytest.approx(expected.precision)
+    assert everything["words_recall"] == 1
+    assert everything["words_f1_pooled"] == pytest.approx(expected.f1)
+    assert everything["content_accuracy"] == pytest.approx(2 / 5)
+    low, high = everything["words_f1_interval"]
+    assert low <= everything["words_f1"] <= high
+    assert everything["words_removed"] == 0
+    assert of(scores, "repeated")["words_removed"] == pytest.approx(1 - expected.gold / expected.output)
+
+
+def test_learning_and_cleaning_are_timed_apart(two_sites):
+    _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
+    assert of(scores, "everything")["site_ms"] is None
+    assert of(scores, "repeated")["site_ms"] > 0
+    assert all(row["cpu_ms"] > 0 for row in scores["results"])
+
+
+def test_each_site_is_learned_by_itself_from_all_its_pages(two_sites):
+    run("repeated", f"cleaneval:{two_sites}")
+    assert [found.pages_ for found in SEEN] == [6, 6]
+    assert [any("oolong" in text for text in found.repeated_) for found in SEEN] == [True, False]
+    assert all(found.labels_ is None for found in SEEN)
+
+
+def test_parameters_reach_the_method_and_name_it(two_sites):
+    _, scores = run("repeated,repeated(share=1)", f"cleaneval:{two_sites}")
+    assert [row["method"] for row in scores["results"]] == ["repeated", "repeated(share=1)"]
+    assert of(scores, "repeated(share=1)")["words_removed"] == 0  # nothing is on more than all pages
+    assert [row["run_as"] for row in scores["methods"]] == ["DropRepeated(share=0.5)", "DropRepeated(share=1.0)"]
+
+
+def test_scores_are_the_same_at_every_run(two_sites):
+    there, back = (run("repeated,everything", f"cleaneval:{two_sites}", sample=3, tune=1)[1] for _ in range(2))
+    for scores in (there, back):
+        for row in scores["results"]:
+            assert row.pop("cpu_ms") > 0
+            row.pop("site_ms")
+    assert there == back
+
+
+def test_differences_are_from_the_first_and_from_the_best(two_sites):
+    found, scores = run("everything,repeated,repeated(share=1)", f"cleaneval:{two_sites}")
+    pairs = [(row["method"], row["against"]) for row in scores["differences"]]
+    assert pairs == [
+        ("repeated", "everything"),
+        ("repeated(share=1)", "everything"),
+        ("everything", "repeated"),
+        ("repeated(share=1)", "repeated"),
+    ]
+    f1 = {
+        name: [page.outcomes[name].measured.words.f1 for site in found for page in site.pages]
+        for name in ("everything", "repeated")
+    }
+    expected = compare(f1["repeated"], f1["everything"])
+    row = scores["differences"][0]
+    assert (row["mean"], row["low"], row["high"], row["p_value"]) == (
+        expected.mean,
+        expected.low,
+        expected.high,
+        expected.p_value,
+    )
+    assert scores["differences"][1]["p_value"] == 1
+
+
+def test_sites_are_shown_apart_where_they_are_few(two_sites, tmp_path):
+    _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
+    assert [(row["site"], row["method"], row["pages"]) for row in scores["by_site"]] == [
+        ("oolong.example", "everything", 6),
+        ("oolong.example", "repeated", 6),
+        ("assam.example", "everything", 6),
+        ("assam.example", "repeated", 6),
+    ]
+    single = write_sites(tmp_path / "single", [f"s{number}" for number in range(5)], 1)
+    _, scores = run("everything", f"cleaneval:{single}")
+    assert scores["by_site"] == []
+    assert scores["sets"][0]["single_page_sites"] == 5
+
+
+def test_pages_have_records_of_their_own(two_sites):
+    found, _ = run("everything,repeated", f"cleaneval:{two_sites}")
+    records = list(page_records(found))
+    assert len(records) == 12
+    assert records[0]["name"] == "input/0"
+    assert records[0]["methods"]["repeated"]["f1"] == 1
+
+
+def test_a_model_labels_and_is_trained():
+    _, scores = run("crf", "anno:data/forum")
+    (result,) = scores["results"]
+    assert 0.5 < result["words_f1"] <= 1
+    assert 0.5 < result["label_accuracy"] <= result["content_accuracy"]
+    assert result["trained_on"] is False
+    assert scores["methods"][0]["needs"] == "labels"
+
+
+# Which pages
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 40])
+@pytest.mark.parametrize("tune", [0, 1, 3, 10])
+@pytest.mark.parametrize("sample", [10, 500])
+def test_pages_of_a_site_are_shared_out(count, tune, sample):
+    learned, tuned, scored = share_out(count, Plan(sample, tune), "tea.example")
+    assert len(tuned) == min(tune, count // 2)
+    assert sorted([*tuned, *scored]) == list(range(count))
+    assert set(tuned) <= set(learned)
+    assert len(learned) == len(set(learned)) == min(sample, count)
+    assert learned == sorted(learned)
+    gaps = {after - before for before, after in itertools.pairwise(tuned)}
+    assert not gaps or max(gaps) - min(gaps) <= 1
+    assert share_out(count, Plan(sample, tune), "tea.example") == (learned, tuned, scored)
+
+
+def test_another_seed_takes_other_pages():
+    assert len({tuple(share_out(100, Plan(10, seed=seed)).learned) for seed in range(5)}) == 5
+
+
+@pytest.mark.parametrize(("sample", "tune"), [(0, 0), (-1, 0), (5, -1), (5, 6)])
+def test_a_plan_that_makes_no_sense_is_refused(sample, tune):
+    with pytest.raises(ConfigError, match=f"sample {sample}, tune {tune}"):
+        Plan(sample, tune)
+
+
+def test_a_sample_is_all_that_is_learned_from(two_sites):
+    _, scores = run("repeated", f"cleaneval:{two_sites}", sample=2)
+    assert [found.pages_ for found in SEEN] == [2, 2]
+    assert scores["results"][0]["pages"] == 12  # and all are labelled
+
+
+def test_told_labels_are_the_gold_and_their_pages_are_scored_by_nobody(two_sites):
+    found, scores = run("repeated,everything", f"cleaneval:{two_sites}", tune=2)
+    assert [row["pages"] for row in scores["results"]] == [8, 8]
+    assert scores["sets"][0]["tuned_pages"] == 4
+    for learned in SEEN:
+        told = [labels for labels in learned.labels_ if labels is not None]
+        assert [[str(label) for label in labels] for labels in told] == 2 * [
+            ["other", "other", "header", "paragraph", "other"]
+        ]
+        assert len(learned.labels_) == learned.pages_ == 6
+    assert all(len(page.outcomes) == 2 for site in found for page in site.pages)
+
+
+def test_a_site_of_one_page_keeps_it_for_scoring(tmp_path):
+    single = write_sites(tmp_path / "single", ["a", "b"], 1)
+    _, scores = run("repeated", f"cleaneval:{single}", tune=3)
+    assert scores["results"][0]["pages"] == 2
+    assert scores["sets"][0]["tuned_pages"] == 0
+
+
+def test_sites_come_whole_though_their_pages_are_scattered(two_sites):
+    (data,) = open_sets([f"cleaneval:{two_sites}"], pytest.fail)
+    assert data.sites == {"oolong.example": 6, "assam.example": 6}
+    sites = [(site, {page.site for page in pages}, len(pages)) for site, pages in data.read_sites()]
+    assert sites == [("oolong.example", {"oolong.example"}, 6), ("assam.example", {"assam.example"}, 6)]
+
+
+def test_documents_of_a_site_are_read_when_asked_for_and_as_often():
+    pages = [GoldPage("one", b"<p>Tea", ()), GoldPage("picture", JPEG, ()), GoldPage("two", b"<p>Coffee", ())]
+    documents = SiteDocuments(pages, load_config("blocks"))
+    assert documents.reads == 0
+    for _ in range(2):
+        assert [[block.text for block in document.blocks] for document in documents] == [["Tea"], [], ["Coffee"]]
+    assert documents.reads == 6
+
+
+# Values instead of texts
+
+
+def test_swde_shows_values_kept_beside_words_removed(tmp_path):
+    data = write_swde(tmp_path / "swde", [("book", "amazon")])
+    _, scores = run("everything,repeated", f"swde:{data}")
+    everything, repeated = scores["results"]
+    assert everything["words_f1"] is repeated["words_f1"] is None
+    assert everything["value_recall"] == pytest.approx((1 + 1 / 2 + 1) / 3)  # one value is on no page
+    assert repeated["value_recall"] == pytest.approx(1 / 2)  # footers are repeated
+    assert everything["words_removed"] == 0 < repeated["words_removed"] < 1
+    assert everything["label_accuracy"] is None
+    assert scores["sets"][0]["values"] == 6
+    assert scores["sets"][0]["values_in_pages"] == everything["value_recall"]
+    assert {row["measure"] for row in scores["differences"]} == {"value_recall"}
+    json.dumps(scores, allow_nan=False)
+
+
+def test_a_shop_in_two_verticals_is_two_sites(tmp_path):
+    data = write_swde(tmp_path / "swde", [("book", "amazon"), ("camera", "amazon")])
+    _, scores = run("repeated", f"swde:{data}")
+    assert scores["sets"][0]["sites"] == 2
+    assert [found.pages_ for found in SEEN] == [3, 3]
+    assert {row["type"] for row in scores["by_type"]} == {"book", "camera"}
+
+
+@pytest.mark.parametrize(
+    ("output", "kept"),
+    [
+        ("The price: £ 12.50!", 1),
+        ("price 12\n50", 1),
+        ("12 and 50", 0),
+        ("50 12", 0),
+        ("112 50", 0),
+        ("12 501", 0),
+        ("", 0),
+    ],
+)
+def test_a_value_is_kept_when_its_words_stand_in_a_row(output, kept):
+    ruler = Ruler(GoldPage("p", b"<p>The price is 12.50", (Gold("12.50"), Gold("!?"))), has_values=True)
+    measured = ruler.measure(Cleaned(output), None)
+    assert (measured.values.shared, measured.values.gold) == (kept, 1)
+    assert measured.empty == (not output)
+
+
+def test_labels_cannot_be_told_of_values(tmp_path):
+    data = write_swde(tmp_path / "swde", [("book", "amazon")])
+    with pytest.raises(DataError, match="swde:swde: its gold is values, not texts"):
+        run("repeated", f"swde:{data}", tune=1)
+
+
+# What goes wrong with a page, a site or a model
+
+
+def test_a_method_that_fails_on_a_page_gives_nothing_there(two_sites):
+    _, scores = run("repeated,stumbles", f"cleaneval:{two_sites}")
+    assert of(scores, "repeated")["failed"] == 0
+    stumbles = of(scores, "stumbles")
+    assert (stumbles["failed"], stumbles["empty"]) == (2, 2)
+    assert stumbles["words_f1"] == pytest.approx(10 / 12)
+    assert [(row["page"], row["method"], row["error"]) for row in scores["failures"]] == [
+        ("input/4", "stumbles", "ValueError: two is too many"),
+        ("input/5", "stumbles", "ValueError: two is too many"),
+    ]
+
+
+def test_a_site_that_cannot_be_learned_fails_as_a_whole(tmp_path):
+    data = write_sites(tmp_path / "data", ["a"], 3, "<p>unlearnable</p>")
+    _, scores = run("stumbles,everything", f"cleaneval:{data}")
+    assert of(scores, "stumbles")["failed"] == 3
+    assert "the site could not be learned: DataError: this site cannot" in scores["failures"][0]["error"]
+    assert of(scores, "everything")["failed"] == 0
+
+
+def test_a_page_that_is_a_picture_fails_by_itself(tmp_path):
+    data = write_sites(tmp_path / "data", ["a"], 3)
+    (data / "input" / "1.html").write_bytes(JPEG)
+    _, scores = run("repeated,everything", f"cleaneval:{data}")
+    assert [row["failed"] for row in scores["results"]] == [1, 1]
+    assert of(scores, "repeated")["pages"] == 3
+
+
+def test_a_model_is_marked_on_what_it_was_trained_on(tmp_path):
+    for name in ("dev", "unseen"):
+        write_sites(tmp_path / name, ["a", "b"], 2)
+    _, scores = run("crf,everything", f"cleaneval:{tmp_path / 'dev'}", f"cleaneval:{tmp_path / 'unseen'}")
+    assert [row["trained_on"] for row in scores["results"]] == [True, False, False, False]
+    assert scores["methods"][0]["trained_on"] == {"cleaneval:dev": True, "cleaneval:unseen": False}
+    shown = render_markdown(scores)
+    assert "| crf † |" in shown
+    assert "† was trained on these pages" in shown
+    assert "crf †" in render_html(scores)
+
+
+def test_a_model_that_does_not_say_what_it_was_trained_on_is_marked_too(tmp_path, two_sites):
+    (tmp_path / "my.conf").write_text("include cleaneval\ncrf-param-max_iterations: 2\n")
+    model = tmp_path / "mine"
+    assert main(["learn", "-q", "-c", str(tmp_path / "my.conf"), str(ROOT / "data" / "forum"), "-o", str(model)]) == 0
+    _, scores = run(str(model), f"cleaneval:{two_sites}")
+    (result,) = scores["results"]
+    assert (result["method"], result["trained_on"]) == (str(model), None)
+    assert f"{model} ?" in render_markdown(scores)
+
+
+@pytest.mark.parametrize(
+    ("model", "meta", "expected"),
+    [
+        ("mine", {"training": {"data": ["wcxb:dev"]}}, True),
+        ("mine", {"training": {"data": ["wcxb:test"]}}, False),
+        ("mine", {"training": {}}, None),
+        ("mine", {}, None),
+        ("cleaneval", {"training": {}}, False),
+    ],
+)
+def test_what_is_known_of_training_data(model, meta, expected):
+    assert was_trained_on(model, meta, "wcxb:dev") is expected
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("crf", ("crf", [])),
+        ("sst(t=0.4)", ("sst", ["t=0.4"])),
+        ("sst( t=0.4 , gamma=1 )", ("sst", ["t=0.4", "gamma=1"])),
+        ("models/my model", ("models/my model", [])),
+        ("sst()", ("sst", [])),
+    ],
+)
+def test_a_name_may_have_parameters(entry, expected):
+    assert split_name(entry) == expected
+
+
+def test_lists_are_taken_apart_at_commas_outside_parentheses():
+    names = "repeated(share=0.3), everything,repeated , everything"
+    assert [method.name for method in load_methods(names)] == ["repeated(share=0.3)", "everything", "repeated"]
+
+
+def test_all_is_everything_that_is_there():
+    names = [method.name for method in load_methods("all")]
+    assert {"crf", "everything", "repeated", "stumbles"} <= set(names)
+    assert len(names) == len(set(names))
+    known = {"trafilatura", "resiliparse", "readability-lxml", "jusText"}
+    assert [name for name in names if name in known] == names[len(names) - len(known & set(names)) :]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("evrything", "no method 'evrything' (did you mean 'everything'?); there are: crf, "),
+        ("trafilatur", "(did you mean 'trafilatura'?)"),
+        ("", "'' is no method"),
+        ("crf,,everything", "'' is no method: give names between commas"),
+        ("sst(t=1", "'sst(t=1' is no method"),
+        ("repeated(share)", "'share' sets no parameter (did you mean 'share'?); it has: share=0.5"),
+        ("repeated(shar=1)", "'shar=1' sets no parameter (did you mean 'share'?)"),
+        ("repeated(share=much)", "repeated: share=much: expected a value like 0.5"),
+        ("crf(t=1)", "the method 'crf' is a trained model and has no parameters to set: t=1"),
+        ("all(t=1)", "'all' stands for many methods"),
+        ("docs", "no method 'docs'"),
+    ],
+)
+def test_a_name_that_is_none_is_refused(names, message, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(VictorError, match=re.escape(message)):
+        load_methods(names)
+
+
+# The command and its reports
+
+WITH_REPEATED = "sys.path.insert(0, 'tests'); import test_compare as t; t.LABELLERS.add('repeated', t.DropRepeated)"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A comparison that was run as a user runs it, on sites and on values, some of whose names mean harm."""
+    directory = tmp_path_factory.mktemp("report")
+    sites = write_sites(directory / "<i>two & three", ["oolong", "assam"], 4)
+    (sites / "gold" / "0.txt").write_text("")
+    values = write_swde(directory / "swde", [("book", "amazon"), ("camera", "amazon")])
+    names = "everything,repeated,repeated(share=0.9),crf"
+    data = [f"cleaneval:{sites}", f"swde:{values}"]
+    ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "out", before=WITH_REPEATED)
+    assert ended.returncode == 0, ended.stderr
+    return ended, directory / "out"
+
+
+def test_the_summary_is_one_table_on_stdout(report):
+    ended, directory = report
+    lines = ended.stdout.splitlines()
+    assert len(lines) == 1 + 4 * 2
+    assert lines[0].split()[:4] == ["method", "data", "pages", "words"]
+    assert re.match(r"repeated +cleaneval +7 +100\.00 ", lines[2])
+    assert re.match(r"repeated +swde +6 +– +– +", lines[6])
+    assert "left out" not in ended.stdout
+    assert "0.txt: the gold is empty" in ended.stderr
+    assert f"written: {directory / 'report.html'}" in ended.stderr
+
+
+def test_all_files_are_written(report):
+    _, directory = report
+    assert sorted(path.name for path in directory.iterdir()) == [
+        "pages.jsonl",
+        "report.html",
+        "report.md",
+        "scores.json",
+    ]
+    scores = json.loads((directory / "scores.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert len(scores["results"]) == 8
+    assert {"method", "data", "pages", "words_f1", "cpu_ms"} <= set(scores["results"][0])
+    assert len((directory / "pages.jsonl").read_text(encoding="utf-8").splitlines()) == 7 + 6
+    assert len(scores["warnings"]) == 1
+
+
+def test_markdown_and_html_have_the_same_tables(report):
+    _, directory = report
+    markdown = (directory / "report.md").read_text(encoding="utf-8")
+    page = lxml_html.parse(str(directory / "report.html")).getroot()
+    titles = [heading.text_content() for heading in page.xpath("//h2")]
+    assert titles == [line[3:].replace("&lt;", "<") for line in markdown.splitlines() if line.startswith("## ")]
+    assert titles[0] == "All data sets"
+    assert "swde: 6 pages of 2 sites" in titles
+    assert "Words removed by type on swde" in titles
+    assert "What the columns mean" in titles
+    rows = [line for line in markdown.splitlines() if line.startswith("|") and not line.startswith("|---")]
+    assert len(rows) == len(page.xpath("//tr"))
+
+
+def test_every_column_is_explained(report):
+    page = lxml_html.parse(str(report[1] / "report.html")).getroot()
+    tables = page.xpath("//table")
+    explained = {row[0].text_content() for row in tables[-1].xpath("tbody/tr")}
+    heads = {cell.text_content() for cell in tables[1].xpath("thead//th")} - {"method"}
+    assert heads <= explained
+
+
+def test_the_page_is_whole_and_closed(report):
+    text = (report[1] / "report.html").read_text(encoding="utf-8")
+    page = lxml_html.fromstring(text)
+    assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.xpath("//img/@src"))
+    assert len(page.xpath("//img")) == 2 + 3  # values have one more: kept against removed
+    assert page.xpath("//script | //link | //i") == []
+    assert "<i>two & three" in page.xpath("//h1")[0].text_content()
+
+
+def test_the_best_stands_first_and_is_told_apart(report):
+    page = lxml_html.parse(str(report[1] / "report.html")).getroot()
+    table = page.xpath("//h2[contains(., '7 pages')]/following::table")[0]
+    assert table.xpath("tbody/tr[1]/td[1]")[0].text_content() == "repeated"
+    differences = page.xpath("//h2[contains(., 'Differences')]/following::table")[0]
+    assert [cell.text_content() for cell in differences.xpath("thead//th")] == [
+        *("method", "less everything", "p", "less repeated", "p")
+    ]
+
+
+def test_what_was_tuned_is_said(two_sites, tmp_path):
+    names, data = "everything,repeated", f"cleaneval:{two_sites}"
+    out = tmp_path / "out"
+    assert main(["compare", "-m", names, "-d", data, "--tune", "1", "-o", str(out)]) == 0
+    told = "The labels of 2 further pages (1 of a site, at most half of it) were told to methods that learn from sites"
+    assert f"{told}; no method is scored on them." in (out / "report.md").read_text(encoding="utf-8")
+    assert told in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "evrything"], "no method 'evrything' (did you mean 'everything'?)"),
+        (["-d", "clenaeval:{data}"], "no data set 'clenaeval' (did you mean 'cleaneval'?)"),
+        (["-d", "cleaneval:gone"], "gone: no such directory"),
+        (["-d", "cleaneval:{empty}"], "no pages in the layout of 'cleaneval' in it"),
+        (["-d", "{data}"], "give a data set as KIND:DIR"),
+        (["-d", "cleaneval:{data}", "cleaneval:{data}"], "two data sets have the same name, cleaneval:two"),
+        (["-o", "{file}"], "is a file; a report is a directory"),
+        (["-o", "{file}/report"], "is a file; a report is a directory"),
+        (["-o", "/proc/report"], "/proc/report: "),
+        (["--sample", "0"], "sample 0, tune 0"),
+        (["--tune", "-1"], "sample 500, tune -1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line_and_exit_2(tmp_path, two_sites, arguments, message, monkeypatch, capsys):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    places = {"data": two_sites, "file": tmp_path / "file", "empty": tmp_path / "empty"}
+    given = [argument.format(**places) for argument in arguments]
+    given += [] if "-m" in given else ["-m", "everything"]
+    given += [] if "-d" in given else ["-d", f"cleaneval:{two_sites}"]
+    given += [] if "-o" in given else ["-o", str(tmp_path / "out")]
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", *given]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert re.fullmatch(r"compare: .*\n", told.err)
+    assert message in told.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_are_spread_no_more_than_needed():
+    assert spread([], 0.1) == []
+    assert spread([0.2, 0.8], 0.1) == [0.2, 0.8]
+    placed = spread([0.5, 0.51, 0.52, 0.9], 0.1)
+    assert placed == pytest.approx([0.41, 0.51, 0.61, 0.9])
+
+
+# victor evaluate --method
+
+
+def test_a_method_is_evaluated_on_all_pages_without_folds(two_sites, tmp_path, capsys):
+    arguments = ["--method", "repeated(share=0.9)", "--data", f"cleaneval:{two_sites}", "-o", str(tmp_path / "out")]
+    assert main(["evaluate", *arguments]) == 0
+    scores = json.loads((tmp_path / "out" / "scores.json").read_text(encoding="utf-8"))
+    assert scores["pages_count"] == 12
+    assert scores["folds"] == []
+    assert scores["mean"]["words_f1"] == 1 > scores["keep_everything"]["words_f1"]
+    assert scores["settings"]["method"] == "repeated(share=0.9)"
+    said = (
+        "repeated(share=0.9) is not trained: there are no folds, and all pages are scored. It learned from the pages of"
+    )
+    for name in ("report.md", "report.html"):
+        assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
+    assert "fold" not in capsys.readouterr().out
+    views = list((tmp_path / "out" / "pages").glob("*.html"))
+    assert len(views) == 12
+    assert "repeated(share=0.9)" in views[0].read_text(encoding="utf-8")
+
+
+def test_evaluation_and_comparison_agree(two_sites):
+    cleaner = load_untrained("repeated")
+    pages = load_gold([f"cleaneval:{two_sites}"], cleaner.config, pytest.fail)
+    result = evaluate_untrained(pages, cleaner, "repeated", Plan(), lambda count: None).scores()
+    _, scores = run("repeated", f"cleaneval:{two_sites}")
+    for name in ("words_f1", "label_accuracy", "content_accuracy", "cleaneval_words_f1", "shingle_f1"):
+        assert result["mean"][name] == pytest.approx(scores["results"][0][name])
+    assert [page["name"] for page in result["pages"]] == [page.name for page in pages]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "crf"], "crf is a trained model: victor compare scores it as it is"),
+        (["--method", "everythin"], "no method 'everythin' (did you mean 'everything'?)"),
+        (["--method", "everything", "--folds", "3"], "--folds: --method names a method that is not trained"),
+        (["--method", "everything", "--config", "default", "--ablate", "family"], "--config, --ablate: --method"),
+        (["--method", "everything", "--sample", "0"], "sample 0"),
+    ],
+)
+def test_mistakes_with_a_method(arguments, message, two_sites, tmp_path, capsys):
+    assert main(["evaluate", *arguments, "--data", f"cleaneval:{two_sites}", "-o", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr()
+    assert re.fullmatch(r"evaluate: .*\n", told.err)
+    assert message in told.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,635 @@
+"""The papers' evaluation: which pages train and test, known answers by hand, and a small data set from end to end."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import runpy
+import subprocess
+import sys
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from victorpy.commands import main
+from victorpy.document import Labelling
+from victorpy.errors import DataError, VictorError
+from victorpy.labellers.base import LABELLERS, SiteLabeller
+from victorpy.labellers.kinds import label_kept
+from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
+from victorpy.mining.cleaning import clean_site, sample_of
+from victorpy.mining.clustering import Runs, cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
+from victorpy.mining.methods import Method, parse_methods
+from victorpy.mining.order import Comparison, as_scores, check_order, expected_pairs
+from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
+from victorpy.mining.run import Settings, mine
+from victorpy.mining.survival import Survival, occurring
+from victorpy.mining.words import Bags, phrase, terms, words_of
+from victorpy.report import mining as report
+
+build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "small_swde.py"))["build"]
+
+
+class UniqueText(SiteLabeller):
+    """Drops what stands on more than a share of a site's pages."""
+
+    seen_by_last: int = 0
+
+    def __init__(self, share: float = 0.5) -> None:
+        self.share = share
+        self.pages: list[set[str]] = []
+
+    def fit(self, documents, labels=None):
+        self.pages = [{block.text for block in document.blocks} for document in documents]
+        self.counts = Counter(text for page in self.pages for text in page)
+        UniqueText.seen_by_last = len(self.pages)
+        return self
+
+    def label(self, document) -> Labelling:
+        most = self.share * len(self.pages)
+        return label_kept(document, [self.counts[block.text] <= most for block in document.blocks])
+
+
+class DropEverything(SiteLabeller):
+    def fit(self, documents, labels=None):
+        return self
+
+    def label(self, document) -> Labelling:
+        return label_kept(document, [False] * len(document.blocks))
+
+
+class Fails(SiteLabeller):
+    def fit(self, documents, labels=None):
+        raise VictorError("too few pages")
+
+    def label(self, document) -> Labelling:
+        raise NotImplementedError
+
+
+METHODS = {"unique-text": UniqueText, "drop-everything": DropEverything, "fails": Fails}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _methods():
+    """Register the methods of this test, for as long as it runs."""
+    for name, labeller in METHODS.items():
+        LABELLERS.add(name, labeller)
+    yield
+    for name in METHODS:
+        LABELLERS.remove(name)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("swde"))
+
+
+@pytest.fixture(scope="module")
+def pages(data):
+    return read_pages([f"swde:{data}"], 0, warn=pytest.fail)
+
+
+@pytest.fixture(scope="module")
+def scores(pages):
+    methods = parse_methods("none,unique-text,drop-everything")
+    return mine(pages, methods, Settings(runs=30, dimensions=10))
+
+
+def of_method(scores, name):
+    return next(result for result in scores["results"] if result["method"] == name)
+
+
+# Words and values
+
+
+def test_numbers_and_single_characters_are_no_terms():
+    assert terms(["a", "42", "tea", "tea", "7d"]) == {"tea": 2, "7d": 1}
+
+
+def test_bags_of_terms_are_a_matrix_with_a_row_for_each_page():
+    bags = Bags()
+    for counts in ({"tea": 2, "cup": 1}, {}, {"cup": 3}):
+        bags.add(counts)
+    assert bags.matrix().toarray().tolist() == [[2, 1], [0, 0], [0, 3]]
+
+
+def test_bags_without_terms_are_a_matrix_too():
+    bags = Bags()
+    bags.add({})
+    assert bags.matrix().shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "survives"),
+    [
+        ("Canon EOS", "The CANON eos-7D", True),
+        ("Canon EOS", "Canon, the EOS", False),
+        ("EOS Canon", "Canon EOS", False),
+        ("Can", "Canon", False),
+        ("$1,699.00", "now 1,699.00 only", True),
+        ("Müller", "von MÜLLER", True),
+        ("tea", "", False),
+    ],
+)
+def test_a_value_survives_where_its_words_follow_one_another(value, text, survives):
+    assert occurring([phrase(value)], words_of(text)) == (survives,)
+
+
+def test_survival_is_counted_among_the_values_that_were_there_before():
+    found = Survival.of(before=[True, True, False], after=[True, False, True], words=10, kept=4)
+    assert (found.values, found.present, found.survived, found.empty) == (3, 2, 1, 0)
+    assert found.scores()["survived_share"] == 0.5
+    assert found.scores()["removed_share"] == pytest.approx(0.6)
+
+
+def test_survival_of_many_pages_is_the_sum():
+    one = Survival.of([True], [True], 10, 5)
+    two = Survival.of([True, True], [False, False], 30, 0)
+    assert Survival.sum([one, two]) == Survival(2, 1, 3, 3, 1, 40, 5)
+
+
+def test_shares_of_nothing_are_not_known():
+    found = Survival.sum([]).scores()
+    assert found["survived_share"] is None
+    assert found["removed_share"] is None
+
+
+# Clustering
+
+
+@pytest.mark.parametrize(
+    ("classes", "clusters", "f"),
+    [
+        ([0, 0, 1, 1], [0, 0, 1, 1], 1.0),
+        ([0, 0, 1, 1], [1, 1, 0, 0], 1.0),
+        # one cluster: the class that gets it has p = 1/2 and r = 1, F = 2/3; the other nothing
+        ([0, 0, 1, 1], [0, 0, 0, 0], (2 / 3 + 0) / 2),
+        # class 0 in cluster 0 with p = 1, r = 1/2: 2/3; class 1 in cluster 1 with p = 2/3, r = 1: 4/5
+        ([0, 0, 1, 1], [0, 1, 1, 1], (2 / 3 + 4 / 5) / 2),
+        # both classes would like cluster 0 best (F = 6/11 and 8/11): the better sum gives class 0 cluster 1
+        ([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 0, 0, 0, 0], (2 * 1 / 5 + 2 * 4 / 11) / 2),
+        ([0, 1, 2], [2, 0, 1], 1.0),
+    ],
+)
+def test_f_of_clusters_is_that_of_the_best_assignment(classes, clusters, f):
+    assert f_of_clusters(classes, clusters) == pytest.approx(f)
+
+
+def test_statistics_are_those_of_table_2():
+    found = statistics([0.3, 0.5, 0.7, 0.85, 1.0])
+    assert found["mean"] == pytest.approx(0.67)
+    assert [found[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.2, 0.6, 0.4, 0.2]
+    assert found["bins"] == [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
+    assert found["runs"] == [0.3, 0.5, 0.7, 0.85, 1.0]
+
+
+def two_topics(pages=30, seed=1):
+    """Counts of pages with the terms of one topic or of the other."""
+    random = np.random.default_rng(seed)
+    bags = Bags()
+    for page in range(pages):
+        chosen = random.choice(40, 12) + 40 * (page % 2)
+        bags.add(Counter(f"word{number}" for number in chosen))
+    return bags.matrix(), np.arange(pages) % 2
+
+
+def test_k_means_finds_what_is_plain_to_see():
+    counts, classes = two_topics()
+    assert max(cluster(tfidf(counts), classes, 2, Runs(20), 0)) == 1.0
+
+
+def test_tf_idf_vectors_have_length_one_but_for_empty_pages():
+    bags = Bags()
+    for counts in ({"tea": 2, "cup": 1}, {}):
+        bags.add(counts)
+    lengths = np.linalg.norm(tfidf(bags.matrix()).toarray(), axis=1)
+    assert lengths == pytest.approx([1, 0])
+
+
+def test_runs_are_the_same_again_and_with_more_processes():
+    counts, classes = two_topics()
+    points = tfidf(counts)
+    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7), 5)
+    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7, jobs=2), 5)
+
+
+def test_other_seeds_make_other_runs():
+    assert starting_pages(1000, 4, 1, 0).tolist() != starting_pages(1000, 4, 2, 0).tolist()
+    assert starting_pages(1000, 4, 1, 0).tolist() != starting_pages(1000, 4, 1, 1).tolist()
+
+
+def test_a_run_starts_from_different_pages():
+    assert all(len(set(starting_pages(4, 4, 1, run))) == 4 for run in range(20))
+
+
+def test_reduction_does_not_move_runs_where_it_keeps_almost_all():
+    counts, classes = two_topics()
+    points = tfidf(counts)
+    assert reduced(points, 29).shape == (30, 29)
+    assert cluster(points, classes, 2, Runs(20), 29) == pytest.approx(cluster(points, classes, 2, Runs(20), 0))
+
+
+@pytest.mark.parametrize("dimensions", [0, 30, 1000])
+def test_vectors_stay_whole_where_there_is_nothing_to_reduce(dimensions):
+    points = tfidf(two_topics()[0])
+    assert reduced(points, dimensions) is points
+
+
+def test_pages_left_empty_can_be_clustered():
+    bags = Bags()
+    for _ in range(6):
+        bags.add({})
+    found = cluster(tfidf(bags.matrix()), np.array([0, 0, 0, 1, 1, 1]), 2, Runs(3), 100)
+    assert found == pytest.approx([(2 / 3 + 0) / 2] * 3)
+
+
+# Classification
+
+CELLS = [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "d")]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "pairs"),
+    [
+        (1, [("b", "b"), ("c", "c")]),
+        (2, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
+        (3, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
+        (4, [("b", "c"), ("c", "b")]),
+    ],
+)
+def test_sites_that_are_learned_from(configuration, pairs):
+    assert training_sites(configuration, ["a", "b", "c"], ["b", "c", "d"]) == pairs
+
+
+@pytest.mark.parametrize(
+    ("configuration", "trained", "tested"),
+    [
+        (1, ("b", "b"), [(0, "a"), (0, "c"), (1, "c"), (1, "d")]),
+        (2, ("a", "b"), [(0, "c"), (1, "c"), (1, "d")]),
+        (2, ("b", "c"), [(0, "a"), (1, "d")]),
+        (3, ("a", "b"), [(0, "b"), (0, "c"), (1, "c"), (1, "d")]),
+        (3, ("b", "c"), [(0, "a"), (0, "c"), (1, "b"), (1, "d")]),
+        (4, ("b", "c"), [(0, "c"), (1, "b")]),
+    ],
+)
+def test_pages_that_are_tested(configuration, trained, tested):
+    assert cells_to_test(configuration, trained, CELLS) == tested
+
+
+def classified(rows):
+    """Classify pages given as (vertical, site, text)."""
+    bags = Bags()
+    for _, _, text in rows:
+        bags.add(Counter(text.split()))
+    return classify(bags.matrix(), [row[0] for row in rows], [row[1] for row in rows])
+
+
+def test_naive_bayes_by_hand():
+    """The site b of the cameras says "novel" on each page, and its classifiers take books for cameras."""
+    rows = [
+        ("book", "a", "novel story"),
+        ("book", "b", "novel tale"),
+        ("camera", "b", "novel novel lens lens lens"),
+        ("camera", "c", "lens"),
+    ]
+    cases = classified(rows)["book", "camera"]
+    # 1: learned at b (novel 1 of 2, tale 1 of 2; novel 2 and lens 3 of 5; 3 terms), tested on book at a, camera at c.
+    # "novel": 2/5 against 3/8, so the book is right; "lens": 1/5 against 4/8, right too.
+    assert [(case.first, case.second, case.f, case.accuracy) for case in cases[1]] == [("b", "b", 1.0, 1.0)]
+    # 2: (a, b) leaves camera c only, (b, c) leaves book a only: no pages of both are left but for (a, c), at b.
+    # (a, c): 2 and 1 terms of 3; "novel" 2/5 against 1/4, so book at b is right; its camera is
+    # (2/5)² (1/5)³ = .00128 against (1/4)² (2/4)³ = .0078: right.
+    assert [(case.first, case.second, case.accuracy) for case in cases[2]] == [("a", "c", 1.0)]
+    assert [(case.first, case.second) for case in cases[3]] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_the_f_of_a_case_is_the_mean_of_both_classes():
+    """Learned from a and c; a page without known words goes to the class with more training pages."""
+    rows = [
+        *[("book", "a", "novel")] * 2,
+        ("camera", "c", "lens"),
+        *[("book", "d", "novel")] * 3,
+        ("camera", "e", "lens"),
+        ("camera", "e", "something"),
+    ]
+    found = {(case.first, case.second): case for case in classified(rows)["book", "camera"][2]}
+    case = found["a", "c"]
+    # books: p = 3/4, r = 1: F = 6/7; cameras: p = 1, r = 1/2: F = 2/3
+    assert case.f == pytest.approx((6 / 7 + 2 / 3) / 2)
+    assert case.accuracy == pytest.approx(4 / 5)
+
+
+def test_classification_agrees_with_scikit_learn():
+    from sklearn.naive_bayes import MultinomialNB
+
+    random = np.random.default_rng(1)
+    names = [f"w{number}" for number in range(30)]
+    rows = [
+        (vertical, site, " ".join(random.choice(names, 15, p=weights)))
+        for vertical, weights in zip(("book", "camera"), random.dirichlet(np.ones(30) * 2, 2), strict=True)
+        for site in "abc"
+        for _ in range(4)
+    ]
+    cases = classified(rows)["book", "camera"][3]
+    for case in cases:
+        train = [at for at, row in enumerate(rows) if row[:2] in {("book", case.first), ("camera", case.second)}]
+        test = [at for at in range(len(rows)) if at not in train]
+        known = sorted({word for at in train for word in rows[at][2].split()})
+        matrix = np.array([[row[2].split().count(word) for word in known] for row in rows])
+        kinds = np.array([row[0] for row in rows])
+        model = MultinomialNB().fit(matrix[train], kinds[train])
+        assert case.accuracy == pytest.approx((model.predict(matrix[test]) == kinds[test]).mean())
+    assert len(cases) == 6
+
+
+def test_a_configuration_without_a_case_has_no_average():
+    rows = [("book", "a", "novel"), ("book", "b", "novel"), ("camera", "c", "lens"), ("camera", "d", "lens")]
+    found = averages(classified(rows))
+    assert found["pairs"][0]["1"] is None
+    assert found["average"]["1"] is None
+    assert found["average"]["2"] == {"f": 1.0, "accuracy": 1.0, "cases": 4}
+
+
+def test_averages_are_means_over_pairs():
+    rows = [
+        (vertical, f"{vertical}{site}", word)
+        for vertical, word in (("book", "novel"), ("camera", "lens"), ("job", "salary"))
+        for site in "ab"
+    ]
+    found = averages(classified(rows))
+    assert [pair["classes"] for pair in found["pairs"]] == [["book", "camera"], ["book", "job"], ["camera", "job"]]
+    assert found["average"]["3"]["cases"] == 12
+
+
+# The papers' order
+
+
+def test_order_is_asked_of_the_methods_that_are_there():
+    assert expected_pairs(["none", "crf"]) == []
+    assert expected_pairs(["none", "rtdm", "pagelets", "sentence-entropy"]) == [
+        ("none", "rtdm"),
+        ("none", "pagelets"),
+        ("none", "sentence-entropy"),
+        ("rtdm", "sentence-entropy"),
+        ("pagelets", "sentence-entropy"),
+    ]
+    assert expected_pairs(["none", "sst(t=0.3)"]) == [("none", "sst(t=0.3)")]
+
+
+def test_order_is_checked_by_the_means_of_the_same_runs():
+    runs = {"none": [0.5, 0.6], "sst": [0.9, 0.4], "sentence-entropy": [0.9, 0.4]}
+    found = {(each.worse, each.better): each for each in check_order(runs, {}) if each.measure == "clustering F"}
+    assert found["none", "sst"].holds
+    assert found["none", "sst"].difference == pytest.approx(0.1)
+    assert found["sst", "sentence-entropy"].holds  # they may be equal
+
+
+def test_none_must_be_worse_and_not_equal():
+    (found,) = check_order({"none": [0.5], "sst": [0.5]}, {})
+    assert not found.holds
+
+
+def test_the_report_says_where_the_order_does_not_hold(scores):
+    better, worse = Comparison("F1", "none", "sst", False, True, 0.1, 0.0, 0.2), ("F2", "sst", "sentence-entropy", True)
+    order = as_scores([better, Comparison(*worse, False, -0.05, -0.07, 0.0)])
+    text = report.render_markdown({**scores, "order": order}, "Mining")
+    assert "sentence-entropy is 0.050 below sst (0.000 to 0.070)" in text
+    assert "The papers' order holds by F1 in 1 of 1, F2 in 0 of 1 comparisons" in text
+    assert "The papers' order holds in all 1 comparisons of methods." in text
+    assert "| F2 | sst ≤ sentence-entropy | no | -0.050 |" in text
+
+
+# Cleaning
+
+
+def test_pages_of_a_site_are_together_whatever_their_vertical(pages):
+    shop = next(found for found in by_site(pages) if found[0].site == "shop.example")
+    assert {page.vertical for page in shop} == {"book", "camera"}
+    assert len(by_site(pages)) == 6
+
+
+def test_a_site_is_learned_from_a_sample_and_cleaned_whole(pages):
+    site = by_site(pages)[0]
+    found = clean_site(site, (Method("none"), Method("unique-text")), sample=5, seed=1)
+    assert UniqueText.seen_by_last == 5
+    assert len(found.terms["unique-text"]) == len(site) == 8
+    assert found.cost["unique-text"].learned == 5
+    assert found.cost["unique-text"].pages == 8
+
+
+def test_a_sample_is_drawn_by_its_seed(pages):
+    site = by_site(pages)[0]
+    assert sample_of(site, 4, 1) == sample_of(site, 4, 1) == sorted(sample_of(site, 4, 1))
+    assert len({tuple(sample_of(site, 4, seed)) for seed in range(5)}) > 1
+    assert sample_of(site, 100, 1) == list(range(len(site)))
+
+
+def test_a_page_that_cannot_be_read_is_left_out_and_named(pages):
+    broken = MinedPage(
+        "shop/x", pages[0].site, "book", "", ("x",), zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4)
+    )
+    found = clean_site([broken, *by_site(pages)[0]], (Method("none"),), 500, 1)
+    assert len(found.pages) == len(found.terms["none"]) == 8
+    assert found.warnings[0].startswith("shop/x: ")
+
+
+def test_a_method_that_cannot_clean_a_site_says_where(pages):
+    with pytest.raises(DataError, match=r"fails cannot clean novelty.example: too few pages"):
+        clean_site(by_site(pages)[0], (Method("none"), Method("fails")), 500, 1)
+
+
+def test_limit_takes_the_first_pages_of_each_site_and_vertical(data):
+    found = read_pages([f"swde:{data}"], 3, warn=pytest.fail)
+    assert set(Counter((page.site, page.vertical) for page in found).values()) == {3}
+    assert {page.name.rpartition("/")[2] for page in found} == {"0000", "0001", "0002"}
+
+
+# From end to end
+
+
+def test_a_site_method_removes_the_frame_and_keeps_the_values(scores):
+    before, after = (of_method(scores, name)["survival"]["all"] for name in ("none", "unique-text"))
+    assert (before["removed_share"], before["survived_share"]) == (0.0, 1.0)
+    assert after["removed_share"] > 0.7
+    assert after["survived_share"] == 1.0
+    assert before["values"] == scores["data"]["values"] == 2 * 64
+
+
+def test_removing_everything_saves_nothing(scores):
+    found = of_method(scores, "drop-everything")["survival"]["all"]
+    assert (found["removed_share"], found["survived_share"], found["empty"]) == (1.0, 0.0, 64)
+
+
+def test_cleaning_helps_mining(scores):
+    none, cleaned, nothing = scores["results"]
+    assert none["clustering"]["mean"] < cleaned["clustering"]["mean"]
+    assert nothing["clustering"]["mean"] == pytest.approx((2 / 3 + 0) / 2)
+    assert cleaned["classification"]["average"]["3"]["accuracy"] == 1.0
+    assert none["classification"]["average"]["3"]["accuracy"] < 1.0
+
+
+def test_survival_by_site_adds_up(scores):
+    for result in scores["results"]:
+        found = result["survival"]
+        for name in ("pages", "values", "present", "survived", "words", "kept", "empty"):
+            assert sum(site[name] for site in found["sites"]) == found["all"][name]
+            assert sum(each[name] for each in found["verticals"].values()) == found["all"][name]
+
+
+def test_cases_are_counted(scores):
+    """4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped."""
+    (pair,) = of_method(scores, "none")["classification"]["pairs"]
+    assert [pair[number]["cases"] for number in "1234"] == [2, 14, 14, 2]
+
+
+def test_pages_that_look_like_the_other_class_are_told_apart_after_cleaning(scores):
+    none, cleaned = (of_method(scores, name)["classification"]["average"]["4"] for name in ("none", "unique-text"))
+    assert none["accuracy"] < 0.5
+    assert cleaned["accuracy"] == 1.0
+
+
+def test_what_was_removed_is_classified_by_itself(scores):
+    none, cleaned, nothing = (of_method(scores, name) for name in ("none", "unique-text", "drop-everything"))
+    assert none["removed"] is None
+    assert cleaned["removed"]["4"]["accuracy"] < 0.1  # the frame of a site misleads
+    assert nothing["removed"] == none["classification"]["average"]
+
+
+def test_the_command_writes_a_report(data, tmp_path, capsys):
+    out = tmp_path / "report"
+    arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
+    assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
+    found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
+    assert found["methods"] == ["none", "unique-text(share=0.4)"]
+    assert found["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
+    assert len(found["results"][1]["clustering"]["runs"]) == 5
+    assert found["settings"]["limit"] == 4
+    printed = capsys.readouterr().out
+    assert "## Clustering (table 2)" in printed
+    markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
+    for title in (
+        "What is removed and what survives",
+        "As table 3, F scores: F1",
+        "As table 4, accuracies: A3",
+        "By site",
+        "Beyond table 3, F scores: F4",
+    ):
+        assert f"## {title}" in markdown
+        assert f"<h2>{title}</h2>" in html
+    assert html.count("<figure>") == 2
+    assert "The papers' order cannot be checked" in markdown
+
+
+def test_runs_are_the_same_with_more_processes(pages):
+    methods = parse_methods("unique-text")
+    one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))
+    for result in (*one["results"], *two["results"]):
+        del result["cost"]
+    assert one["results"] == two["results"]
+
+
+def test_fewer_pages_can_be_clustered(pages):
+    found = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
+    assert "10 pages drawn by chance are clustered" in report.how(found)
+
+
+def test_a_pair_without_a_common_site_has_a_dash(tmp_path):
+    pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
+    found = mine(pages, parse_methods("none"), Settings(runs=2))
+    text = report.render_markdown(found, "Mining")
+    assert "| book – job | – | – |" in text
+    assert "A dash where no site has pages of both" in text
+
+
+# What goes wrong
+
+
+def test_a_site_without_a_page_that_can_be_read_is_left_out(pages):
+    broken = MinedPage("x/1", "x.example", "book", "", ("x",), zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4))
+    found = clean_site([broken], (Method("none"), Method("fails")), 500, 1)
+    assert found.terms == {"none": [], "fails": []}
+    assert len(found.warnings) == 1
+
+
+def test_fewer_pages_than_clusters_cannot_be_clustered(pages):
+    with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
+        mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
+
+
+def refused(arguments, capsys):
+    """The message of a command that does not accept its arguments."""
+    assert main(["mine", *arguments]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--methods", "nonsense"], "no method 'nonsense'"),
+        (["--methods", "unique-text(share=1"], "is no method"),
+        (["--methods", "none(share=1)"], "sets no parameter"),
+        (["--methods", "unique-text(shore=1)"], "did you mean 'share'?"),
+        (["--methods", "none", "--runs", "0"], "--runs must be at least 1, not 0"),
+        (["--methods", "none", "--sample", "0"], "--sample must be at least 1, not 0"),
+        (["--methods", "none", "--limit", "-1"], "--limit must be at least 0, not -1"),
+        (["--methods", "none", "--jobs", "0"], "--jobs must be at least 1, not 0"),
+        (["--methods", "none", "--cluster-pages", "-5"], "--cluster-pages must be at least 0, not -5"),
+        (["--methods", "none", "--seed", "-5"], "--seed must be at least 0, not -5"),
+    ],
+)
+def test_bad_arguments(data, capsys, arguments, message):
+    assert message in refused(["--data", f"swde:{data}", *arguments], capsys)
+
+
+def test_one_vertical_cannot_be_mined(tmp_path, capsys):
+    build(tmp_path, ("book",), 2)
+    found = refused(["--data", f"swde:{tmp_path}", "--methods", "none"], capsys)
+    assert "at least two verticals" in found
+    assert "only 'book' was found" in found
+
+
+def test_pages_of_no_known_kind_cannot_be_mined(tmp_path, capsys):
+    for folder, name, text in (("input", "1.html", "<p>Tea</p>"), ("gold", "1.txt", "<p> Tea")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    found = refused(["--data", f"cleaneval:{tmp_path}", "--methods", "none"], capsys)
+    assert "is of no known kind" in found
+
+
+def test_values_are_needed():
+    pages = [MinedPage(vertical, "a", vertical, "", (), b"") for vertical in ("book", "camera")]
+    with pytest.raises(DataError, match="no page has values"):
+        check_pages(pages)
+
+
+def test_no_pages_at_all():
+    with pytest.raises(DataError, match="no page was found"):
+        check_pages([])
+
+
+def test_a_missing_directory(tmp_path, capsys):
+    assert "no such directory" in refused(["--data", f"swde:{tmp_path / 'x'}", "--methods", "none"], capsys)
+
+
+def test_a_report_is_no_file(data, tmp_path, capsys):
+    (tmp_path / "x").write_text("")
+    found = refused(["--data", f"swde:{data}", "--methods", "none", "-o", str(tmp_path / "x")], capsys)
+    assert "is a file; a report is a directory" in found
+
+
+def test_without_scikit_learn_the_command_says_what_to_install(data, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "sklearn" else find(name))
+    found = refused(["--data", f"swde:{data}", "--methods", "none"], capsys)
+    assert "mining needs scikit-learn: pip install 'victorpy[research]'" in found
+
+
+def test_the_command_alone_imports_no_scikit_learn():
+    code = (
+        "import sys, victorpy.commands.mine; print([m for m in ('sklearn', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,137 @@
+"""Other people's cleaners as methods; where one is not installed, its tests are skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from victorpy.compare import load_methods
+from victorpy.compare.alone import load_untrained
+from victorpy.errors import ConfigError, VictorError
+from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
+
+ROOT = Path(__file__).parents[1]
+SENTENCE = (
+    "Tea is a drink that is made of the leaves of a bush, and it is drunk all over the world by most of the people who "
+    "have the time for it, in the morning or in the afternoon, with milk or without, as they were taught when young."
+)
+PAGE = (
+    "<html><title>Tea</title><body><nav><ul><li><a href='/'>Home</a></li><li><a href='/b'>Buy</a></li></ul>"
+    f"</nav><article><h1>On tea</h1>{''.join(f'<p>{SENTENCE} It was told {number} times.</p>' for number in range(6))}"
+    "</article><footer><p><a href='/c'>Contact us</a></p></footer></body></html>"
+).encode()
+MODULES = [peer.module for peer in PEERS.values()]
+HIDDEN = "import sys; sys.modules.update(dict.fromkeys(%r)); from victorpy.commands import main; sys.exit(main())"
+
+
+def needs(name):
+    pytest.importorskip(PEERS[name].module, reason=f"{name} is not installed: pip install 'victorpy[peers]'")
+
+
+def victor_without(modules, *arguments):
+    """Run victor where some modules are not installed."""
+    command = [sys.executable, "-c", HIDDEN % (modules,), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=ROOT, env=environment, text=True)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_cleans_bytes_to_text(name):
+    needs(name)
+    text = load_peer(name)(PAGE)
+    assert SENTENCE in text
+    assert "Contact us" not in text
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_is_a_method(name):
+    needs(name)
+    (method,) = load_methods(name)
+    assert (method.name, method.kind, method.is_trained, method.may_learn_sites) == (name, "peer", False, False)
+    with pytest.raises(ConfigError, match="is another program, which labels no blocks: use victor compare"):
+        load_untrained(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"), [("trafilatura", "comments=no"), ("jusText", "language=German"), ("justext", "language=Czech")]
+)
+def test_a_peer_takes_parameters(name, setting):
+    needs("jusText" if name == "justext" else name)
+    (method,) = load_methods(f"{name}({setting})")
+    assert method.name == f"{name}({setting})"
+    assert setting.partition("=")[0] in method.run_as
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("jusText", "language=Klingon", "jusText knows no language 'Klingon'; it knows: Afrikaans"),
+        ("trafilatura", "comment=no", "did you mean 'comments'"),
+        ("trafilatura", "comments=maybe", "expected a value like True"),
+        ("resiliparse", "fast=yes", "it has: none"),
+    ],
+)
+def test_a_wrong_parameter_is_named(name, setting, message):
+    needs(name)
+    with pytest.raises(ConfigError, match=message):
+        load_peer(name, [setting])
+
+
+@pytest.mark.parametrize(
+    "name", ["trafilatura", "Trafilatura", "justext", "JUSTEXT", "readability", "readability-lxml"]
+)
+def test_capitals_do_not_matter(name):
+    assert is_peer(name)
+
+
+def test_unknown_names_are_refused():
+    assert not is_peer("boilerpipe")
+    with pytest.raises(VictorError, match=r"no cleaner 'trafilator' \(did you mean 'trafilatura'\?\)"):
+        load_peer("trafilator")
+
+
+def test_versions_are_those_of_what_is_installed():
+    found = versions("lxml")
+    assert {"victorpy", "lxml"} <= set(found)
+    assert set(installed_peers()) <= set(found)
+
+
+def test_parameters_are_shown_with_their_defaults():
+    assert show_peer("trafilatura") == "trafilatura(comments=True)"
+    assert show_peer("resiliparse") == "resiliparse()"
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_missing_peer_says_how_to_get_it(name):
+    ended = victor_without(MODULES, "compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == f"compare: {name} is not installed: pip install 'victorpy[peers]'\n"
+
+
+def test_without_any_peer_there_are_none_to_compare_with():
+    ended = victor_without(MODULES, "compare", "--methods", "everything,peers", "--data", "anno:data/forum")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "compare: no other cleaner is installed: pip install 'victorpy[peers]'\n"
+
+
+def test_without_any_peer_all_is_what_is_there():
+    ended = victor_without(MODULES, "compare", "--methods", "all", "--data", "anno:data/forum")
+    assert ended.returncode == 0, ended.stderr
+    named = {line.split()[0] for line in ended.stdout.splitlines()[1:]}
+    assert {"crf", "everything"} <= named
+    assert not named & set(PEERS)
+
+
+def test_peers_have_no_labels_in_a_comparison(tmp_path):
+    needs("resiliparse")
+    ended = victor_without([], "compare", "--methods", "resiliparse", "--data", "anno:data/forum", "-o", tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    (result,) = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["results"]
+    assert result["label_accuracy"] is result["content_accuracy"] is result["site_ms"] is None
+    assert result["words_f1"] > 0.5
+    assert result["trained_on"] is False

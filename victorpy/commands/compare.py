@@ -1,0 +1,95 @@
+"""Compare: clean the same pages by several methods, and report which does best, and at what cost.
+
+examples:
+  victor compare --methods crf,everything,peers --data anno:data -o report/
+  victor compare --methods 'crf,sst,sst(t=0.4),my-model' --data cleanportaleval:DIR swde:DIR -o report/
+  victor compare --methods all --data cleanportaleval:DIR --tune 3 -o report/
+
+A method is one of victorpy's, a model's directory, or another program: trafilatura, resiliparse, readability-lxml,
+jusText. Parameters stand behind it in parentheses. `all` is everything that is there, `peers` every other program
+that is installed. With -o, scores.json has every number, report.md the tables, report.html tables and plots, and
+pages.jsonl the scores of every page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from victorpy.compare import DataSet, Method, Plan, compare_methods, load_methods, open_sets, summarise_comparison
+from victorpy.compare.run import ComparedSite
+from victorpy.compare.sites import SAMPLE, share_out
+from victorpy.compare.summary import page_records
+from victorpy.report import comparison
+from victorpy.report.comparison_tables import summary_table
+from victorpy.report.plots import require_matplotlib
+from victorpy.report.tables import aligned
+from victorpy.report.writing import check_directory, write_json, write_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods between commas")
+    parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=SAMPLE,
+        metavar="N",
+        help=f"learn a site from at most N of its pages (default: {SAMPLE})",
+    )
+    parser.add_argument(
+        "--tune",
+        type=int,
+        default=0,
+        metavar="N",
+        help="tell the labels of N pages of each site to methods that learn from sites; score all on the others",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="for choosing pages of a site (default: 1)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, print the summary, write the report."""
+    if arguments.output:
+        require_matplotlib()
+        check_directory(arguments.output)
+    plan = Plan(arguments.sample, arguments.tune, arguments.seed)
+    methods = load_methods(arguments.methods)
+    warnings: list[str] = []
+    sets = open_sets(arguments.data, warnings.append)
+    for warning in warnings:
+        print(f"compare: {warning}", file=sys.stderr)
+    if arguments.output:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+    found = _compare(sets, methods, plan)
+    scores = summarise_comparison(sets, methods, plan, found, warnings)
+    for failure in scores["failures"]:
+        print(f"compare: {failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
+    table = summary_table(scores)
+    print(aligned(table.head, table.rows), flush=True)
+    if arguments.output:
+        _write(scores, found, arguments.output)
+    return 0
+
+
+def _compare(sets: Sequence[DataSet], methods: Sequence[Method], plan: Plan) -> list[ComparedSite]:
+    total = sum(len(share_out(count, plan).scored) for data in sets for count in data.sites.values())
+    with tqdm(total=total, unit=" pages", disable=None) as bar:
+        return compare_methods(sets, methods, plan, lambda _: bar.update())
+
+
+def _write(scores: dict[str, Any], found: Sequence[ComparedSite], directory: Path) -> None:
+    write_json(directory / "scores.json", scores)
+    lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(found)]
+    write_text(directory / "pages.jsonl", "".join(lines))
+    write_text(directory / "report.md", comparison.render_markdown(scores))
+    write_text(directory / "report.html", comparison.render_html(scores))
+    print(f"written: {directory / 'report.html'}, report.md, scores.json and pages.jsonl", file=sys.stderr)

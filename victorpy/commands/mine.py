@@ -1,0 +1,86 @@
+"""Mine: cluster and classify the pages of many sites before and after cleaning, and count what survives.
+
+examples:
+  victor mine --data swde:swde --methods none,pagelets,sst,sentence-entropy -o report/
+  victor mine --data swde:swde --methods 'sst,sst(t=0.3)' --limit 20 --runs 100
+
+Pages need a known kind, as SWDE's verticals. Every method cleans the pages of each site, site-level ones after they
+have seen a sample of them. With -o, scores.json has every number, report.md the tables, report.html tables and plots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from victorpy.errors import DataError
+from victorpy.mining.methods import parse_methods
+from victorpy.mining.pages import read_pages
+from victorpy.mining.run import Settings, mine, require_sklearn
+from victorpy.report import mining
+from victorpy.report.markdown import table as markdown_table
+from victorpy.report.plots import require_matplotlib
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="pages of known kinds")
+    parser.add_argument(
+        "-m",
+        "--methods",
+        required=True,
+        metavar="LIST",
+        help="methods between commas, as in 'pagelets,sst(t=0.4)'; none is always one",
+    )
+    parser.add_argument("--sample", type=int, default=500, help="pages that are learned from at a site (default: 500)")
+    parser.add_argument("--limit", type=int, default=0, help="pages of a site and vertical, the first ones; 0: all")
+    parser.add_argument("--runs", type=int, default=800, help="runs of k-means (default: 800)")
+    parser.add_argument("--dimensions", type=int, default=100, help="k-means runs in so many; 0: in all (default: 100)")
+    parser.add_argument("--cluster-pages", type=int, default=0, help="cluster so many pages, drawn by chance; 0: all")
+    parser.add_argument("--seed", type=int, default=1, help="for all that is drawn by chance (default: 1)")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Mine the pages, print the main tables, write the report."""
+    require_sklearn()
+    settings = _settings(arguments)
+    methods = parse_methods(arguments.methods)
+    warnings: list[str] = []
+    pages = read_pages(arguments.data, arguments.limit, warnings.append)
+    scores = mine(pages, methods, settings, lambda what: print(what, file=sys.stderr, flush=True))
+    scores["warnings"] = [*warnings, *scores["warnings"]]
+    for warning in scores["warnings"]:
+        print(f"mine: left out: {warning}", file=sys.stderr)
+    print("".join(map(markdown_table, mining.summary(scores))), end="")
+    if arguments.output:
+        _write(scores, arguments.output, f"Mining {', '.join(arguments.data)}")
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    names = ("sample", "limit", "runs", "dimensions", "cluster_pages", "seed", "jobs")
+    settings = Settings(**{name: getattr(arguments, name) for name in names})
+    settings.check()
+    if arguments.output:
+        require_matplotlib()
+        if arguments.output.exists() and not arguments.output.is_dir():
+            raise DataError(f"{arguments.output}: is a file; a report is a directory")
+    return settings
+
+
+def _write(scores: dict[str, Any], directory: Path, title: str) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "scores.json": json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        "report.md": mining.render_markdown(scores, title),
+        "report.html": mining.render_html(scores, title),
+    }
+    for name, text in texts.items():
+        (directory / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+    print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)

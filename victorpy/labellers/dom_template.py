@@ -1,0 +1,53 @@
+"""Templates of a site by the nodes of its pages.
+
+D. Gibson, K. Punera and A. Tomkins, The Volume and Evolution of Web Page Templates (2005), the DOM-based algorithm, as
+the paper on sentence entropy describes it (section 2, and 5.2 for F = 100): a hash is computed of the content of every
+node, and nodes are templates by how often their hashes occur.
+
+What we decided. A node's content is its tag, attributes, texts and all in it, in order: what stands between its start
+and end offset in the page. The offsets tell where it is and are not hashed, or else a footer below articles of
+different lengths would never be the same. Text nodes are nodes too. Occurrence is counted in pages: a node is a
+template if its hash is on at least F pages. On a site with fewer than 2 F pages it is on half of them, and on two at
+least, or else the method could not work there at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from victorpy.labellers.base import LABELLERS
+from victorpy.labellers.repeated import NOISE, Repeated
+from victorpy.sites.checks import check_count
+from victorpy.sites.counts import PageCounts, enough
+from victorpy.sites.hashes import MASK, Numbers, numbers_of
+from victorpy.sites.tree import PageTree
+
+
+@LABELLERS.register("dom-template")
+class DomTemplate(Repeated):
+    """Drops nodes that many pages of the site have."""
+
+    def __init__(self, F: int = 100) -> None:  # noqa: N803
+        check_count("dom-template", 2, F=F)
+        self.F = F
+
+    def _numbers(self, tree: PageTree) -> Numbers:
+        """The hashes of all texts, and of all elements behind them."""
+        elements = tree.elements
+        shown = zip(elements.tag, elements.attributes, strict=True)
+        labels = numbers_of("\t".join([tag, *(f"{k}={v}" for k, v in given.items())]) for tag, given in shown)
+        texts = numbers_of(text.text for text in tree.texts)
+        found = [*texts, *(number & MASK for number in tree.subtree_numbers(labels, texts))]
+        return np.array(found, dtype=np.uint64)
+
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
+        spread = counts.spread(tree.number, self._numbers(tree))
+        is_template = (spread >= enough(self.F, counts.with_page(tree.number))).tolist()
+        count = len(tree.texts)
+        characters = [len(text.text) if is_template[place] else 0 for place, text in enumerate(tree.texts)]
+        for element in tree.topmost(is_template[count:]):
+            for text in tree.text_ranges[element]:
+                characters[text] = len(tree.texts[text].text)
+        return tree.blocks_with(characters, NOISE)

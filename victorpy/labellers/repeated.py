@@ -1,0 +1,62 @@
+"""What the methods have in common that count on how many pages of a site a thing is, and drop what is on many."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from victorpy.document import Document, Labelling
+from victorpy.errors import DataError, VictorError
+from victorpy.labellers.base import Labels, SiteLabeller
+from victorpy.labellers.kinds import label_kept
+from victorpy.sites.counts import PageCounts
+from victorpy.sites.hashes import Numbers
+from victorpy.sites.tree import PageTree
+
+NOISE = 0.75
+"""A block is noise if that share of its characters is of a template: fewer may be a label before a value of its own."""
+
+
+class Repeated(SiteLabeller):
+    """Counts numbers that stand for parts of pages."""
+
+    _counts: PageCounts | None = None
+
+    @abstractmethod
+    def _numbers(self, tree: PageTree) -> Numbers:
+        """The numbers of a page's parts."""
+
+    @abstractmethod
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
+        """Whether each block of a page is of a template."""
+
+    def _has_enough(self, pages: int) -> bool:
+        """Whether no more pages need be looked at."""
+        return False
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        """Count the parts of a site's pages, one page after the other."""
+        counts = PageCounts()
+        for document in documents:
+            tree = PageTree(document)
+            counts.add(tree.number, self._numbers(tree))
+            if self._has_enough(len(counts)):
+                break
+        if not len(counts):
+            raise DataError(f"{type(self).__name__} learns from pages of a site, and there were none")
+        self._counts = counts
+        return self
+
+    def label(self, document: Document) -> Labelling:
+        """Drop the blocks that are of a template."""
+        if self._counts is None:
+            raise not_fitted(self)
+        noise = self._noise(PageTree(document), self._counts)
+        return label_kept(document, [not is_noise for is_noise in noise])
+
+
+def not_fitted(labeller: SiteLabeller) -> VictorError:
+    """What to say when a page is to be labelled before pages of its site were seen."""
+    name = type(labeller).__name__
+    return VictorError(f"{name} has seen no pages of the site: call fit or at_site with some of them first")

@@ -1,0 +1,82 @@
+"""RTDM: the template of a site is what a tree edit distance keeps of its pages.
+
+K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), after the restricted
+top-down mapping of Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2). Pages are
+mapped one after the other (victorpy/sites/restricted_mapping.py): the template is what stays mapped to equal nodes
+through all sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
+
+Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
+text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site
+that puts them all into the same elements, and the values in the cells of tables; `text` says that texts must be equal
+too, which keeps them. `names` says that an element's class and id must be equal.
+
+What we decided. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
+least three quarters of its characters are mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from victorpy.document import Document, Labelling
+from victorpy.errors import DataError
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
+from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.repeated import NOISE, not_fitted
+from victorpy.sites.checks import check_count
+from victorpy.sites.hashes import number_of, numbers_of
+from victorpy.sites.restricted_mapping import Mapping, Node, node_of
+from victorpy.sites.tree import PageTree
+
+_TEXT = number_of("#text")
+
+
+@LABELLERS.register("rtdm")
+class Rtdm(SiteLabeller):
+    """Drops what all pages of the site have in the same place."""
+
+    def __init__(self, sample: int = 30, text: bool = False, names: bool = False) -> None:
+        check_count("rtdm", 2, sample=sample)
+        self.sample = sample
+        self.text = text
+        self.names = names
+        self._template: Node | None = None
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        """Map pages to what is left of the template, one after the other."""
+        template, seen = None, set()
+        for document in documents:
+            tree = PageTree(document)
+            if tree.number in seen:
+                continue
+            seen.add(tree.number)
+            page = self._nodes(tree)
+            template = page if template is None else Mapping().common(template, page)
+            if len(seen) >= self.sample:
+                break
+        if template is None:
+            raise DataError("rtdm learns from pages of a site, and there were none")
+        self._template = template if len(seen) > 1 else Node.of(0)
+        return self
+
+    def label(self, document: Document) -> Labelling:
+        """Drop the blocks that are mapped to the template."""
+        if self._template is None:
+            raise not_fitted(self)
+        tree = PageTree(document)
+        characters = [0] * len(tree.texts)
+        for text in Mapping().mapped_texts(self._template, self._nodes(tree)):
+            characters[text] = len(tree.texts[text].text)
+        return label_kept(document, [not is_noise for is_noise in tree.blocks_with(characters, NOISE)])
+
+    def _nodes(self, tree: PageTree) -> Node:
+        labels = self._labels(tree)
+        texts = numbers_of(text.text for text in tree.texts) if self.text else [_TEXT] * len(tree.texts)
+        return node_of(tree, labels, texts)
+
+    def _labels(self, tree: PageTree) -> Sequence[int]:
+        if not self.names:
+            return numbers_of(tree.elements.tag)
+        pairs = zip(tree.elements.tag, tree.elements.attributes, strict=True)
+        return numbers_of(f"{tag} {given.get('class', '')} {given.get('id', '')}" for tag, given in pairs)

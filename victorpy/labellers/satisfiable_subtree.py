@@ -1,0 +1,61 @@
+"""Satisfiable sub-trees: heuristics for one page.
+
+X. Qi and J. Sun, Eliminating Noisy Information in Webpage through Heuristic Rules, section 3.2 and the pseudo code of
+3.3.3. From every text node one goes up G generations; the sub-tree there is satisfiable if
+
+1. a text node of its G-th generation has at least α characters,
+2. SL_text, the characters of all its text nodes, are at least β, and SL_anchor, those in links, at most γ · SL_text.
+
+Satisfiable sub-trees inside another one are dropped; the text of those that remain, SST_max, is the page's content.
+(Since the text node that one starts from is of the G-th generation, condition 1 holds for a sub-tree exactly if one of
+the text nodes that lead to it has α characters.) Where there are fewer than G generations above a text node the page's
+root is taken. An image's ``alt`` is no text node. A block of which a part is in such a sub-tree is kept if that is at
+least half of its characters.
+"""
+
+from __future__ import annotations
+
+from victorpy.document import Document, Labelling
+from victorpy.labellers.base import LABELLERS, PageLabeller
+from victorpy.labellers.kinds import label_kept
+from victorpy.sites.checks import check_count, check_range
+from victorpy.sites.tree import PageTree
+
+
+@LABELLERS.register("satisfiable-subtree")
+class SatisfiableSubtree(PageLabeller):
+    """Keeps the largest sub-trees with long text and few links."""
+
+    def __init__(self, G: int = 2, alpha: int = 40, beta: int = 100, gamma: float = 0.3) -> None:  # noqa: N803
+        check_count("satisfiable-subtree", 1, G=G)
+        check_count("satisfiable-subtree", 0, alpha=alpha, beta=beta)
+        check_range("satisfiable-subtree", 0, 1, gamma=gamma)
+        self.G = G
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+
+    def label(self, document: Document) -> Labelling:
+        """Keep the text of the largest satisfiable sub-trees."""
+        tree = PageTree(document)
+        kept = [0] * len(tree.texts)
+        for root in self.largest(tree):
+            for text in tree.text_ranges[root]:
+                kept[text] = len(tree.texts[text].text) if tree.texts[text].shown else 0
+        return label_kept(document, tree.blocks_with(kept, 0.5))
+
+    def satisfiable(self, tree: PageTree) -> list[bool]:
+        """ROOT(SST): whether each element is the root of a satisfiable sub-tree."""
+        lengths = [len(text.text) if text.shown else 0 for text in tree.texts]
+        anchors = [length if is_link else 0 for length, is_link in zip(lengths, tree.in_link, strict=True)]
+        all_text, all_anchors = tree.totals(lengths), tree.totals(anchors)
+        found = [False] * len(tree.elements)
+        for text in tree.texts:
+            if text.shown and len(text.text) >= self.alpha:
+                root = tree.ancestor(text.element, self.G - 1)
+                found[root] = all_text[root] >= self.beta and all_anchors[root] <= self.gamma * all_text[root]
+        return found
+
+    def largest(self, tree: PageTree) -> list[int]:
+        """ROOT(SST_max): the satisfiable sub-trees that are in no other one."""
+        return list(tree.topmost(self.satisfiable(tree)))

@@ -1,0 +1,75 @@
+"""Templates of a site by the running text of its pages.
+
+D. Gibson, K. Punera and A. Tomkins, The Volume and Evolution of Web Page Templates (2005), the text-based algorithm, as
+the paper on sentence entropy describes it (section 2, and 5.2 for W = 32, F = 50, D = 0, P = 1000): tags, comments and
+scripts are removed, a window of size W slides over what is left, and templates are the fragments in it that occur often
+enough.
+
+What we decided, since the description does not say. W is counted in characters (32 words would be longer than most
+menus). A fragment is of a template if it is on at least F pages of the site; with fewer than 2 F pages on half of them,
+and on two at least. D is the gap that is bridged: two stretches of a template with at most D characters between them
+are one; with 0 none is. P is the most pages of a site that are looked at, the first ones that come. White space counts
+as one space, and a page shorter than W is one fragment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.labellers.base import LABELLERS
+from victorpy.labellers.repeated import NOISE, Repeated
+from victorpy.sites.checks import check_count
+from victorpy.sites.counts import PageCounts, enough
+from victorpy.sites.hashes import Numbers, windows
+from victorpy.sites.tree import PageTree
+
+
+@LABELLERS.register("text-template")
+class TextTemplate(Repeated):
+    """Drops stretches of text that many pages of the site have."""
+
+    def __init__(self, W: int = 32, F: int = 50, D: int = 0, P: int = 1000) -> None:  # noqa: N803
+        check_count("text-template", 1, W=W, P=P)
+        check_count("text-template", 2, F=F)
+        check_count("text-template", 0, D=D)
+        self.W = W
+        self.F = F
+        self.D = D
+        self.P = P
+
+    def _has_enough(self, pages: int) -> bool:
+        return pages >= self.P
+
+    def _numbers(self, tree: PageTree) -> Numbers:
+        """The fragment in the window, wherever it stands."""
+        text = " ".join(block.text for block in tree.document.blocks)
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return windows(codes.astype(np.uint64), self.W)
+
+    def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
+        spread = counts.spread(tree.number, self._numbers(tree))
+        starts = np.flatnonzero(spread >= enough(self.F, counts.with_page(tree.number)))
+        lengths = np.array([len(block.text) for block in tree.document.blocks], dtype=np.int64)
+        covered = cover(starts, self.W, self.D, int(lengths.sum()) + len(lengths))
+        running = np.append(0, np.cumsum(covered))
+        first = np.cumsum(lengths + 1) - lengths - 1
+        noise: list[bool] = (running[first + lengths] - running[first] >= NOISE * lengths).tolist()
+        return noise
+
+
+def cover(starts: npt.NDArray[np.int64], width: int, gap: int, length: int) -> npt.NDArray[np.bool_]:
+    """Which places lie in a window that begins at one of the starts, or between two such that are near enough.
+
+    >>> cover(np.array([1, 6]), 3, 2, 10).astype(int).tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 1, 0]
+    """
+    ends = starts + width
+    if len(starts):
+        near = starts[1:] - ends[:-1] <= gap
+        ends[:-1] = np.where(near, np.maximum(starts[1:], ends[:-1]), ends[:-1])
+    changes = np.bincount(starts, minlength=length + 1)[: length + 1]
+    changes = changes - np.bincount(np.minimum(ends, length), minlength=length + 1)
+    return np.cumsum(changes)[:length] > 0
