@@ -101,6 +101,98 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
         read_template(path, FEATURES)
 
 
+# Templates that include others.
+
+
+def write(directory: Path, **templates: str) -> Path:
+    """Write templates by name; the first is the one to read."""
+    for name, text in templates.items():
+        (directory / f"{name}.tpl").write_text(text, encoding="utf-8")
+    return directory / f"{next(iter(templates))}.tpl"
+
+
+def test_a_template_takes_in_another_where_it_names_it(tmp_path: Path) -> None:
+    path = write(tmp_path, my="%x[0,words]\ninclude tea # its lines\n%x[2,words]\n", tea="%x[1,position]\nB\n")
+    template = read_template(path, FEATURES)
+    assert references(template) == [[(0, WORDS)], [(1, POSITION)], [(2, WORDS)]]
+    assert template.bigrams
+    assert "include" not in template.text
+    assert "%x[1,position]" in template.text
+
+
+def test_the_text_of_a_template_reads_as_the_same_template_by_itself(tmp_path: Path) -> None:
+    path = write(tmp_path, my="include tea\n%x[0,words]\n", tea="# of tea\n%x[{1,2},position]\nB")
+    template = read_template(path, FEATURES)
+    (tmp_path / "other").mkdir()
+    again = read_template(write(tmp_path / "other", alone=template.text), FEATURES)
+    assert (again.lines, again.bigrams) == (template.lines, template.bigrams)
+
+
+def test_included_templates_include_others_and_lines_count_once(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        my="include a\ninclude b\n",
+        a="include c\n%x[0,words]\n",
+        b="include c\n%x[0,words]\n%x[1,words]\n",
+        c="%x[0,position]\n",
+    )
+    assert references(read_template(path, FEATURES)) == [[(0, POSITION)], [(0, WORDS)], [(1, WORDS)]]
+
+
+def test_without_features_those_of_included_templates_are_taken_as_they_come(tmp_path: Path) -> None:
+    path = write(tmp_path, my="include a\n%x[0,words]\n", a="%x[0,position]\n")
+    assert read_template(path, None).features == ("position", "words")
+
+
+def test_a_shipped_template_is_included_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path, my="include evidence\n%x[0,site.entropy]\n")
+    evidence = resources.find("evidence", "templates", ".tpl")
+    assert evidence is not None
+    expected = read_template(evidence, None).features
+    assert read_template(path, None).features == (*expected, "site.entropy")
+
+
+@pytest.mark.parametrize(
+    ("templates", "expected"),
+    [
+        ({"my": "# a\n\ninclude tae\n", "tea": "B"}, "{my}:3: no template 'tae' to include"),
+        ({"my": "include evidense\n"}, "{my}:1: no template 'evidense' to include (did you mean 'evidence'?)"),
+        ({"my": "include my\n"}, "{my}:1: 'my' includes itself"),
+        ({"my": "%x[0,words]\ninclude a\n", "a": "\n\ninclude my\n"}, "{a}:3: 'my' includes itself"),
+        ({"my": "include a\n", "a": "include b\n", "b": "include a\n"}, "{b}:1: 'a' includes itself"),
+        ({"my": "include ./my.tpl\n"}, "{my}:1: './my.tpl' includes itself"),
+        ({"my": "include a\n", "a": "%x[0,words]\n%x[0,wrods]\n"}, "{a}:2: the feature 'wrods' is not in"),
+        ({"my": "%x[0,words]\ninclude a\nplain\n", "a": "%x[0,words]\n\n\n"}, "{my}:3: expected %x[OFFSET,NAME]"),
+        ({"my": "include a\n", "a": "# nothing\nB\n"}, "{my}: there is no %x[OFFSET,NAME] line in it"),
+        ({"my": "include\n"}, "{my}:1: expected %x[OFFSET,NAME] ... or B, found 'include'"),
+        ({"my": "include a b\n"}, "{my}:1: expected %x[OFFSET,NAME] ... or B, found 'include a b'"),
+        ({"my": "include a\n", "a": "%x[0,{words]\n"}, "{a}:1: "),
+    ],
+)
+def test_errors_of_included_templates_say_in_which_file(
+    tmp_path: Path, templates: dict[str, str], expected: str
+) -> None:
+    path = write(tmp_path, **templates)
+    with pytest.raises(TemplateError) as caught:
+        read_template(path, FEATURES)
+    wanted = expected.format(**{name: tmp_path / f"{name}.tpl" for name in ("my", "a", "b")})
+    assert str(caught.value)[: len(wanted)] == wanted
+
+
+def test_a_template_is_itself_by_any_path(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    path = write(tmp_path, my="%x[0,words]\ninclude other/../my\n")
+    with pytest.raises(TemplateError, match=r"my\.tpl:2: 'other/\.\./my' includes itself"):
+        read_template(path, FEATURES)
+
+
+def test_an_included_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, my="include a\n")
+    (tmp_path / "a.tpl").write_bytes(b"%x[0,words] # caf\xe9\n")
+    with pytest.raises(TemplateError, match=r"a\.tpl.*: cannot be read"):
+        read_template(path, FEATURES)
+
+
 # Which template a config means.
 
 

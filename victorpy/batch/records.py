@@ -6,6 +6,7 @@ import glob
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from victorpy.errors import DataError
@@ -28,7 +29,8 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find the pages that are meant: ``-`` or nothing is standard input, a directory all pages below it."""
     for name in list(inputs) or ["-"]:
         if name == "-":
-            yield Record("standard input", Path("stdin"), sys.stdin.buffer.read)
+            # Read once: what a method has learned from is cleaned afterwards.
+            yield Record("standard input", Path("stdin"), cache(sys.stdin.buffer.read))
         else:
             yield from _files(name)
 

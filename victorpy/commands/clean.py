@@ -30,7 +30,7 @@ from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.writers import open_writer
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.errors import ConfigError
+from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import load_method, method_names
@@ -130,8 +130,12 @@ def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[
     if arguments.site and is_tree(Path(arguments.site)):
         return use_tree(cleaner, Path(arguments.site), labelled)
     if not arguments.site and cleaner.labeller.learns_from is not LearnsFrom.SITE:
+        if labelled:
+            raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site has a use for it")
         return cleaner
     pages = list(find_records([arguments.site])) if arguments.site else records
+    if arguments.site and not any(page.file is None or page.file.exists() for page in pages):
+        raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
     warn = (lambda said: None) if arguments.quiet else (lambda said: tqdm.write(f"clean: {said}", file=sys.stderr))
     return learn_site(cleaner, pages, labelled, arguments.sample, warn)
 

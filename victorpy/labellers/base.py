@@ -11,12 +11,12 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 from victorpy.config import Config
-from victorpy.document import Document, Labelling
-from victorpy.errors import VictorError, suggest
+from victorpy.document import Document, Label, Labelling
+from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.registry import Registry
 
 LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
@@ -126,5 +126,21 @@ def first_pages(
     documents: Iterable[Document], labels: Labels, count: int
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
     """The first so many pages of a site, one at a time, each with its labels where they are known."""
-    known: Iterable[Sequence[str] | None] = repeat(None) if labels is None else labels
-    return islice(zip(documents, known, strict=labels is not None), count)
+    if count < 1:
+        raise ConfigError(f"a method that learns from a site needs pages of it: sample must be at least 1, not {count}")
+    for number, document in enumerate(islice(documents, count)):
+        if labels is not None and number >= len(labels):
+            raise DataError(f"there are labels for {len(labels)} pages and more pages: give None for those without")
+        known = None if labels is None else labels[number]
+        if known is not None:
+            _check_labels(document, known)
+        yield document, known
+
+
+def _check_labels(document: Document, labels: Sequence[str]) -> None:
+    page = document.url or document.source or "a page"
+    if len(labels) != len(document.blocks):
+        raise DataError(f"{page} has {len(document.blocks)} blocks and {len(labels)} labels")
+    unknown = sorted(set(labels) - set(Label))
+    if unknown:
+        raise DataError(f"{page}: label {unknown[0]!r} is not one of {', '.join(Label)}")

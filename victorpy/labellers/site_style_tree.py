@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 from victorpy.document import Document, Labelling
-from victorpy.errors import ConfigError, VictorError, suggest
+from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.tuning import Example, Trial, best_threshold
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike
-from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import StyleTree
 
 SAMPLE = 500
@@ -52,9 +51,6 @@ class SiteStyleTree(SiteLabeller):
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages, one at a time; those with labels choose the threshold."""
-        if self.styles not in STYLES:
-            names = ", ".join(STYLES)
-            raise ConfigError(f"sst: styles is one of {names}, not {self.styles!r}{suggest(self.styles, STYLES)}")
         tree = StyleTree(self.styles, self.virtual_leaves)
         examples = []
         for document, known in first_pages(documents, labels, self.sample):

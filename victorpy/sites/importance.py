@@ -41,6 +41,8 @@ class Judged:
     """The importance of what pages say there, on the pages where it is a leaf; 0 where it never is."""
     repeated: frozenset[str] = frozenset()
     """The features that pages repeat there; a block of nothing else is noise, as labels are of blocks."""
+    highest: float = 0.0
+    """The highest composite importance of it and all below: it is noisy for every threshold from here."""
     noisy: bool = False
     """It and all below are no more important than the threshold (figure 5)."""
     meaningful: bool = False
@@ -73,7 +75,8 @@ class Judgement:
         said = 0.0 if element.content is None else element.content.importance()
         repeated = frozenset[str]() if element.content is None else element.content.repeated(self.epsilon)
         found = Judged(node_importance(element), self._composite(element, said), said, repeated)
-        found.noisy = all(child.noisy for child in below) and found.composite <= self.t
+        found.highest = max([found.composite, *(child.highest for child in below)])
+        found.noisy = found.highest <= self.t
         found.meaningful = not found.noisy and all(child.meaningful for child in below)
         self._found[id(element)] = found
         return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from victorpy.document import Block, Document
 from victorpy.sites.content import link_features, words
 from victorpy.sites.importance import Judgement
@@ -9,26 +11,42 @@ from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 
+class Place(NamedTuple):
+    """How far down a block could be followed: the deepest element node around it, and whether it is the leaf."""
+
+    element: ElementNode
+    is_leaf: bool
+
+
 def leaves_of_blocks(tree: StyleTree, document: Document) -> list[ElementNode | None]:
     """The element node that each block of a page lies in as in a leaf; None where the page has a style of its own."""
-    found: list[ElementNode | None] = [None] * len(document.blocks)
+    return [place.element if place.is_leaf else None for place in places_of_blocks(tree, document)]
+
+
+def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
+    """Follow a page down the tree; where its style is not known, its blocks stay at the element that has it."""
+    found = [Place(tree.root, is_leaf=False)] * len(document.blocks)
     open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
     while open_nodes:
         element, node = open_nodes.pop()
         for block in node.blocks:
-            found[block] = element
-        open_nodes += _matching(tree, element, node)
+            found[block] = Place(element, is_leaf=True)
+        for child, below in _matching(tree, element, node):
+            if child is not None:
+                open_nodes.append((child, below))
+                continue
+            for block in (block for leaf in below.leaves() for block in leaf.blocks):
+                found[block] = Place(element, is_leaf=False)
     return found
 
 
-def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode, PageNode]]:
-    """The children of a page's node with the element nodes that they match."""
-    if tree.styles == "paper":
-        style = element.styles.get(tuple(child.key for child in node.children))
-        return [] if style is None else list(zip(style.elements, node.children, strict=True))
-    # Elements that are told apart by name are known even in a style that no page had before.
-    pairs = [(element.known.get(child.key), child) for child in node.children]
-    return [(known, child) for known, child in pairs if known is not None]
+def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode | None, PageNode]]:
+    """The children of a page's node with the element nodes that they match, None where there is none."""
+    if tree.styles != "paper":  # elements that are told apart by name are known even in a style that no page had before
+        return [(element.known.get(child.key), child) for child in node.children]
+    style = element.styles.get(tuple(child.key for child in node.children))
+    matched = [None] * len(node.children) if style is None else style.elements
+    return list(zip(matched, node.children, strict=True))
 
 
 def block_importances(tree: StyleTree, judgement: Judgement, document: Document) -> list[float]:
@@ -36,14 +54,14 @@ def block_importances(tree: StyleTree, judgement: Judgement, document: Document)
 
     Figure 7 stops at maximal noisy and meaningful nodes. A noisy one has only noisy leaves and a meaningful one none,
     so that it comes to the same to ask each block's leaf. A block in a style that the site does not have is possibly
-    meaningful, and wholly important.
+    meaningful, unless what has the style is noisy: it is as important as the most important of all below that.
     """
     found = []
-    for block, leaf in zip(document.blocks, leaves_of_blocks(tree, document), strict=True):
-        if leaf is None or leaf.content is None:
-            found.append(1.0)
+    for block, (element, is_leaf) in zip(document.blocks, places_of_blocks(tree, document), strict=True):
+        judged = judgement.of(element)
+        if not is_leaf or element.content is None:
+            found.append(judged.highest)
         else:
-            judged = judgement.of(leaf)
             found.append(0.0 if _repeats(document, block, judged.repeated) else judged.said)
     return found
 

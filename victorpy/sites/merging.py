@@ -2,7 +2,8 @@
 
 Two element nodes below the same parent are merged when their tags and display attributes are equal and the
 characteristic features of what pages say below them, those that at least `freq` of their pages have, overlap by
-`lam`. No page has two styles of one element, so that merging adds up what different pages said.
+`lam`. They are of different styles, and no page has two styles of one element, so that merging adds up what different
+pages said.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
 FREQ = 0.85
 LAM = 0.85
+
+MOST_COMPARED = 500
+"""Of the children of one element so many are compared with the others."""
 
 
 def merge_alike(tree: StyleTree, freq: float = FREQ, lam: float = LAM) -> None:
@@ -30,7 +34,9 @@ def _merge_children(parent: ElementNode, freq: float, lam: float) -> None:
     firsts: dict[tuple[str, str], list[ElementNode]] = {}
     for child in list(parent.children()):
         known = firsts.setdefault((child.tag, child.display), [])
-        for first in known:
+        for first in known[:MOST_COMPARED]:
+            if first.pages & child.pages:  # of the same style, or merged with one that is
+                continue
             if _overlap(characters[id(first)], characters[id(child)]) >= lam:
                 merge_element(first, child)
                 characters[id(first)] = _character(first, freq)

@@ -10,6 +10,7 @@ without their digits, and takes a run of siblings with the same name for one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from victorpy.document import Document
@@ -43,6 +44,13 @@ class PageNode:
         """The blocks of a leaf."""
         self.images: list[int] = []
         """The elements of a leaf that are images."""
+
+    def leaves(self) -> Iterator[PageNode]:
+        """All nodes without children, in order."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
 
 
 def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool = True) -> PageNode:

@@ -46,7 +46,9 @@ def load_tree(path: Path) -> StyleTree:
         tree = StyleTree(written["styles"], written["virtual_leaves"])
         tree.page_count = int(written["pages"])
         tree.root = _read(written["elements"])
-    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
+        if tree.root.page_count != tree.page_count:
+            raise ValueError("every page has the root")
+    except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RecursionError, zlib.error) as error:
         if isinstance(error, FileNotFoundError):
             raise
         raise ModelError(
@@ -65,21 +67,20 @@ def is_tree(path: Path) -> bool:
 
 
 class _Writer:
-    """Numbers element nodes as they are met, and writes each once."""
+    """Numbers element nodes as they are met, parents before children, and writes each once."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        self._written: list[Any] = []
+        self._met: list[ElementNode] = []
 
     def write(self, root: ElementNode) -> list[Any]:
         self._number(root)
-        return self._written
+        return [self._element(element) for element in self._met]  # more are met on the way
 
     def _number(self, element: ElementNode) -> int:
         if id(element) not in self._numbers:
-            number = self._numbers[id(element)] = len(self._written)
-            self._written.append(None)
-            self._written[number] = self._element(element)
+            self._numbers[id(element)] = len(self._met)
+            self._met.append(element)
         return self._numbers[id(element)]
 
     def _element(self, element: ElementNode) -> dict[str, Any]:
@@ -105,16 +106,25 @@ def _content(content: Content | None) -> Any:
 
 def _read(written: list[dict[str, Any]]) -> ElementNode:
     elements = [ElementNode(entry["tag"], entry["display"]) for entry in written]
-    for element, entry in zip(elements, written, strict=True):
+    for number, (element, entry) in enumerate(zip(elements, written, strict=True)):
         element.pages = int(entry["pages"], 16)
         for keys, pages, children in entry["styles"]:
-            style = StyleNode([elements[child] for child in children])
+            if len(keys) != len(children):
+                raise ValueError("a style names each of its elements")
+            style = StyleNode([_below(number, child, elements) for child in children])
             style.pages = int(pages, 16)
             element.styles[tuple((tag, display) for tag, display in keys)] = style
-        element.known = {(tag, display): elements[child] for tag, display, child in entry["known"]}
+        element.known = {(tag, display): _below(number, child, elements) for tag, display, child in entry["known"]}
         if entry["content"] is not None:
             element.content = _read_content(*entry["content"])
     return elements[0]
+
+
+def _below(number: int, child: int, elements: list[ElementNode]) -> ElementNode:
+    """A child; they are numbered behind their parents, so that no element can be below itself."""
+    if child <= number:
+        raise ValueError(f"element {child} is below {number}")
+    return elements[child]
 
 
 def _read_content(pages: str, sums: dict[str, Any]) -> Content:

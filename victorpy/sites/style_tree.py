@@ -10,11 +10,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from victorpy.document import Document
+from victorpy.errors import ConfigError, suggest
 from victorpy.sites.content import Content, image_features, link_features, words
-from victorpy.sites.page_tree import ROOT, Key, PageNode, page_tree
+from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
 """The share of names that elements of different pages must have in common to be the same."""
+
+MOST_KNOWN = 500
+"""Below a parent with more names than this (sites that were looked at have fifty) a new name is a new element: every
+new one would have to be compared with all."""
 
 
 class ElementNode:
@@ -69,6 +74,8 @@ class StyleTree:
     """The style tree of a site, to which pages are added one by one."""
 
     def __init__(self, styles: str = "modern", virtual_leaves: bool = True) -> None:
+        if styles not in STYLES:
+            raise ConfigError(f"styles is one of {', '.join(STYLES)}, not {styles!r}{suggest(styles, STYLES)}")
         self.styles = styles
         self.virtual_leaves = virtual_leaves
         self.root = ElementNode(ROOT, "")
@@ -113,8 +120,7 @@ class StyleTree:
         tags = Counter(tag for tag, _ in keys)
         for key in keys:
             if key not in parent.known:
-                found = _most_alike(parent, key) or (_only_one(parent, key[0]) if tags[key[0]] == 1 else None)
-                parent.known[key] = found or ElementNode(*key)
+                parent.known[key] = _known_as(parent, key, tags[key[0]] == 1) or ElementNode(*key)
         return [parent.known[key] for key in keys]
 
     def groups(self, node: PageNode) -> list[list[PageNode]]:
@@ -125,6 +131,13 @@ class StyleTree:
         for child in node.children:
             found.setdefault(child.key, []).append(child)
         return list(found.values())
+
+
+def _known_as(parent: ElementNode, key: Key, alone: bool) -> ElementNode | None:
+    """The element that a page has under a new name: the most alike, or the only one with its tag on either side."""
+    if len(parent.known) > MOST_KNOWN:
+        return None
+    return _most_alike(parent, key) or (_only_one(parent, key[0]) if alone else None)
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:

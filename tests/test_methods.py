@@ -1,0 +1,319 @@
+"""Methods by name: what is loaded, how parameters are set, and that every method labels every page."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sitepages import document, kept, own_labels, own_words, site
+
+from victorpy.cleaner import read_document
+from victorpy.config import load_config, read_config
+from victorpy.document import Document, Label
+from victorpy.errors import ConfigError, VictorError
+from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.labellers.everything import KeepEverything
+from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.sentence_entropy import SentenceEntropy
+from victorpy.labellers.site_style_tree import SiteStyleTree
+from victorpy.methods import MODELS, load_method, method_names, parse_settings
+
+ROOT = Path(__file__).parents[1]
+DATA = sorted((ROOT / "data").rglob("*.html"))
+UNTRAINED = [name for name in method_names() if name in LABELLERS and name not in MODELS]
+OF_SITES = [name for name in UNTRAINED if LABELLERS.get(name).learns_from is LearnsFrom.SITE]
+
+
+# Names.
+
+
+def test_the_methods_are_known_by_name() -> None:
+    assert {"crf", "hybrid", "everything", "sst", "sentence-entropy"} <= set(method_names())
+    assert method_names() == sorted(method_names())
+    assert {"everything", "sst", "sentence-entropy"} <= set(UNTRAINED)
+    assert {"sst", "sentence-entropy"} <= set(OF_SITES)
+
+
+def test_a_method_without_training_cuts_pages_at_block_level_tags() -> None:
+    cleaner = load_method("everything")
+    assert isinstance(cleaner.labeller, KeepEverything)
+    assert cleaner.config.cuts == load_config("blocks").cuts
+    assert cleaner.clean("<p>One <b>and</b> two</p><div>three</div>") == "One and two\n\nthree\n"
+
+
+def test_the_bundled_model_is_a_method() -> None:
+    cleaner = load_method("crf")
+    assert isinstance(cleaner.labeller, CRFLabeller)
+    assert cleaner.labeller.tables_ is not None
+
+
+def test_a_model_s_directory_is_a_method() -> None:
+    cleaner = load_method(str(ROOT / "victorpy" / "models" / "cleaneval"))
+    assert isinstance(cleaner.labeller, CRFLabeller)
+    assert cleaner.config.cuts == load_config("cleaneval").cuts
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("stt", "no method 'stt' (did you mean 'sst'?); there are: "),
+        ("sentence_entropy", "no method 'sentence_entropy' (did you mean 'sentence-entropy'?)"),
+        ("", "no method ''; there are: "),
+        ("data", "no method 'data'"),  # a directory that is no model
+    ],
+)
+def test_a_name_that_is_none_gets_the_names_that_are(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(VictorError) as caught:
+        load_method(name)
+    assert str(caught.value).startswith(said)
+    assert ", ".join(method_names()) in str(caught.value)
+    assert str(caught.value).endswith("or a model's path")
+
+
+# Parameters.
+
+
+def test_parameters_are_of_the_kind_that_they_are_by_default() -> None:
+    settings = ["t=0.25", "styles=paper", "virtual_leaves=no", "sample=7", "gamma=1"]
+    labeller = load_method("sst", settings).labeller
+    assert isinstance(labeller, SiteStyleTree)
+    shown = labeller.get_params()
+    assert {name: shown[name] for name in ("t", "styles", "virtual_leaves", "sample", "gamma")} == {
+        "t": 0.25,
+        "styles": "paper",
+        "virtual_leaves": False,
+        "sample": 7,
+        "gamma": 1.0,
+    }
+    assert isinstance(shown["gamma"], float)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("true", True), ("Yes", True), ("FALSE", False), ("no", False)], ids=str
+)
+def test_truth_is_written_in_words(value: str, expected: bool) -> None:
+    assert parse_settings("sst", SiteStyleTree, [f"virtual_leaves={value}"]) == {"virtual_leaves": expected}
+
+
+def test_the_last_of_two_settings_counts_and_a_value_may_have_an_equals_sign() -> None:
+    assert parse_settings("sst", SiteStyleTree, ["t=0.1", "t=0.2", "styles=a=b"]) == {"t": 0.2, "styles": "a=b"}
+
+
+def test_a_parameter_without_a_default_is_a_number() -> None:
+    assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "said"),
+    [
+        ("sst", "t", r"sst: 't' sets no parameter.*; it has: t=0\.4, gamma=0\.9, epsilon=0\.01, styles=modern"),
+        ("sst", "", r"sst: '' sets no parameter"),
+        ("sst", "=3", r"sst: '=3' sets no parameter"),
+        ("sst", "gama=0.5", r"sst: 'gama=0\.5' sets no parameter \(did you mean 'gamma'\?\)"),
+        ("sst", "t=high", r"sst: t=high: expected a value like 0\.4"),
+        ("sst", "t=", r"sst: t=: expected a value like 0\.4"),
+        ("sst", "sample=3.5", r"sst: sample=3\.5: expected a value like 500"),
+        ("sst", "virtual_leaves=maybe", r"sst: virtual_leaves=maybe: expected a value like True"),
+        ("sst", "virtual_leaves=1", r"sst: virtual_leaves=1: expected a value like True"),
+        ("sentence-entropy", "t=0.5", r"sentence-entropy: 't=0\.5' sets no parameter; it has: T=0\.9"),
+        ("everything", "t=0.5", r"everything: 't=0\.5' sets no parameter; it has: none"),
+        ("crf", "c2=1", r"the method 'crf' is a trained model and has no parameters to set: c2=1"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_said(name: str, setting: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_method(name, [setting])
+
+
+@pytest.mark.parametrize("name", UNTRAINED)
+def test_every_method_can_be_made_from_its_own_parameters(name: str) -> None:
+    labeller = load_method(name).labeller
+    again = type(labeller)(**labeller.get_params())
+    assert repr(again) == repr(labeller)
+
+
+# Every method labels every page.
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Document]:
+    config = load_config("blocks")
+    return [read_document(path.read_bytes(), config, source=path.name) for path in DATA]
+
+
+@pytest.mark.parametrize("name", UNTRAINED)
+def test_a_method_labels_every_block_of_every_page(name: str, pages: list[Document]) -> None:
+    seen = [page for page in pages if page.source.startswith(("courier", "pike"))]
+    labeller = load_method(name).at_site(seen).labeller
+    empty = document("")
+    for page in [*pages, empty]:
+        labels = labeller.label(page).labels
+        assert len(labels) == len(page.blocks)
+        assert set(labels) <= set(Label)
+    assert labeller.predict(seen[:2]) == [[str(label) for label in labeller.label(page).labels] for page in seen[:2]]
+
+
+@pytest.mark.parametrize("name", OF_SITES)
+def test_a_method_for_sites_drops_what_a_site_repeats_and_keeps_what_pages_say(name: str) -> None:
+    pages = site(10)
+    labeller = load_method(name).at_site(pages).labeller
+    found = [kept(labeller.label(page).labels) for page in pages]
+    own = [own_words(page) for page in pages]
+    blocks = list(zip(itertools.chain(*found), itertools.chain(*own), strict=True))
+    assert blocks.count((False, False)) > blocks.count((True, False))
+    # RTDM sees structure alone, and takes articles of the same structure for template too.
+    assert blocks.count((True, True)) > (0 if name == "rtdm" else blocks.count((False, True)))
+
+
+@pytest.mark.parametrize("name", OF_SITES)
+def test_nothing_can_be_learned_from_no_pages(name: str) -> None:
+    with pytest.raises(VictorError):
+        load_method(name).labeller.fit([])
+
+
+@pytest.mark.parametrize("name", OF_SITES)
+def test_a_method_for_sites_asks_for_pages_first(name: str) -> None:
+    with pytest.raises(VictorError, match="fit"):
+        load_method(name).labeller.label(document("<p>tea</p>"))
+
+
+@pytest.mark.parametrize("name", [name for name in UNTRAINED if name not in OF_SITES])
+def test_a_method_that_needs_the_page_alone_is_the_same_at_every_site(name: str) -> None:
+    cleaner = load_method(name)
+    assert cleaner.labeller.at_site(site(2)) is cleaner.labeller
+    assert cleaner.labeller.fit([]) is cleaner.labeller
+
+
+# At a site.
+
+
+@pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
+def test_a_method_at_a_site_is_another_and_the_first_one_stays(name: str) -> None:
+    cleaner = load_method(name, ["sample=4"])
+    at_site = cleaner.at_site(site(6))
+    assert at_site.labeller is not cleaner.labeller
+    assert at_site.labeller.get_params() == cleaner.labeller.get_params()
+    assert at_site.config is cleaner.config
+    assert isinstance(at_site.labeller, SiteStyleTree | SentenceEntropy)
+    assert at_site.labeller.tree_ is not None
+    assert at_site.labeller.tree_.page_count == 4
+    with pytest.raises(VictorError):
+        cleaner.labeller.label(site(1)[0])
+
+
+def test_pages_and_labels_go_together() -> None:
+    pages = site(4)
+    labels: list[Sequence[str] | None] = [own_labels(pages[0]), None, None, None]
+    assert [known for _, known in first_pages(pages, labels, 3)] == [labels[0], None, None]
+    assert [known for _, known in first_pages(pages, None, 10)] == [None] * 4
+
+
+@pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
+def test_labels_for_fewer_pages_than_there_are_are_refused(name: str) -> None:
+    pages = site(3)
+    with pytest.raises(VictorError, match="labels"):
+        load_method(name).at_site(pages, [own_labels(pages[0])])
+
+
+@pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
+@pytest.mark.parametrize("labels", [["other"], ["nonsense"] * 100], ids=["too few", "unknown"])
+def test_labels_that_are_not_those_of_the_page_are_refused(name: str, labels: list[str]) -> None:
+    pages = site(2)
+    with pytest.raises(VictorError, match="label"):
+        load_method(name).at_site(pages, [labels[: len(pages[0].blocks)], None])
+
+
+# What kind of content a block is, told by its markup.
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h1>a</h1><p>b</p><ul><li>c</ul>", "header paragraph list"),
+        ("<p>a<br>b</p>", "paragraph continuation"),
+        ("<p>a<br><br>b</p>", "paragraph paragraph"),
+        ("<dl><dt>a<dd>b</dl>", "list list"),
+        ("<h2><b>a</b> b</h2>", "header"),
+        ("", ""),
+    ],
+)
+def test_kinds_of_kept_blocks(html: str, expected: str) -> None:
+    page = document(html)
+    assert " ".join(label_kept(page, [True] * len(page.blocks)).labels) == expected
+
+
+def test_what_goes_on_after_noise_begins_anew() -> None:
+    page = document("<p>a<br>b<br>c</p>")
+    assert list(label_kept(page, [True, False, True]).labels) == ["paragraph", "other", "paragraph"]
+    with pytest.raises(ValueError, match="zip"):
+        label_kept(page, [True])
+
+
+# A CRF that asks what the site repeats.
+
+
+@pytest.fixture(scope="module")
+def site_crf(tmp_path_factory: pytest.TempPathFactory) -> CRFLabeller:
+    directory = tmp_path_factory.mktemp("config")
+    (directory / "my.tpl").write_text("%x[0,site.text-share]\n%x[0,words]\n")
+    (directory / "my.conf").write_text(
+        "include blocks\ncrf-features: site.text-share words\n"
+        "feature-site.text-share-values: -1 0 0.5\nfeature-words-values: 0 3 6\n"
+        "crf-algorithm: lbfgs\ncrf-param-c2: 0.01\n"
+    )
+    config = read_config(directory / "my.conf")
+    pages = site(8)
+    labeller = CRFLabeller(config)
+    return labeller.fit([_of_one_site(page) for page in pages], [own_labels(page) for page in pages])
+
+
+def _of_one_site(page: Document) -> Document:
+    return replace(page, url="http://courier.example/page")
+
+
+def test_a_crf_learns_what_the_sites_of_its_pages_repeat(site_crf: CRFLabeller) -> None:
+    assert site_crf.uses_site
+    pages = site(8, "shop", first=20)  # another site: its words are as many, only what it repeats tells them apart
+    at_site = site_crf.at_site(pages)
+    assert at_site is not site_crf
+    right = at_site.score(pages, [own_labels(page) for page in pages])
+    alone = site_crf.score(pages, [own_labels(page) for page in pages])
+    assert right > 0.9
+    assert right > alone
+
+
+def test_a_crf_shows_what_it_knows_of_the_site(site_crf: CRFLabeller) -> None:
+    page = site(1)[0]
+    assert {shown["site.text-share"] for shown in site_crf.features(page)} == {"-1"}
+    assert {shown["site.text-share"] for shown in site_crf.at_site(site(3)).features(page)} == {"0", "0.5"}
+
+
+def test_one_page_of_a_site_tells_nothing_of_it(site_crf: CRFLabeller) -> None:
+    page = site(1)[0]
+    assert {shown["site.text-share"] for shown in site_crf.at_site([page]).features(page)} == {"-1"}
+
+
+def test_a_crf_that_asks_nothing_of_the_site_is_the_same_at_every_site() -> None:
+    labeller = load_method("crf").labeller
+    assert isinstance(labeller, CRFLabeller)
+    assert not labeller.uses_site
+    assert labeller.at_site(site(3)) is labeller
+
+
+def test_the_config_for_sites_asks_what_they_repeat() -> None:
+    assert CRFLabeller("site").uses_site
+    assert not CRFLabeller("default").uses_site
+
+
+def test_a_crf_needs_the_labels_of_all_pages() -> None:
+    pages = site(2)
+    with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
+        CRFLabeller("crf").fit(pages, [own_labels(pages[0]), None])
+    with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
+        CRFLabeller("crf").fit(pages)
