@@ -38,7 +38,16 @@ def learn_site(
     if len(chosen) + len(examples) < 2:
         raise DataError("a method that learns from a site needs at least two of its pages: give more, or --site DIR")
     documents = chain((example.document for example in examples), documents_of(chosen, cleaner.config, warn))
-    return cleaner.at_site(documents, [*(example.labels for example in examples), *(None for _ in chosen)])
+    labels = [*(example.labels for example in examples), *(None for _ in chosen)]
+    return _seeing(cleaner, sample).at_site(documents, labels)
+
+
+def _seeing(cleaner: Cleaner, sample: int) -> Cleaner:
+    """The method with its own limit of pages, where it has the usual one, set to what is asked for."""
+    parameters = cleaner.labeller.get_params()
+    if parameters.get("sample") != SAMPLE:
+        return cleaner
+    return Cleaner(type(cleaner.labeller)(**parameters | {"sample": sample}), cleaner.config)
 
 
 def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cleaner:

@@ -25,9 +25,6 @@ from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
 
-# So many pages of a site show what it repeats.
-SITE_SAMPLE = 500
-
 # Probabilities are rounded to what is worth reading, so that what is written reads back the same.
 DIGITS = 6
 
@@ -146,7 +143,7 @@ class CRFLabeller(Labeller):
         if not self.uses_site:
             return self
         changed = self.with_config(self.prepare().config)
-        changed.site_ = SiteStatistics(documents, SITE_SAMPLE)
+        changed.site_ = SiteStatistics(documents)
         return changed
 
     def label(self, document: Document) -> Labelling:

@@ -67,9 +67,11 @@ def block_importances(tree: StyleTree, judgement: Judgement, document: Document)
 
 
 def _repeats(document: Document, block: Block, repeated: frozenset[str]) -> bool:
-    """Whether all features of a block are among those that the pages repeat."""
-    return (
-        bool(repeated)
-        and repeated.issuperset(words(block.text))
-        and repeated.issuperset(link_features(document, block))
-    )
+    """Whether a block has features, and all of them are among those that the pages repeat."""
+    if not repeated:
+        return False
+    said = words(block.text)
+    if not repeated.issuperset(said):
+        return False
+    links = link_features(document, block)
+    return bool(said or links) and repeated.issuperset(links)

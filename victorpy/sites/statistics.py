@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 
 import numpy as np
 
@@ -22,11 +21,11 @@ _DIGITS = re.compile(r"\d+")
 class SiteStatistics:
     """Counts what pages of a site have in common; pages are added one by one."""
 
-    def __init__(self, documents: Iterable[Document] = (), sample: int | None = None) -> None:
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._tree = StyleTree()
         self._texts: Counter[int] = Counter()
         self._judgement: Judgement | None = None
-        for document in islice(documents, sample):
+        for document in documents:
             self.add(document)
 
     @property
