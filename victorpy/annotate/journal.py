@@ -1,7 +1,7 @@
 """Never losing work: a journal of everything that happens, a lock, and an annotation file that is always whole.
 
-Beside ``PAGE.anno`` lie two files. ``PAGE.anno.journal`` has a line of JSON for everything that happened, appended as it
-happens: a header with the page's digest and the labels that all began with, then changes, undos, redos and moves. A
+Beside ``PAGE.anno`` lie two files. ``PAGE.anno.journal`` has a line of JSON for everything that happened, appended as
+it happens: a header with the page's digest and the labels that all began with, then changes, undos, redos and moves. A
 session that is given them again stands where it stood, with its history. A last line that was not written to its end is
 no line. ``PAGE.anno.lock`` is held while the page is open, and says by whom.
 
@@ -113,7 +113,9 @@ def read_event(written: Sequence[Any]) -> Event:
         return Changed(Change(read, before, after, Action(Scope(scope), what, size)))
     if kind == "p":
         return Refreshed(_read_prediction(rest))
-    return {"u": Undone(), "r": Redone()}[kind]
+    if kind not in {"u", "r"}:
+        raise ValueError(f"nothing is called {kind!r}")
+    return Undone() if kind == "u" else Redone()
 
 
 @dataclass
@@ -126,6 +128,8 @@ class Recorded:
     events: list[Event] = field(default_factory=list)
     saves: list[str] = field(default_factory=list)
     """The digests of the annotation files that were written."""
+    is_ahead: bool = False
+    """Whether labels changed after the last annotation file was written."""
     good: int = 0
     """How many bytes of the file are whole lines."""
     damage: str = ""
@@ -156,8 +160,10 @@ def read_journal(content: bytes) -> Recorded:
             written = json.loads(line)
             if written[0] == "s":
                 recorded.saves.append(str(written[1]))
+                recorded.is_ahead = False
             else:
-                recorded.events.append(read_event(written))
+                recorded.events.append(event := read_event(written))
+                recorded.is_ahead |= not isinstance(event, Moved)
         except (ValueError, KeyError, TypeError, IndexError):
             recorded.damage = f"line {number} of {len(lines)} cannot be read"
             break
@@ -447,8 +453,7 @@ class Store:
         self._try(write_event(event))
         if not isinstance(event, Moved):
             self._carrier.carry(self._journal)
-            if self._due is None:
-                self._due = time.monotonic() + SAVE_AFTER
+            self.save_soon()
 
     def _try(self, written: list[Any]) -> None:
         assert self._journal is not None
@@ -457,6 +462,11 @@ class Store:
             self._error = ""
         except OSError as error:
             self._error = str(error.strerror or error)
+
+    def save_soon(self) -> None:
+        """Have the annotation written within a second."""
+        if self._due is None and self._journal is not None:
+            self._due = time.monotonic() + SAVE_AFTER
 
     def tick(self) -> None:
         """Called a few times a second: write the annotation if it is time, and try again what failed."""

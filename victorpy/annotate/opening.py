@@ -143,8 +143,8 @@ class _Opening:
         journal = self._journal(session, recorded)
         writer = AnnotationWriter(document, annotation.comments)
         store = Store(self._anno, session, writer, journal, self._lock)
-        if recorded is not None and self._anno.exists():
-            self._take_over_edits(session, recorded, annotation)
+        if recorded is not None:
+            self._bring_up_to_date(session, recorded, annotation, store)
         self._messages += document.losses
         return Opened(name, session, store, self._messages)
 
@@ -158,11 +158,14 @@ class _Opening:
         try:
             recorded = read_journal(content)
         except ValueError as error:
-            return self._reject(path, str(error)) if content else None
+            self._reject(path, str(error))
+            return None
         if recorded.digest != digest_of(document):
-            return self._reject(path, "it is of another page")
+            self._reject(path, "it is of another page")
+            return None
         if not self._anno.exists() and len(recorded.saves) > 1:
-            return self._reject(path, f"{self._anno.name} is gone, so all begins anew")
+            self._reject(path, f"{self._anno.name} is gone, so all begins anew")
+            return None
         if recorded.damage:
             kept = "" if self._lock is None else f"; a copy is {self._keep_copy(path, content).name}"
             self._messages.append(f"{path.name}: {recorded.damage}; what stands before it was read{kept}")
@@ -191,12 +194,16 @@ class _Opening:
             recorded.good = len(content)
         return Journal.resume(path, recorded)
 
-    def _take_over_edits(self, session: Session, recorded: Recorded, annotation: Annotation) -> None:
-        """Where the file was changed since by other means, it is right; one that was just not written yet is not."""
-        if digest_of_file(self._anno.read_bytes()) in recorded.saves[-2:]:
-            return
-        if not recorded.saves and not self._differs_from_start(recorded, annotation):
-            return
+    def _bring_up_to_date(self, session: Session, recorded: Recorded, annotation: Annotation, store: Store) -> None:
+        """Where the file was changed since by other means, it is right; where it is behind, it will be written."""
+        found = digest_of_file(self._anno.read_bytes()) if self._anno.exists() else ""
+        ours = found in recorded.saves[-2:] if recorded.saves else not self._differs_from_start(recorded, annotation)
+        if found and not ours:
+            self._take_over_edits(session, annotation)
+        elif found != (recorded.saves or [""])[-1] or recorded.is_ahead:
+            store.save_soon()
+
+    def _take_over_edits(self, session: Session, annotation: Annotation) -> None:
         labels = [
             label if probability is None or label is not predicted else None
             for label, probability, predicted in zip(

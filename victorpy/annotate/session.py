@@ -319,7 +319,7 @@ class Session:
         ]
 
     def _container_stops(self, number: int) -> list[int]:
-        """Where the block-level elements around a block end, innermost first, as far as each holds more than the last."""
+        """Where the block-level elements around a block end, innermost first, each with more in it than the last."""
         elements = self.document.elements
         element = self.document.blocks[number].element
         stops: list[int] = []
