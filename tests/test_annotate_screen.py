@@ -131,6 +131,13 @@ def test_moving_searching_and_selecting(tmp_path):
         terminal.wait_for("block 59 of")
         terminal.type("page down")
         terminal.wait_for(lambda here: "block 59" not in here.lines[0])
+        terminal.type("g", "5", "3", "enter")
+        terminal.wait_for("block 53 of")
+        terminal.type("'")
+        terminal.wait_for("Type the letter")
+        top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
+        terminal.type("a")
+        terminal.wait_for(lambda here: top in next(line for line in here.lines if line.startswith("►")))
         terminal.type("g", "5", "3", "enter", "r")
         terminal.wait_for("4 blocks selected")
         terminal.type("esc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from victorpy.annotate.colours import label_look, text_look
@@ -18,6 +19,7 @@ Row = list[Cell]
 _SECTIONS = frozenset("nav header footer aside main article section form table ul ol dl dialog figure".split())
 _SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
 _END = "end"
+_JUMPS = ascii_lowercase + ascii_uppercase
 _AHEAD = 3
 """So many lines are kept visible around the cursor's block, where there are so many."""
 _MOST_KEPT = 2_000
@@ -49,6 +51,8 @@ class BlockPane:
         self._shown: dict[int, Shown] = {}
         self._numbers: list[int] = []
         self._digits = len(str(max(len(session), 1)))
+        self.shows_letters = False
+        """Whether letters stand in the place of numbers, to go to a block by one of them."""
 
     @property
     def gutter(self) -> int:
@@ -71,7 +75,8 @@ class BlockPane:
         self._numbers = []
         number, skip = self._top, self._skip
         while len(rows) < height and number < len(self.session):
-            drawn = self._draw(number, selected)[skip:]
+            letter = _JUMPS[number - self._top] if self.shows_letters and number - self._top < len(_JUMPS) else ""
+            drawn = self._draw(number, selected, letter)[skip:]
             rows += drawn
             self._numbers += [number] * len(drawn)
             number, skip = number + 1, 0
@@ -80,6 +85,12 @@ class BlockPane:
     def number_at(self, row: int) -> int | None:
         """Which block stands in a row of what was drawn last."""
         return self._numbers[row] if 0 <= row < len(self._numbers) else None
+
+    def number_of(self, letter: str) -> int | None:
+        """Which block on the screen has a letter."""
+        visible = list(dict.fromkeys(self._numbers))
+        at = _JUMPS.find(letter)
+        return visible[at] if 0 <= at < len(visible) else None
 
     # Moving by screens
 
@@ -156,7 +167,7 @@ class BlockPane:
             ready = self._ready[number] = _Lines(self._rules.get(number, ""), shown.mark, 2 * shown.indent, lines)
         return ready
 
-    def _draw(self, number: int, selected: set[int]) -> list[Row]:
+    def _draw(self, number: int, selected: set[int], letter: str) -> list[Row]:
         ready = self._lines(number)
         label = self.session.label(number)
         rows: list[Row] = []
@@ -164,6 +175,8 @@ class BlockPane:
             rows.append(self._rule(ready.rule))
         for line, spans in enumerate(ready.lines):
             row = self._gutter(number, label, selected, first=line == 0)
+            if letter and line == 0:
+                row[0] = ("gutter selected", letter.center(len(row[0][1])))
             mark = ready.mark if line == 0 else " " * width_of(ready.mark)
             row.append((text_look(label, "mark"), " " * ready.indent + mark))
             row += [(text_look(label, span.look), span.text) for span in spans]

@@ -49,8 +49,8 @@ SAVE_AFTER = 0.4
 MOST_MOVES = 5_000
 """A journal with more moves of the cursor than this is written anew when it is opened, without them."""
 
-_LETTERS = {label: label[0] for label in Label}
-_LABELS: dict[str, Label | None] = {UNLABELLED: None} | {letter: label for label, letter in _LETTERS.items()}
+_LABELS: dict[str, Label | None] = {UNLABELLED: None, **{label[0]: label for label in Label}}
+_WRITTEN = {label: letter for letter, label in _LABELS.items()}
 
 
 def digest_of(document: Document) -> str:
@@ -70,7 +70,7 @@ def digest_of_file(content: bytes) -> str:
 
 
 def _write_labels(labels: Iterable[Label | None]) -> str:
-    return "".join(UNLABELLED if label is None else _LETTERS[label] for label in labels)
+    return "".join(map(_WRITTEN.__getitem__, labels))
 
 
 def _read_labels(letters: str) -> tuple[Label | None, ...]:
@@ -92,7 +92,7 @@ def write_event(event: Event) -> list[Any]:
         case Moved(cursor):
             return ["m", cursor]
         case Changed(change):
-            runs = [[run.start, run.stop, _write_labels([run.old]), _write_labels([run.new])] for run in change.runs]
+            runs = [[start, stop, _WRITTEN[old], _WRITTEN[new]] for start, stop, old, new in change.runs]
             return ["c", runs, change.before, change.after, list(change.action)]
         case Undone():
             return ["u"]

@@ -82,6 +82,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("page-up", ("page up", "ctrl b"), "a screen up"),
         Binding("first", ("home",), "first block"),
         Binding("last", ("end", "G"), "last block"),
+        Binding("jump", ("'",), "show a letter before every block on the screen: type it to go there"),
         Binding("next-uncertain", ("w",), "next block that the model is not sure of"),
         Binding("previous-uncertain", ("W",), "previous one"),
         Binding("next-undecided", ("e",), "next block that nobody has decided on"),

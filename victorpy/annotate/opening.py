@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +45,18 @@ class Opened:
     """What the person should know of it."""
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Make many objects that stay, and spare Python's garbage collector the search through them, then and later."""
+    gc.unfreeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def journal_of(anno: Path) -> Path:
     """Where an annotation's journal lies."""
     return anno.with_name(f"{anno.name}.journal")
@@ -58,7 +72,7 @@ def open_page(
 ) -> Opened:
     """Open a page to annotate it: from its annotation file, or where there is none from the page itself."""
     anno = anno.resolve()  # a link stays a link: the file that it names is written
-    with _Opening(anno, read_only) as opening:
+    with without_collector(), _Opening(anno, read_only) as opening:
         annotation = load_annotation(anno, config.cuts) if anno.exists() else _blank(page, anno, config)
         return opening.open(annotation, config, predict, name=str(page or anno))
 

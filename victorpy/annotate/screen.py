@@ -204,6 +204,8 @@ class App:
             if prompt.key(key):
                 self._prompt = None if self._prompt is prompt else self._prompt
             return
+        if self._views[-1].take_key(key):
+            return
         action = self.keys.action_of.get(key)
         if action == "redraw" and self._loop is not None:
             self._loop.screen.clear()

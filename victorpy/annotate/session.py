@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 from victorpy.document import Document, Label
@@ -427,10 +426,11 @@ class Session:
         return min(last + 1, len(self) - 1)
 
     def _put(self, runs: Iterable[tuple[int, int, Label | None]]) -> None:
+        given = self.given
         for start, stop, label in runs:
-            before = sum(given is not None for given in self.given[start:stop])
-            self.given[start:stop] = [label] * (stop - start)
-            self._decided += (0 if label is None else stop - start) - before
+            for number in range(start, stop):
+                self._decided += (label is not None) - (given[number] is not None)
+                given[number] = label
         self.version += 1
 
     # Undo and redo
@@ -510,7 +510,15 @@ def _merge(kept: Sequence[bool], old: Sequence[T], new: Sequence[T]) -> tuple[T,
 
 def _runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
     """Join neighbours that change alike; what stays as it is falls out."""
-    differing = [(number, old, new) for number, old, new in changes if old is not new]
-    for (_, old, new), group in groupby(enumerate(differing), lambda item: (item[1][0] - item[0], *item[1][1:])):
-        numbers = [number for _, (number, _, _) in group]
-        yield Run(numbers[0], numbers[-1] + 1, old, new)
+    start = stop = -1
+    before: Label | None = None
+    after: Label | None = None
+    for number, old, new in changes:
+        if number == stop and old is before and new is after:
+            stop += 1
+            continue
+        if before is not after:
+            yield Run(start, stop, before, after)
+        start, stop, before, after = number, number + 1, old, new
+    if before is not after:
+        yield Run(start, stop, before, after)

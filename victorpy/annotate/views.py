@@ -69,6 +69,10 @@ class View(ABC):
     def act(self, action: str) -> bool:
         """Do something; the answer is whether it is something that can be done here."""
 
+    def take_key(self, key: str) -> bool:
+        """Take a key that stands for itself; the answer is whether it does."""
+        return False
+
     def click(self, column: int, row: int) -> None:  # noqa: B027  (most views have nothing to do)
         """Take a click into the body."""
 
@@ -244,6 +248,7 @@ class PageView(View):
             "page-up": lambda: self._page(-1),
             "first": lambda: session.move(0),
             "last": lambda: session.move(len(session) - 1),
+            "jump": self._show_letters,
             "next-uncertain": lambda: self._jump(session.is_uncertain, 1, "The model is sure of all that is undecided"),
             "previous-uncertain": lambda: self._jump(session.is_uncertain, -1, "The model is sure of all that is left"),
             "next-undecided": lambda: self._jump(session.is_undecided, 1, "All blocks are decided"),
@@ -332,6 +337,20 @@ class PageView(View):
             self.desk.say("This is the only one")
         elif (number - before) * step < 0:
             self.desk.say("On from the top" if step > 0 else "On from the end")
+
+    def _show_letters(self) -> None:
+        self._blocks.shows_letters = True
+        self.desk.say("Type the letter of the block to go to")
+
+    def take_key(self, key: str) -> bool:
+        """While letters are shown, go to the block of one."""
+        if not self._blocks.shows_letters:
+            return False
+        self._blocks.shows_letters = False
+        number = self._blocks.number_of(key) if len(key) == 1 else None
+        if number is not None:
+            self.session.move(number)
+        return True
 
     def _search(self, pattern: str) -> None:
         self.session.pattern = pattern or self.session.pattern
