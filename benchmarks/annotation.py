@@ -28,7 +28,7 @@ from terminal import Terminal
 from victorpy.anno import AnnotationWriter, load_anno, load_annotation
 from victorpy.annotate.journal import Journal, Store
 from victorpy.annotate.keys import Keys
-from victorpy.annotate.opening import Opened
+from victorpy.annotate.opening import Opened, without_collector
 from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.screen import App, canvas_of
 from victorpy.annotate.session import Prediction, Scope, Session
@@ -209,7 +209,8 @@ def measure_redraw() -> None:
     print("| blocks | median | 95 of 100 | longest | key of the longest |\n|--:|--:|--:|--:|---|")
     config = load_config("blocks")
     for count in (5_000, 50_000):
-        document = read_document(page_of(count), config)
+        with without_collector():  # as the program does
+            document = read_document(page_of(count), config)
         blocks = len(document.blocks)
         prediction = Prediction((Label.HEADER, Label.PARAGRAPH) * (blocks // 2), (0.9, 0.7) * (blocks // 2))
         session = Session(document, prediction, block_level=config.cuts.block_level)

@@ -120,6 +120,7 @@ class Terminal:
             if time.monotonic() > stop:
                 raise TimeoutError(f"not on the screen after {seconds} s: {wanted}\n{self.text}")
             self.read()
+        self.settle(0.02)  # the rest of what is being drawn
 
     def settle(self, seconds: float = 0.25) -> None:
         """Wait until the program has written nothing for some time."""

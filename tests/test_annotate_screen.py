@@ -13,16 +13,20 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from terminal import Terminal
 
-from victorpy.anno import load_annotation
+from victorpy.anno import AnnotationWriter, load_annotation
 from victorpy.annotate.blocks import BlockPane, text_of
 from victorpy.annotate.colours import palette
+from victorpy.annotate.journal import Store
 from victorpy.annotate.keys import GROUPS, Keys
+from victorpy.annotate.opening import Opened
 from victorpy.annotate.pages import INDEX, Pages
 from victorpy.annotate.panes import ResultPane
 from victorpy.annotate.retrain import Learned, Trainer
-from victorpy.annotate.screen import canvas_of
+from victorpy.annotate.screen import App, canvas_of
 from victorpy.annotate.session import Prediction, Session
 from victorpy.annotate.show import BOX, cut, fit, show_block, visible, width_of, wrap
 from victorpy.cleaner import read_document
@@ -71,7 +75,7 @@ def test_a_person_labels_a_page(page):
         terminal.wait_for("block 1 of 8")
         assert "0 decided 0 %" in terminal.lines[0]
         assert re.search(r"► ?1 \? +│ +• Home", terminal.text)
-        assert "# Tea" in terminal.text
+        assert "h1 Tea" in terminal.text
         assert "[hidden] Nobody sees me." in terminal.text
         assert "nav" in terminal.text
         terminal.type("o", "o", "o", "h", "p", "p", "o", "o")
@@ -137,7 +141,7 @@ def test_moving_searching_and_selecting(tmp_path):
         terminal.wait_for("Type the letter")
         top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
         terminal.type("a")
-        terminal.wait_for(lambda here: top in next(line for line in here.lines if line.startswith("►")))
+        terminal.wait_for(lambda here: any(line.startswith("►") and top in line for line in here.lines))
         terminal.type("g", "5", "3", "enter", "r")
         terminal.wait_for("4 blocks selected")
         terminal.type("esc")
@@ -376,6 +380,59 @@ def test_a_very_long_block_is_cut_for_the_screen():
     assert shown.endswith("194,999 more characters")
 
 
+def plain_app(page=PAGE):
+    document = read_document(page, CONFIG)
+    count = len(document.blocks)
+    session = Session(document, Prediction((Label.OTHER,) * count, (0.7,) * count), block_level=CONFIG.cuts.block_level)
+    app = App(Keys(), CONFIG)
+    app.show_page(Opened("page", session, Store(Path("page.anno"), session, AnnotationWriter(document), None, None)))
+    return app, session
+
+
+KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R"}), "z", "5", "backspace", "茶", "f7"])
+SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.one_of(KEYS, SIZES), max_size=40), st.sampled_from([PAGE, "", HOSTILE, "<p>" + "tea " * 900]))
+def test_no_keys_and_no_size_of_the_terminal_break_it(steps, page):
+    app, session = plain_app(page)
+    size = (80, 24)
+    for step in steps:
+        if isinstance(step, tuple):
+            size = step
+            app.mouse("mouse press", 1 + size[0] % 5, size[0] // 2, size[1] // 2)
+        else:
+            app.key(step)
+        rows, _ = app.draw(*size)
+        assert len(rows) == size[1]
+        assert canvas_of(rows, size[0]).cols() == size[0]
+        assert 0 <= session.cursor < max(len(session), 1)
+
+
+def test_work_is_saved_while_the_help_is_shown(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "?")
+        terminal.wait_for("All keys")
+        terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
+
+
+def test_a_file_that_cannot_be_written_is_said_there_and_at_the_end(page):
+    with annotate("--no-model", page, columns=160) as terminal:
+        terminal.wait_for("block 1 of 8")
+        page.with_suffix(".anno").mkdir()  # in its place nothing can be put
+        terminal.type("o")
+        terminal.wait_for("Nothing can be saved: Is a directory")
+        assert "NOT SAVED" in terminal.text
+        terminal.type("q")
+        assert terminal.end() == 1
+        assert "the last changes could not be saved: Is a directory" in terminal.text
+    page.with_suffix(".anno").rmdir()
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("1 decided")  # the journal has it
+
+
 # Keys of one's own
 
 
@@ -409,6 +466,14 @@ def test_keys_can_be_changed(tmp_path):
 def test_wrong_keys_are_named_with_their_place(tmp_path, line, said):
     with pytest.raises(ConfigError, match=re.escape(said)):
         Keys(config_of(tmp_path, line))
+
+
+def test_the_documentation_lists_every_action_and_its_keys():
+    written = (ROOT / "docs" / "annotation.md").read_text(encoding="utf-8")
+    for bindings in GROUPS.values():
+        for binding in bindings:
+            keys = " ".join(f"`{key}`" for key in Keys().shown(binding.action).split())
+            assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
 
 
 def test_a_key_of_ones_own_works_on_the_screen(page):

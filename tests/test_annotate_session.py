@@ -452,6 +452,29 @@ def test_an_annotation_that_was_deleted_begins_anew_and_the_journal_is_kept(plac
     again.store.close()
 
 
+def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, monkeypatch):
+    def refuse(path, content):
+        raise OSError(28, "No space left on device")
+
+    opened = opened_at(place)
+    opened.session.give(H)
+    opened.store.save()
+    while not opened.store.is_saved:
+        time.sleep(0.01)
+    opened.store.tick()
+    monkeypatch.setattr(journals, "write_atomically", refuse)
+    for label in (P, L, C):
+        opened.session.give(label)
+        opened.store.save()
+    state = state_of(opened.session)
+    assert "No space left" in opened.store.close()
+    monkeypatch.undo()
+    again = opened_at(place)
+    assert (state_of(again.session), again.messages) == (state, [])
+    again.store.close()
+    assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
+
+
 def test_comments_and_features_in_a_file_stay(place):
     opened = opened_at(place)
     opened.session.give(P)
@@ -488,6 +511,7 @@ def test_the_second_to_open_a_page_is_told_who_has_it(place):
     with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*--read-only"):
         opened_at(place)
     looking = opened_at(place, read_only=True)
+    assert looking.messages == ["This is to look at only: no change is kept"]
     looking.session.give(P)
     looking.store.save()
     looking.store.close()

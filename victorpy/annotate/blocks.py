@@ -195,7 +195,7 @@ class BlockPane:
         mark = "►" if here else "+" if number in selected else " "
         if not first:
             blank = " " * (self.gutter - 3)
-            return [(look, mark), ("gutter", blank), (look if here else "gutter", "│"), ("gutter", " ")]
+            return [(look, " "), ("gutter", blank), (look if here else "gutter", "│"), ("gutter", " ")]
         state = self.session.state(number)
         return [
             (look, f"{mark}{number + 1:>{self._digits}} "),

@@ -6,7 +6,8 @@ session that is given them again stands where it stood, with its history. A last
 no line. ``PAGE.anno.lock`` is held while the page is open, and says by whom.
 
 The annotation itself is written to a new file, which then takes the old one's place. Its digest goes into the journal
-before that, so that what is found later can be told from what somebody changed with another program.
+before that, and once more when it is done, so that what is found later can be told from what somebody changed with
+another program.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ class Recorded:
     given: tuple[Label | None, ...]
     events: list[Event] = field(default_factory=list)
     saves: list[str] = field(default_factory=list)
-    """The digests of the annotation files that were written."""
+    """The digests that the annotation file may have: of the last that is known to be written, and of those since."""
+    was_written: bool = False
+    """Whether an annotation file is known to have been written."""
     is_ahead: bool = False
     """Whether labels changed after the last annotation file was written."""
     good: int = 0
@@ -161,6 +164,9 @@ def read_journal(content: bytes) -> Recorded:
             if written[0] == "s":
                 recorded.saves.append(str(written[1]))
                 recorded.is_ahead = False
+            elif written[0] == "w":
+                recorded.saves = recorded.saves[recorded.saves.index(written[1]) :]
+                recorded.was_written = True
             else:
                 recorded.events.append(event := read_event(written))
                 recorded.is_ahead |= not isinstance(event, Moved)
@@ -259,7 +265,8 @@ def compact(recorded: Recorded, session: Session) -> bytes:
     start = Session(session.document, session.predicted, recorded.given)
     written = [write_event(Changed(change)) for change in (*done, *reversed(undone))]
     written += [write_event(Undone())] * len(undone)
-    written += [["s", digest] for digest in recorded.saves[-2:]]
+    written += [["s", digest] for digest in recorded.saves]
+    written += [["w", recorded.saves[0]]] if recorded.was_written else []
     written.append(write_event(Moved(session.cursor)))
     return journal_header(start) + b"".join(map(_write_line, written))
 
@@ -367,6 +374,8 @@ class _Carrier:
 
     def __init__(self) -> None:
         self.error = ""
+        self.written: bytes | None = None
+        """The file that was written last, until somebody has taken note of it."""
         self._wake = threading.Condition()
         self._journal: Journal | None = None
         self._file: tuple[Path, bytes] | None = None
@@ -408,6 +417,7 @@ class _Carrier:
                     journal.sync()
                 if file:
                     write_atomically(*file)
+                    self.written = file[1]
                 self.error = ""
             except OSError as error:
                 self.error = str(error.strerror or error)
@@ -476,10 +486,16 @@ class Store:
             with contextlib.suppress(OSError):
                 self._journal.retry()
                 self._error = ""
+        self._note_written()
         if self._carrier.error and self._due is None:
             self._due = time.monotonic() + 1
         if self._due is not None and time.monotonic() >= self._due and not self._carrier.is_busy:
             self.save()
+
+    def _note_written(self) -> None:
+        if self._carrier is not None and self._carrier.written is not None:
+            content, self._carrier.written = self._carrier.written, None
+            self._try(["w", digest_of_file(content)])
 
     def save(self) -> None:
         """Write the annotation now."""
@@ -496,6 +512,7 @@ class Store:
             if self._due is not None or self.error:
                 self.save()
             self._carrier.finish()
+            self._note_written()
             self._journal.close()
         if self._lock is not None:
             self._lock.release()

@@ -71,15 +71,16 @@ def open_page(
     page: Path | None, anno: Path, config: Config, predict: Predict | None = None, read_only: bool = False
 ) -> Opened:
     """Open a page to annotate it: from its annotation file, or where there is none from the page itself."""
+    name = str(page or anno)
     anno = anno.resolve()  # a link stays a link: the file that it names is written
     with without_collector(), _Opening(anno, read_only) as opening:
         annotation = load_annotation(anno, config.cuts) if anno.exists() else _blank(page, anno, config)
-        return opening.open(annotation, config, predict, name=str(page or anno))
+        return opening.open(annotation, config, predict, name)
 
 
 def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> Opened:
     """Open two people's annotations of one page, to decide between them."""
-    gold = gold.resolve()
+    name, gold = str(gold), gold.resolve()
     if gold in {first.resolve(), second.resolve()}:
         raise DataError(f"{gold.name}: what is decided goes into a file of its own, not over one of the two")
     one, other = (load_annotation(path, config.cuts) for path in (first, second))
@@ -90,7 +91,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
         if gold.exists():
             annotation = load_annotation(gold, config.cuts)
             _check_same_blocks(one.document, annotation.document, f"{first} and {gold}")
-        return opening.open(annotation, config, None, str(gold), (one.labels, other.labels))
+        return opening.open(annotation, config, None, name, (one.labels, other.labels))
 
 
 def _check_same_blocks(one: Document, other: Document, names: str) -> None:
@@ -160,6 +161,8 @@ class _Opening:
         if recorded is not None:
             self._bring_up_to_date(session, recorded, annotation, store)
         self._messages += document.losses
+        if self._lock is None:
+            self._messages.append("This is to look at only: no change is kept")
         return Opened(name, session, store, self._messages)
 
     def _recorded(self, document: Document) -> Recorded | None:
@@ -177,7 +180,7 @@ class _Opening:
         if recorded.digest != digest_of(document):
             self._reject(path, "it is of another page")
             return None
-        if not self._anno.exists() and len(recorded.saves) > 1:
+        if not self._anno.exists() and recorded.was_written:
             self._reject(path, f"{self._anno.name} is gone, so all begins anew")
             return None
         if recorded.damage:
@@ -211,7 +214,7 @@ class _Opening:
     def _bring_up_to_date(self, session: Session, recorded: Recorded, annotation: Annotation, store: Store) -> None:
         """Where the file was changed since by other means, it is right; where it is behind, it will be written."""
         found = digest_of_file(self._anno.read_bytes()) if self._anno.exists() else ""
-        ours = found in recorded.saves[-2:] if recorded.saves else not self._differs_from_start(recorded, annotation)
+        ours = found in recorded.saves if recorded.saves else not self._differs_from_start(recorded, annotation)
         if found and not ours:
             self._take_over_edits(session, annotation)
         elif found != (recorded.saves or [""])[-1] or recorded.is_ahead:

@@ -125,10 +125,10 @@ class PageListView(View):
         """Put the cursor on a page."""
         self.at = self.pages.entries.index(entry)
 
-    def tick(self) -> None:
-        """Look at some more pages."""
+    def tick(self, on_top: bool) -> None:
+        """Look at some more pages, as long as nobody is waiting for something else."""
         touched = self.at > 0
-        if self.pages.work(_AT_ONCE) and self.order != "name":
+        if on_top and self.pages.work(_AT_ONCE) and self.order != "name":
             self._sort(self.order, follow=touched)
 
     def close(self) -> None:

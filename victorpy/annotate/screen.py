@@ -65,6 +65,8 @@ class App:
         retrain: bool = False,
     ) -> None:
         self.keys = keys
+        self.failures: list[str] = []
+        """What went wrong and must not be missed."""
         self.signalled = 0
         """The signal that ended the program, if one did."""
         self._config = config
@@ -86,6 +88,11 @@ class App:
     def say(self, message: str) -> None:
         """Show a message until the next key."""
         self._message = message
+
+    def report(self, failure: str) -> None:
+        """Say what went wrong, also after the program has ended."""
+        self.failures.append(failure)
+        self.say(visible(failure))
 
     def ask(self, question: str, answer: Callable[[str], None], start: str = "") -> None:
         """Let the person type a line."""
@@ -301,7 +308,8 @@ class App:
     def _tick(self, loop: urwid.MainLoop, data: Any) -> None:
         try:
             if self._views:
-                self._views[-1].tick()
+                for view in self._views:
+                    view.tick(on_top=view is self._views[-1])
                 self._see_training()
                 status = (self._views[-1].top(120), self._message)
                 if status != self._status:

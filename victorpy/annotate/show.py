@@ -132,7 +132,7 @@ class Shown(NamedTuple):
 
 
 _INDENTING = frozenset(["ul", "ol", "dl", "dir", "menu", "blockquote", "table"])
-_HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+_HEADINGS = {f"h{level}": f"h{level} " for level in range(1, 7)}
 DEEPEST_INDENT = 5
 
 

@@ -31,6 +31,9 @@ class Desk(Protocol):
     def say(self, message: str) -> None:
         """Show a message until the next key."""
 
+    def report(self, failure: str) -> None:
+        """Say what went wrong, also after the program has ended."""
+
     def ask(self, question: str, answer: Callable[[str], None], start: str = "") -> None:
         """Let the person type a line."""
 
@@ -81,8 +84,8 @@ class View(ABC):
         for _ in range(_WHEEL):
             self.act("down" if step > 0 else "up")
 
-    def tick(self) -> None:  # noqa: B027  (most views have nothing to do)
-        """Called a few times a second."""
+    def tick(self, on_top: bool) -> None:  # noqa: B027  (most views have nothing to do)
+        """Called a few times a second, also while another view is on top."""
 
     def close(self) -> None:  # noqa: B027  (most views have nothing to do)
         """The view goes away."""
@@ -193,7 +196,8 @@ class PageView(View):
         shown = [(labels, "label"), (["confirm"], "confirm"), (["confirm-rest"], "the rest")]
         if self.session.choices:
             shown = [
-                (["take-first", "take-second"], "take"),
+                (["take-first"], "first"),
+                (["take-second"], "second"),
                 (["next-undecided"], "next"),
                 (labels, "label"),
             ]
@@ -399,7 +403,7 @@ class PageView(View):
         if not self._blocks.scroll_inside(step):
             self.session.move(self.session.cursor + step * _WHEEL)
 
-    def tick(self) -> None:
+    def tick(self, on_top: bool) -> None:
         """Save what is due."""
         self.opened.store.tick()
 
@@ -407,7 +411,7 @@ class PageView(View):
         """Save all, and let others have the page."""
         error = self.opened.store.close()
         if error:
-            self.desk.say(f"{self.opened.store.anno.name} could not be saved: {error}")
+            self.desk.report(f"{self.opened.store.anno}: the last changes could not be saved: {error}")
 
 
 def _nth(rows: list[Row], number: int) -> Row:

@@ -66,7 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         app.show_page(_open(arguments, config, predictor))
     app.run()
-    return 128 + app.signalled if app.signalled else 0
+    for failure in app.failures:
+        print(f"annotate: {failure}", file=sys.stderr)
+    return 128 + app.signalled if app.signalled else int(bool(app.failures))
 
 
 def _check(arguments: argparse.Namespace) -> None:
