@@ -134,14 +134,15 @@ def record(directory: Path) -> dict[str, list[Screen]]:
         terminal.wait_for(lambda here: "pages finished" in here.text and "not looked at" not in here.text, 120)
         pictures["pages"] = [see()]
         see("enter")
-        see("/", "Warehouse", "enter")
         see("w")
         pictures["selection"] = [see("r")]
         see("o")
+        see("/", "Scarfell", "enter")
         see("P")
         pictures["result"] = [see("tab", "tab")]
         pictures["facts"] = [see("f")]
         see("f", "u")
+        see("U")
         see("a")
         see("q")
     pictures["session"] = film
