@@ -69,6 +69,7 @@ class Terminal:
         try:
             if directory is not None:
                 os.chdir(directory)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whatever is ignored here is not in a terminal
             time.sleep(0.02)  # the size is set meanwhile
             os.execvpe(command[0], list(command), dict(os.environ if environment is None else environment))
         finally:
@@ -146,6 +147,11 @@ class Terminal:
     def _set_size(self, columns: int, lines: int) -> None:
         fcntl.ioctl(self._file, termios.TIOCSWINSZ, struct.pack("4H", lines, columns, 0, 0))
 
+    def hang_up(self) -> None:
+        """Close the window, with the program in it."""
+        os.close(self._file)
+        self._file = os.open(os.devnull, os.O_RDWR)  # nothing comes from there any more
+
     # How it ends
 
     def end(self, number: int | None = None, seconds: float = 30) -> int:
@@ -162,7 +168,8 @@ class Terminal:
                 break
             if time.monotonic() > stop:
                 os.kill(self.pid, signal.SIGKILL)
-                os.waitpid(self.pid, 0)
+                self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                os.close(self._file)
                 raise TimeoutError(f"it did not end within {seconds} s\n{self.text}")
             self.read(0.01)
         with contextlib.suppress(OSError):

@@ -575,6 +575,17 @@ def test_a_signal_that_ends_it_saves_all(page, number):
     assert not page.with_suffix(".anno.lock").exists()
 
 
+def test_a_window_that_is_closed_saves_all(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "p")
+        terminal.wait_for("2 decided")
+        terminal.hang_up()
+        assert terminal.end() != 0
+    assert labels_in(page.with_suffix(".anno")) == "op??????"
+    assert not page.with_suffix(".anno.lock").exists()
+
+
 def test_an_interrupt_saves_all(page):
     with annotate("--no-model", page) as terminal:
         terminal.wait_for("block 1 of 8")

@@ -399,6 +399,19 @@ def test_a_journal_damaged_in_the_middle_gives_what_stands_before_and_is_kept(pl
     again.store.close()
 
 
+@pytest.mark.parametrize("line", [b'["c",[[5,99,"?","p"]],0,1,["one","paragraph",1]]', b'["p","oo",[]]', b'["c"]'])
+def test_a_line_of_blocks_that_are_not_there_is_damage(place, line):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    with journal_of(place).open("ab") as file:
+        file.write(line + b"\n")
+    again = opened_at(place)
+    assert "cannot be read" in again.messages[0]
+    assert again.session.decided == 1
+    again.store.close()
+
+
 @pytest.mark.parametrize("content", [b"\n", b"{}\n", b"no json\n", b'{"victor-journal":99}\n', b"[]\n", b"7\n"])
 def test_a_file_that_is_no_journal_is_set_aside(place, content):
     journal_of(place).write_bytes(content)
@@ -667,6 +680,9 @@ def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
     again = open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "gold.anno", CONFIG)
     assert (state_of(again.session), again.messages) == (state_of(session), [])
     again.store.close()
+    alone = open_page(None, tmp_path / "gold.anno", CONFIG)
+    assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
+    alone.store.close()
 
 
 def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from victorpy.annotate.colours import label_look, text_look
 from victorpy.annotate.session import Session, State
-from victorpy.annotate.show import Shown, Span, cut, fit, lines_of, show_block, visible, width_of
+from victorpy.annotate.show import Span, cut, fit, lines_of, show_block, visible, width_of
 from victorpy.document import Label
 
 Cell = tuple[str, str]
@@ -48,7 +48,6 @@ class BlockPane:
         self._width = 0
         self._height = 1
         self._ready: dict[int, _Lines] = {}
-        self._shown: dict[int, Shown] = {}
         self._numbers: list[int] = []
         self._digits = len(str(max(len(session), 1)))
         self.shows_letters = False

@@ -24,7 +24,6 @@ def palette() -> list[Entry]:
     """All looks by name."""
     entries: list[Entry] = [
         ("bar", "white", "dark blue", "standout", "#fff", "#035"),
-        ("bar strong", "yellow", "dark blue", "standout,bold", "#ff8,bold", "#035"),
         ("message", "black", "brown", "standout", "#000", "#fd8"),
         ("error", "white", "dark red", "standout,bold", "#fff,bold", "#a00"),
         ("rule", _PLAIN, _PLAIN, _PLAIN, "g50", _PLAIN),

@@ -155,6 +155,8 @@ def read_journal(content: bytes) -> Recorded:
         if header["victor-journal"] != FORMAT:
             raise ValueError(f"its format is {header['victor-journal']}, and this program knows {FORMAT}")
         recorded = Recorded(header["digest"], _read_prediction(header["predicted"]), _read_labels(header["given"]))
+        if not len(recorded.given) == len(recorded.prediction.labels) == len(recorded.prediction.probabilities):
+            raise ValueError("its parts do not belong together")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
     recorded.good = len(lines[0]) + 1
@@ -168,13 +170,26 @@ def read_journal(content: bytes) -> Recorded:
                 recorded.saves = recorded.saves[recorded.saves.index(written[1]) :]
                 recorded.was_written = True
             else:
-                recorded.events.append(event := read_event(written))
+                event = read_event(written)
+                if not _fits(event, len(recorded.given)):
+                    raise ValueError("it is of blocks that are not there")
+                recorded.events.append(event)
                 recorded.is_ahead |= not isinstance(event, Moved)
         except (ValueError, KeyError, TypeError, IndexError):
             recorded.damage = f"line {number} of {len(lines)} cannot be read"
             break
         recorded.good += len(line) + 1
     return recorded
+
+
+def _fits(event: Event, count: int) -> bool:
+    """Whether an event is of a page with so many blocks."""
+    match event:
+        case Changed(change):
+            return all(0 <= run.start < run.stop <= count for run in change.runs) and 0 <= change.after < count
+        case Refreshed(prediction):
+            return len(prediction.labels) == len(prediction.probabilities) == count
+    return True
 
 
 def _write_line(written: Any) -> bytes:

@@ -177,7 +177,7 @@ class _Opening:
         except ValueError as error:
             self._reject(path, str(error))
             return None
-        if recorded.digest != digest_of(document):
+        if recorded.digest != digest_of(document) or len(recorded.given) != len(document.blocks):
             self._reject(path, "it is of another page")
             return None
         if not self._anno.exists() and recorded.was_written:

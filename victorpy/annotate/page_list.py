@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from victorpy.annotate import ORDERS
 from victorpy.annotate.blocks import Row
-from victorpy.annotate.pages import ORDERS, Entry, Pages
+from victorpy.annotate.pages import Entry, Pages
 from victorpy.annotate.show import fit, visible
 from victorpy.annotate.views import Desk, HelpView, View
 

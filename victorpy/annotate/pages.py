@@ -25,7 +25,6 @@ from victorpy.errors import DataError, VictorError
 
 INDEX = ".victor-annotate.json"
 FORMAT = 1
-ORDERS = ("name", "uncertainty", "progress")
 
 
 @dataclass

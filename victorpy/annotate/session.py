@@ -407,8 +407,8 @@ class Session:
             return self.label(number)
         if what == CLEAR:
             return None
-        if what in {TAKE_FIRST, TAKE_SECOND} and self.choices:
-            return self.choices[what == TAKE_SECOND][number] or self.given[number]
+        if what in {TAKE_FIRST, TAKE_SECOND}:  # where there are no two annotations any more, nothing can be taken
+            return (self.choices[what == TAKE_SECOND][number] if self.choices else None) or self.given[number]
         return Label(what)
 
     def _next_place(self, selection: Selection, what: str) -> int:

@@ -17,16 +17,19 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from victorpy.anno import MAGIC
+from victorpy.annotate import ORDERS
 from victorpy.annotate.keys import Keys
-from victorpy.annotate.opening import Opened, open_adjudication, open_page
-from victorpy.annotate.pages import ORDERS, Pages
 from victorpy.annotate.predictor import Predictor
 from victorpy.cleaner import Cleaner
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model import DEFAULT, find_model
+
+if TYPE_CHECKING:
+    from victorpy.annotate.opening import Opened
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
     keys = Keys(load_config(arguments.config) if arguments.config else config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("this is a full-screen program: it has to be started in a terminal")
-    from victorpy.annotate.screen import App  # urwid is needed from here on, and by no other command
+    if sys.platform == "win32":
+        raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
+    from victorpy.annotate.pages import Pages  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotate.screen import App
 
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
     if not arguments.adjudicate and arguments.pages[0].is_dir():
@@ -100,6 +106,8 @@ def _is_annotation(path: Path) -> bool:
 
 
 def _open(arguments: argparse.Namespace, config: Config, predictor: Predictor | None) -> Opened:
+    from victorpy.annotate.opening import open_adjudication, open_page
+
     if arguments.adjudicate:
         first, second = arguments.adjudicate
         return open_adjudication(first, second, arguments.output, config, arguments.read_only)
