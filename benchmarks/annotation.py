@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from terminal import Terminal
 
-from victorpy.anno import AnnotationWriter, load_anno, load_annotation
+from victorpy.anno import load_anno, load_annotation
 from victorpy.annotate.journal import Journal, Store
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.opening import Opened, without_collector
@@ -215,11 +215,10 @@ def measure_redraw() -> None:
         prediction = Prediction((Label.HEADER, Label.PARAGRAPH) * (blocks // 2), (0.9, 0.7) * (blocks // 2))
         session = Session(document, prediction, block_level=config.cuts.block_level)
         session.pattern = "page 77"
-        writer = AnnotationWriter(document)
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal.begin(Path(folder) / "journal", session)
             app = App(Keys(), config)
-            app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, writer, journal, None)))
+            app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
             times = []
             canvas_of(app.draw(140, 45)[0], 140)
             for key in SCRIPT * 3:
@@ -270,7 +269,8 @@ def measure_opening() -> None:
     """The CPU time from start to end of the program, with a page of 2 MB opened and closed."""
     item = '<div class="item"><h3>Heading {0}</h3><p>{1}<a href="/{0}">text</a> that go on, page {0}.</p></div>\n'
     words = "Some words that stand before the link and fill the page as an article does, line by line and more. "
-    print("| page | blocks | first opening | reopening | without a model |\n|---|--:|--:|--:|--:|")
+    print("| page | blocks | opening | and labelling a block | opening again | without a model |")
+    print("|---|--:|--:|--:|--:|--:|")
     for name, filler in (("2 MB of long paragraphs", words * 8), ("2 MB of short ones", "")):
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
@@ -278,18 +278,19 @@ def measure_opening() -> None:
             page.write_text(
                 "<html><body>" + "".join(item.format(number, filler) for number in range(2_000_000 // size))
             )
-            first, blocks = _cpu_of_opening(page, label=True)
+            first, blocks = _cpu_of_opening(page)
+            labelled, _ = _cpu_of_opening(page, label=True)
             again, _ = _cpu_of_opening(page)
             for path in page.parent.glob("page.anno*"):
                 path.unlink()
             without, _ = _cpu_of_opening(page, "--no-model")
-        print(f"| {name} | {blocks} | {first:.2f} s | {again:.2f} s | {without:.2f} s |", flush=True)
+        print(f"| {name} | {blocks} | {first:.2f} s | {labelled:.2f} s | {again:.2f} s | {without:.2f} s |", flush=True)
 
 
 def _cpu_of_opening(page: Path, *options: str, label: bool = False) -> tuple[float, str]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with _start(*options, str(page)) as terminal:
-        terminal.wait_for("block 1 of" if not (label is False and not options) else " of ", 300)
+        terminal.wait_for(" decided", 300)
         blocks = terminal.lines[0].split(" of ")[1].split()[0]
         terminal.type(*(["o"] if label else []), "q")
         terminal.end(seconds=120)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from terminal import Terminal
 
-from victorpy.anno import AnnotationWriter, load_annotation
+from victorpy.anno import load_annotation
 from victorpy.annotate.blocks import BlockPane, text_of
 from victorpy.annotate.colours import palette
 from victorpy.annotate.journal import Store
@@ -385,7 +385,7 @@ def plain_app(page=PAGE):
     count = len(document.blocks)
     session = Session(document, Prediction((Label.OTHER,) * count, (0.7,) * count), block_level=CONFIG.cuts.block_level)
     app = App(Keys(), CONFIG)
-    app.show_page(Opened("page", session, Store(Path("page.anno"), session, AnnotationWriter(document), None, None)))
+    app.show_page(Opened("page", session, Store(Path("page.anno"), session, None)))
     return app, session
 
 

@@ -264,7 +264,7 @@ def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
 def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
     session, told = session_of(), []
     session.listener = told.append
-    content = journals.journal_header(session)
+    content = journals.journal_header(session.document, session.predicted, session.given)
     for name in first + second:
         ACTIONS[name](session)
     content += b"".join(journals._write_line(write_event(event)) for event in told)

@@ -21,8 +21,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -199,9 +200,10 @@ def _write_line(written: Any) -> bytes:
 class Journal:
     """Appends to a journal; the file begins with the first thing that happens."""
 
-    def __init__(self, path: Path, header: bytes, good: int | None = None) -> None:
+    def __init__(self, path: Path, header: Callable[[], bytes], good: int | None = None) -> None:
         self.path = path
         self._header = header
+        """Makes the first line, when something is written."""
         self._good = good
         """How much of a file that is there counts; None where there is none."""
         self._file = -1
@@ -210,12 +212,13 @@ class Journal:
     @classmethod
     def begin(cls, path: Path, session: Session) -> Self:
         """A journal that begins with a session as it stands."""
-        return cls(path, journal_header(session))
+        document, predicted, given = session.document, session.predicted, tuple(session.given)
+        return cls(path, lambda: journal_header(document, predicted, given))
 
     @classmethod
     def resume(cls, path: Path, recorded: Recorded) -> Self:
         """Go on with a journal that is there."""
-        return cls(path, b"", recorded.good)
+        return cls(path, bytes, recorded.good)
 
     def append(self, written: list[Any]) -> None:
         """Append a line; where the disk refuses, it is kept and tried again with the next."""
@@ -256,20 +259,20 @@ class Journal:
         fresh = self._good is None
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0), 0o666)
         if fresh:
-            self._pending = self._header + self._pending
+            self._pending = self._header() + self._pending
         else:
             os.ftruncate(self._file, self._good or 0)
         self._good = 0
 
 
-def journal_header(session: Session) -> bytes:
+def journal_header(document: Document, predicted: Prediction, given: Sequence[Label | None]) -> bytes:
     """The first line of a journal: the page, and the labels that it begins with."""
     return _write_line(
         {
             "victor-journal": FORMAT,
-            "digest": digest_of(session.document),
-            "predicted": _write_prediction(session.predicted),
-            "given": _write_labels(session.given),
+            "digest": digest_of(document),
+            "predicted": _write_prediction(predicted),
+            "given": _write_labels(given),
         }
     )
 
@@ -277,13 +280,13 @@ def journal_header(session: Session) -> bytes:
 def compact(recorded: Recorded, session: Session) -> bytes:
     """Write a journal that tells the same, without the ways in between."""
     done, undone = session.history
-    start = Session(session.document, session.predicted, recorded.given)
     written = [write_event(Changed(change)) for change in (*done, *reversed(undone))]
     written += [write_event(Undone())] * len(undone)
     written += [["s", digest] for digest in recorded.saves]
     written += [["w", recorded.saves[0]]] if recorded.was_written else []
     written.append(write_event(Moved(session.cursor)))
-    return journal_header(start) + b"".join(map(_write_line, written))
+    header = journal_header(session.document, session.predicted, recorded.given)
+    return header + b"".join(map(_write_line, written))
 
 
 # Files
@@ -443,11 +446,17 @@ class Store:
     """Keeps a session on the disk while it changes."""
 
     def __init__(
-        self, anno: Path, session: Session, writer: AnnotationWriter, journal: Journal | None, lock: Lock | None
+        self,
+        anno: Path,
+        session: Session,
+        journal: Journal | None,
+        lock: Lock | None = None,
+        comments: Mapping[int, Sequence[str]] | None = None,
     ) -> None:
         self.anno = anno
         self._session = session
-        self._writer = writer
+        self._comments = comments
+        self._idle_at = time.monotonic() + 1
         self._journal = journal
         self._lock = lock
         self._carrier = _Carrier() if journal is not None else None
@@ -506,6 +515,12 @@ class Store:
             self._due = time.monotonic() + 1
         if self._due is not None and time.monotonic() >= self._due and not self._carrier.is_busy:
             self.save()
+        elif self._due is None and time.monotonic() >= self._idle_at:
+            _ = self._writer  # a large page takes a moment; better now than behind the first key
+
+    @cached_property
+    def _writer(self) -> AnnotationWriter:
+        return AnnotationWriter(self._session.document, self._comments)
 
     def _note_written(self) -> None:
         if self._carrier is not None and self._carrier.written is not None:

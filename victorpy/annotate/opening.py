@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from victorpy.anno import Annotation, AnnotationWriter, load_annotation
+from victorpy.anno import Annotation, load_annotation
 from victorpy.annotate.journal import (
     MOST_MOVES,
     Journal,
@@ -156,8 +156,7 @@ class _Opening:
         if recorded is not None:
             recorded.session(session)
         journal = self._journal(session, recorded)
-        writer = AnnotationWriter(document, annotation.comments)
-        store = Store(self._anno, session, writer, journal, self._lock)
+        store = Store(self._anno, session, journal, self._lock, annotation.comments)
         if recorded is not None:
             self._bring_up_to_date(session, recorded, annotation, store)
         self._messages += document.losses
