@@ -208,6 +208,7 @@ class Journal:
         """How much of a file that is there counts; None where there is none."""
         self._file = -1
         self._pending = b""
+        self._is_new = False
 
     @classmethod
     def begin(cls, path: Path, session: Session) -> Self:
@@ -234,6 +235,9 @@ class Journal:
         """Wait until all is on the disk."""
         if self._file >= 0:
             os.fsync(self._file)
+            if self._is_new:  # a new file is only found again if its directory knows of it
+                _sync_directory(self.path.parent)
+                self._is_new = False
 
     def close(self) -> None:
         """Close the file."""
@@ -259,6 +263,7 @@ class Journal:
         fresh = self._good is None
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0), 0o666)
         if fresh:
+            self._is_new = True
             self._pending = self._header() + self._pending
         else:
             os.ftruncate(self._file, self._good or 0)
@@ -308,7 +313,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    directory = os.open(path.parent, os.O_RDONLY)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:
