@@ -29,7 +29,8 @@ _STYLE = """
 """
 
 _UNDEFINED = (
-    "A dash where all blocks have one label from everybody: chance alone would agree then, and kappa says nothing."
+    "A dash where everybody put all blocks into one class: chance alone would agree on everything then, and kappa "
+    "says nothing."
 )
 
 
@@ -220,8 +221,8 @@ def _disagreement_lines(scores: Scores, most: int | None) -> Iterator[str]:
 def _how_many(scores: Scores, most: int | None) -> str:
     count = len(scores["disagreements"])
     about_content = sum(each["about_content"] for each in scores["disagreements"])
-    shown = f"the first {most:,} of " if most is not None and most < count else ""
-    return f"{shown}{count:,} blocks, {about_content:,} of them between content and noise."
+    shown = f"; these are the first {most:,}" if most is not None and most < count else ""
+    return f"{count:,} block{'s' * (count != 1)}, {about_content:,} between content and noise{shown}."
 
 
 def _cut(words: str, most: int) -> str:
