@@ -129,6 +129,14 @@ def _read_document(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, n
     return document
 
 
+def _read_as_cut(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document | None:
+    """Read a page that was cut as `cuts` says; None where it was not, or where something else is wrong with it."""
+    try:
+        return _build(header, rows, cuts, name) if rows and rows[-1].label == _END else None
+    except AnnotationError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """An annotation file as it stands, finished or not."""
@@ -145,11 +153,9 @@ class Annotation:
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation") -> Annotation:
     """Read a file to go on with it: every line is a block, however it was cut, and comments are kept."""
     header, rows, comments = _read_lines(text, name)
-    document = _read_document(header, rows, cuts, name)
-    again = _build(header, rows, cuts)
-    if again.split == header["split"][0] and _same_texts(again, document):
-        document = again
-    document = replace(document, split=header["split"][0])
+    split = header["split"][0]
+    document = _read_as_cut(header, rows, cuts, name) if split == ("every" if cuts.every else "block") else None
+    document = replace(document or _read_document(header, rows, cuts, name), split=split)
     labels = tuple(None if row.label == UNLABELLED else Label(row.label) for row in rows[:-1])
     return Annotation(document, labels, tuple(row.probability for row in rows[:-1]), comments)
 

@@ -24,8 +24,9 @@ _MANY = 3
 """A terminal shows the confusion tables of so many pairs, reports those of all."""
 
 _STYLE = """
-.blocks td, .blocks th { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
-.blocks td:last-child { min-width: 20rem; }
+.blocks td, .blocks th { text-align: left; vertical-align: top; }
+.blocks td:first-child, .blocks td:last-child { white-space: normal; overflow-wrap: anywhere; }
+.blocks td:first-child { min-width: 8rem; } .blocks td:last-child { min-width: 20rem; }
 """
 
 _UNDEFINED = (
