@@ -501,7 +501,7 @@ def test_all_is_everything_that_is_there():
         ("", "'' is no method"),
         ("crf,,everything", "'' is no method: give names between commas"),
         ("sst(t=1", "'sst(t=1' is no method"),
-        ("repeated(share)", "'share' sets no parameter (did you mean 'share'?); it has: share=0.5"),
+        ("repeated(share)", "'share' sets no parameter; a parameter is set as NAME=VALUE; it has: share=0.5"),
         ("repeated(shar=1)", "'shar=1' sets no parameter (did you mean 'share'?)"),
         ("repeated(share=much)", "repeated: share=much: expected a value like 0.5"),
         ("crf(t=1)", "the method 'crf' is a trained model and has no parameters to set: t=1"),

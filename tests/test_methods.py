@@ -119,8 +119,8 @@ def test_a_parameter_without_a_default_is_a_number() -> None:
         ("sst", "t=high", r"sst: t=high: expected a value like 0\.4"),
         ("sst", "t=", r"sst: t=: expected a value like 0\.4"),
         ("sst", "sample=3.5", r"sst: sample=3\.5: expected a value like 500"),
-        ("sst", "virtual_leaves=maybe", r"sst: virtual_leaves=maybe: expected a value like True"),
-        ("sst", "virtual_leaves=1", r"sst: virtual_leaves=1: expected a value like True"),
+        ("sst", "virtual_leaves=maybe", r"sst: virtual_leaves=maybe: expected yes or no"),
+        ("sst", "virtual_leaves=1", r"sst: virtual_leaves=1: expected yes or no"),
         ("sentence-entropy", "t=0.5", r"sentence-entropy: 't=0\.5' sets no parameter; it has: T=0\.9"),
         ("everything", "t=0.5", r"everything: 't=0\.5' sets no parameter; it has: none"),
         ("crf", "c2=1", r"the method 'crf' is a trained model and has no parameters to set: c2=1"),
@@ -278,7 +278,7 @@ def _of_one_site(page: Document) -> Document:
 
 
 def test_a_crf_learns_what_the_sites_of_its_pages_repeat(site_crf: CRFLabeller) -> None:
-    assert site_crf.uses_site
+    assert site_crf.wants_site
     pages = site(8, "shop", first=20)  # another site: its words are as many, only what it repeats tells them apart
     at_site = site_crf.at_site(pages)
     assert at_site is not site_crf
@@ -302,13 +302,13 @@ def test_one_page_of_a_site_tells_nothing_of_it(site_crf: CRFLabeller) -> None:
 def test_a_crf_that_asks_nothing_of_the_site_is_the_same_at_every_site() -> None:
     labeller = load_method("crf").labeller
     assert isinstance(labeller, CRFLabeller)
-    assert not labeller.uses_site
+    assert not labeller.wants_site
     assert labeller.at_site(site(3)) is labeller
 
 
 def test_the_config_for_sites_asks_what_they_repeat() -> None:
-    assert CRFLabeller("site").uses_site
-    assert not CRFLabeller("default").uses_site
+    assert CRFLabeller("site").wants_site
+    assert not CRFLabeller("default").wants_site
 
 
 def test_a_crf_needs_the_labels_of_all_pages() -> None:

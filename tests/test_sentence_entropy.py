@@ -104,7 +104,7 @@ def test_a_sentence_has_the_mean_entropy_of_its_words() -> None:
 
 
 def test_the_entropy_of_a_word_is_by_its_weights_over_the_pages_to_the_base_of_the_pages() -> None:
-    pages = ["<p>tea tea tea</p>", "<p>tea</p>", "<p>milk</p>", "<p>milk</p>"]
+    pages = ["<p>tea tea tea</p>", "<p>tea</p>", "<p>milk</p>", "<p>Milk</p>"]
     found = sentences_of(fitted(pages), document("<p>Tea. Milk. Rum.</p>"))
     tea = -(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4))
     assert [sentence.entropy for sentence in found] == pytest.approx([tea, 0.5, 0])
@@ -216,8 +216,8 @@ def test_each_node_has_a_threshold_of_its_own_where_there_are_labels() -> None:
 
 def test_a_node_that_no_labelled_page_has_keeps_the_fixed_threshold() -> None:
     pages = [document(html) for html in REPEATED]
-    other = document("<ul><li>Home</li></ul><ol><li>Milk</li></ol>")
-    labeller = SentenceEntropy().fit([*pages, other, other], [WANTED, *(None for _ in range(5))])
+    other, again = (document(f"<ul><li>Home</li></ul><ol><li>{word}</li></ol>") for word in ("Milk", "MILK"))
+    labeller = SentenceEntropy().fit([*pages, other, again], [WANTED, *(None for _ in range(5))])
     assert len(labeller.thresholds_) == 4
     assert kept(labeller.label(other).labels) == [False, False]
 

@@ -83,6 +83,8 @@ def test_a_tree_is_extended_in_place_or_elsewhere(tree: Path, tmp_path: Path) ->
     ended = sst("add", tree, more, "-o", copy)
     assert only_line(ended.stderr) == f"sst: {copy}: a tree of 11 pages\n"
     ended = sst("add", copy, more / "page20.html", more / "page21.html")
+    assert only_line(ended.stderr) == f"sst: {copy}: a tree of 11 pages\n", "the same pages twice"
+    ended = sst("add", copy, write_site(tmp_path / "others", 2, first=30))
     assert only_line(ended.stderr) == f"sst: {copy}: a tree of 13 pages\n"
     assert (load_tree(tree).page_count, load_tree(copy).page_count) == (8, 13)
 
@@ -132,7 +134,7 @@ def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
     assert "Style tree of courier.sst: 8 pages" in html
     assert "<code>ul menu</code>" in html
     assert "<details open>" in html
-    assert 'class="leaf i0"' in html
+    assert 'class="leaf i0 noise"' in html
     assert "http://" not in html
     tags = _Tags()
     tags.feed(html)
@@ -140,9 +142,9 @@ def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
 
 
 def test_what_pages_call_their_elements_is_shown_and_not_run(tmp_path: Path) -> None:
-    hostile = '<div class="&lt;script&gt;alert(1)&lt;/script&gt;"><p>&lt;b&gt;tea</p><hr><p>milk</p></div><p>x</p>'
+    hostile = '<div class="&lt;script&gt;alert(1)&lt;/script&gt;"><p>&lt;b&gt;tea</p><hr><p>milk</p></div>'
     for name in ("a.html", "b.html"):
-        (tmp_path / name).write_text(hostile)
+        (tmp_path / name).write_text(f"{hostile}<p>{name}</p>")
     ended = sst("show", tmp_path, "-o", tmp_path / "tree.htm", "--full")
     assert ended.returncode == 0
     assert "<script>alert" not in (tmp_path / "tree.htm").read_text()

@@ -922,3 +922,17 @@ def test_below_a_parent_with_many_names_a_new_one_is_a_new_element() -> None:
 
 def test_words_are_of_any_script() -> None:
     assert words("Tea, 茶 и чай 3!") == ["tea", "茶", "и", "чай", "3"]
+
+
+def test_a_page_that_was_not_seen_is_followed_under_names_of_its_own() -> None:
+    page = '<div class="wrap {name}"><ul class="menu"><li>Home</li><li>News</li></ul><p>{text}</p><hr></div>'
+    seen = [page.format(name=name, text=f"{name} alone") for name in ("sport", "money", "letters")]
+    other = page.format(name="weather", text="rain")
+    assert kept_texts(SiteStyleTree(), seen, other) == ["rain"]
+
+
+def test_a_page_that_comes_twice_is_one_page() -> None:
+    tree = StyleTree()
+    for page in [*site(3), *site(2)]:
+        tree.add(page)
+    assert tree.page_count == 3

@@ -73,7 +73,8 @@ def parse_settings(name: str, make: Callable[..., Any], settings: Sequence[str])
         parameter, equals, value = setting.partition("=")
         if not equals or parameter not in known:
             names = ", ".join(f"{each}={known[each].default}" for each in known) or "none"
-            raise ConfigError(f"{name}: {setting!r} sets no parameter{suggest(parameter, known)}; it has: {names}")
+            meant = "; a parameter is set as NAME=VALUE" if parameter in known else suggest(parameter, known)
+            raise ConfigError(f"{name}: {setting!r} sets no parameter{meant}; it has: {names}")
         found[parameter] = _converted(name, parameter, value, known)
     return found
 
@@ -90,4 +91,5 @@ def _converted(name: str, parameter: str, value: str, known: Mapping[str, inspec
             return kind(value)
         except ValueError:
             pass
-    raise ConfigError(f"{name}: {parameter}={value}: expected a value like {default}")
+    wanted = "yes or no" if isinstance(default, bool) else f"a value like {default}"
+    raise ConfigError(f"{name}: {parameter}={value}: expected {wanted}")

@@ -129,7 +129,8 @@ def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[
     labelled = [Path(name) for name in arguments.labelled]
     if arguments.site and is_tree(Path(arguments.site)):
         return use_tree(cleaner, Path(arguments.site), labelled)
-    if not arguments.site and cleaner.labeller.learns_from is not LearnsFrom.SITE:
+    single = arguments.method is None and len(records) < 2  # a model for sites cleans a page by itself too
+    if not arguments.site and (single or not cleaner.labeller.wants_site):
         if labelled:
             raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site has a use for it")
         return cleaner

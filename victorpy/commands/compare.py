@@ -24,8 +24,9 @@ from tqdm import tqdm
 
 from victorpy.compare import DataSet, Method, Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.compare.run import ComparedSite
-from victorpy.compare.sites import SAMPLE, share_out
+from victorpy.compare.sites import share_out
 from victorpy.compare.summary import page_records
+from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import comparison
 from victorpy.report.comparison_tables import summary_table
 from victorpy.report.plots import require_matplotlib

@@ -22,7 +22,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.compare.alone import evaluate_untrained, load_untrained
-from victorpy.compare.sites import SAMPLE, Plan
+from victorpy.compare.sites import Plan
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.evaluate import (
@@ -36,6 +36,7 @@ from victorpy.evaluate import (
     parse_grid,
 )
 from victorpy.gold import LabelledPage, load_gold
+from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import markdown
 from victorpy.report.plots import require_matplotlib
 from victorpy.report.tables import aligned, evaluation_tables

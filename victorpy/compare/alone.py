@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from victorpy.cleaner import Cleaner
-from victorpy.compare.data import site_name
+from victorpy.compare.data import VALUE_KINDS, site_name
 from victorpy.compare.methods import load
 from victorpy.compare.sites import Plan, share_out
 from victorpy.crossval import PageResult, keep_everything, score_page
@@ -37,6 +37,9 @@ def evaluate_untrained(
     """Score a method on all pages, site by site; `progress` is told how many pages were done."""
     if not pages:
         raise DataError("no pages are left to evaluate on")
+    values = sorted({page.data for page in pages if page.data.partition(":")[0] in VALUE_KINDS})
+    if values:
+        raise DataError(f"{values[0]}: its gold is values, not texts: use victor compare or victor mine")
     sites = group_by_site(pages)
     found: dict[int, PageResult] = {}
     for site, places in sites.items():

@@ -12,7 +12,7 @@ from victorpy.cleaner import Cleaner
 from victorpy.datasets import GoldPage
 from victorpy.document import CleanPage
 from victorpy.errors import ConfigError, ModelError, VictorError, suggest
-from victorpy.labellers.base import Labeller, LearnsFrom
+from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import MODELS, load_method, method_names, split_names
 from victorpy.model import find_model
 from victorpy.outputs import OUTPUTS
@@ -45,17 +45,20 @@ class Method:
     @property
     def kind(self) -> str:
         """What it has to be given: labels (a trained model), site, nothing, or peer for another program."""
-        return str(self.cleaner.labeller.learns_from) if self.cleaner else "peer"
+        if self.cleaner is None:
+            return "peer"
+        labeller = self.cleaner.labeller
+        return str(LearnsFrom.SITE if labeller.wants_site else labeller.learns_from)
 
     @property
     def is_trained(self) -> bool:
         """Whether it is a model that was trained on labelled pages."""
-        return self.kind == LearnsFrom.LABELS
+        return self.cleaner is not None and self.cleaner.labeller.learns_from is LearnsFrom.LABELS
 
     @property
     def may_learn_sites(self) -> bool:
         """Whether it may be another one at every site."""
-        return self.cleaner is not None and type(self.cleaner.labeller).at_site is not Labeller.at_site
+        return self.cleaner is not None and self.cleaner.labeller.wants_site
 
     def runner(self, cleaner: Cleaner | None) -> Callable[[GoldPage], Cleaned]:
         """How a page is cleaned, from bytes to text: by the cleaner of its site, or by the function."""

@@ -13,9 +13,7 @@ from victorpy.datasets import GoldPage
 from victorpy.document import Document, Elements, Label
 from victorpy.errors import ConfigError, VictorError
 from victorpy.gold import label_page
-
-SAMPLE = 500
-"""How many pages of a site a method learns from at most."""
+from victorpy.labellers.site_style_tree import SAMPLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,11 @@ class Labeller(ABC):
 
     learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
 
+    @property
+    def wants_site(self) -> bool:
+        """Whether it makes use of other pages of a page's site."""
+        return self.learns_from is LearnsFrom.SITE
+
     @abstractmethod
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Learn from pages, and from the labels of their blocks where the method needs them."""

@@ -95,7 +95,7 @@ class CRFLabeller(Labeller):
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
         pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
         sites = [site_of(document.url) or document.source or str(number) for number, (document, _) in enumerate(pages)]
-        site_columns = _site_columns([document for document, _ in pages], sites, self.uses_site)
+        site_columns = _site_columns([document for document, _ in pages], sites, self.wants_site)
         self.evidence_ = None
         found: list[Floats | None] = [None] * len(pages)
         if prepared.config.get("evidence"):
@@ -130,7 +130,7 @@ class CRFLabeller(Labeller):
         return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_, self.evidence_)
 
     @property
-    def uses_site(self) -> bool:
+    def wants_site(self) -> bool:
         """Whether the config asks what the page's site repeats."""
         prepared = self.prepare()
         named = prepared.config.features
@@ -140,7 +140,7 @@ class CRFLabeller(Labeller):
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
         """The same model, which has seen pages of a site; one that asks nothing of the site is as it is."""
-        if not self.uses_site:
+        if not self.wants_site:
             return self
         changed = self.with_config(self.prepare().config)
         changed.site_ = SiteStatistics(documents)

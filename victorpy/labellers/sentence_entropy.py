@@ -24,6 +24,7 @@ from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.labellers.tuning import Example
+from victorpy.sites.checks import check_range
 from victorpy.sites.content import Content, words
 from victorpy.sites.mapping import leaves_of_blocks
 from victorpy.sites.segments import SegmentTree
@@ -31,7 +32,7 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
 FEWEST_PLACES = 5
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？؟।])\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
 
 
 class Sentence(NamedTuple):
@@ -57,6 +58,8 @@ class SentenceEntropy(SiteLabeller):
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages; those with labels choose the thresholds."""
+        check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
+        check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
         examples = []
         for document, known in first_pages(documents, labels, self.sample):

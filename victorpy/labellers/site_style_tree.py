@@ -14,6 +14,7 @@ from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.tuning import Example, Trial, best_threshold
+from victorpy.sites.checks import check_range
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike
@@ -51,6 +52,9 @@ class SiteStyleTree(SiteLabeller):
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages, one at a time; those with labels choose the threshold."""
+        check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
+        check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
+        check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         tree = StyleTree(self.styles, self.virtual_leaves)
         examples = []
         for document, known in first_pages(documents, labels, self.sample):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from victorpy.errors import DataError, VictorError
+from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.mining.classification import Cases, averages, classify
 from victorpy.mining.cleaned import Cleaned
 from victorpy.mining.cleaning import clean_sites
@@ -27,7 +28,7 @@ Progress = Callable[[str], None]
 class Settings:
     """How pages are mined."""
 
-    sample: int = 500
+    sample: int = SAMPLE
     """How many pages of a site a site-level method learns from."""
     limit: int = 0
     """How many pages of a site and vertical are read; 0 for all."""

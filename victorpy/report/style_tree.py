@@ -22,6 +22,7 @@ _STYLE = """
 .tree details, .tree .leaf { margin-left: 1.2em; }
 .tree summary, .tree .leaf { padding: 1px 4px; border-left: 5px solid transparent; margin-bottom: 1px; }
 .tree code { font-weight: 600; }
+.tree .noise code { text-decoration: line-through; }
 .tree .facts { color: #556; font-size: 85%; }
 .tree .words { color: #667; font-style: italic; }
 """ + "".join(
@@ -107,7 +108,7 @@ def as_html(root: Branch, title: str) -> str:
     note = (
         "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
         "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
-        "content as a whole."
+        "content as a whole; noise is struck through."
     )
     body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{_html(root, 0)}</div>'
     return page(title, body, style=_STYLE)
@@ -123,7 +124,7 @@ def _html(branch: Branch, depth: int) -> str:
     label = f'<code>{text(branch.name[:120])}</code> <span class="facts">{text(facts)} · {branch.mark}</span>'
     if not branch.children:
         words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""
-        return f'<div class="leaf i{step}">{label}{words}</div>\n'
+        return f'<div class="leaf i{step} {branch.mark}">{label}{words}</div>\n'
     rest = f'<div class="leaf">... {branch.hidden} more</div>' if branch.hidden else ""
     below = "".join(_html(child, depth + 1) for child in branch.children)
     opened = " open" if depth < OPEN_LEVELS else ""

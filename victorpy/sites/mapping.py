@@ -42,8 +42,9 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
 
 def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tuple[ElementNode | None, PageNode]]:
     """The children of a page's node with the element nodes that they match, None where there is none."""
-    if tree.styles != "paper":  # elements that are told apart by name are known even in a style that no page had before
-        return [(element.known.get(child.key), child) for child in node.children]
+    if tree.aligned:  # elements that are told apart by name are known even in a style that no page had before
+        found = tree.find(element, [child.key for child in node.children])
+        return list(zip(found, node.children, strict=True))
     style = element.styles.get(tuple(child.key for child in node.children))
     matched = [None] * len(node.children) if style is None else style.elements
     return list(zip(matched, node.children, strict=True))

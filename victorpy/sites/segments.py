@@ -14,7 +14,12 @@ from victorpy.sites.style_tree import StyleTree
 
 
 class SegmentTree(StyleTree):
-    """A style tree whose pages are merged into segments before they are added."""
+    """A style tree whose pages are merged into segments, and whose nodes are one for each tag and attributes."""
+
+    @property
+    def aligned(self) -> bool:
+        """Always: the paper knows no sequences of children."""
+        return True
 
     def page(self, document: Document) -> PageNode:
         """The segments of a page."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from victorpy.columns import SiteColumns
+from victorpy.columns import Floats, SiteColumns
 from victorpy.document import Block, Document
 from victorpy.sites.content import words
 from victorpy.sites.importance import Judgement
 from victorpy.sites.mapping import block_importances, leaves_of_blocks
-from victorpy.sites.style_tree import ElementNode, StyleTree
+from victorpy.sites.style_tree import ElementNode, StyleTree, page_fingerprint
 
 _DIGITS = re.compile(r"\d+")
 
@@ -34,10 +34,12 @@ class SiteStatistics:
         return self._tree.page_count
 
     def add(self, document: Document) -> None:
-        """Count a page."""
+        """Count a page, once however often it comes."""
+        before = self.pages
         self._tree.add(document)
-        self._texts.update({_fingerprint(block) for block in document.blocks})
-        self._judgement = None
+        if self.pages > before:
+            self._texts.update({_fingerprint(block) for block in document.blocks})
+            self._judgement = None
 
     def columns(self, document: Document) -> SiteColumns | None:
         """The numbers of a page's blocks; None where no other page was seen."""
@@ -50,13 +52,15 @@ class SiteStatistics:
             self.pages,
             importance=np.array(block_importances(self._tree, self._judgement, document)),
             entropy=np.array([_entropy(*pair) for pair in zip(document.blocks, leaves, strict=True)]),
-            text_share=np.array([self._text_share(block) for block in document.blocks]),
+            text_share=self._text_shares(document),
             place_share=np.array([leaf.page_count / self.pages if leaf else 0.0 for leaf in leaves]),
         )
 
-    def _text_share(self, block: Block) -> float:
-        """The share of the other pages that have the same text, whatever its digits."""
-        return max(self._texts[_fingerprint(block)] - 1, 0) / (self.pages - 1)
+    def _text_shares(self, document: Document) -> Floats:
+        """The share of the other pages that have the same text as each block, whatever its digits."""
+        own = page_fingerprint(document) in self._tree.seen
+        counts = [self._texts[_fingerprint(block)] for block in document.blocks]
+        return np.array([max(count - own, 0) / (self.pages - own) for count in counts])
 
 
 def _fingerprint(block: Block) -> int:

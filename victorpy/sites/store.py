@@ -18,7 +18,7 @@ from victorpy.sites.content import Content
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
-FORMAT = "victorpy style tree 1"
+FORMAT = "victorpy style tree 2"
 
 
 def save_tree(tree: StyleTree, path: Path) -> None:
@@ -28,6 +28,7 @@ def save_tree(tree: StyleTree, path: Path) -> None:
         "styles": tree.styles,
         "virtual_leaves": tree.virtual_leaves,
         "pages": tree.page_count,
+        "seen": sorted(tree.seen),
         "elements": _Writer().write(tree.root),
     }
     content = gzip.compress(json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
@@ -45,6 +46,7 @@ def load_tree(path: Path) -> StyleTree:
             raise ModelError(f"{path}: written by another version of victorpy: build the tree again")
         tree = StyleTree(written["styles"], written["virtual_leaves"])
         tree.page_count = int(written["pages"])
+        tree.seen = {str(fingerprint) for fingerprint in written["seen"]}
         tree.root = _read(written["elements"])
         if tree.root.page_count != tree.page_count:
             raise ValueError("every page has the root")

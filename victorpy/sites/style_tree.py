@@ -6,8 +6,9 @@ it; a style is a sequence of element nodes, and how many pages have it. Leaves h
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from victorpy.document import Document
 from victorpy.errors import ConfigError, suggest
@@ -80,15 +81,24 @@ class StyleTree:
         self.virtual_leaves = virtual_leaves
         self.root = ElementNode(ROOT, "")
         self.page_count = 0
+        self.seen: set[str] = set()
+        """The fingerprints of the pages: one that comes twice would make what it says a thing that pages repeat."""
+
+    @property
+    def aligned(self) -> bool:
+        """Whether elements of the same name below a parent are the same one, whatever the sequence around them."""
+        return self.styles != "paper"
 
     def page(self, document: Document) -> PageNode:
         """The tree of a page, as it is merged and mapped."""
         return page_tree(document, self.styles, self.virtual_leaves)
 
     def add(self, document: Document) -> None:
-        """Merge a page into the tree; one without text says nothing of the site."""
-        if not document.blocks:
+        """Merge a page into the tree; one without text says nothing of the site, and the same page nothing new."""
+        fingerprint = page_fingerprint(document)
+        if not document.blocks or fingerprint in self.seen:
             return
+        self.seen.add(fingerprint)
         said = _Said(document)
         self._merge(self.root, self.page(document), said)
         said.write(self.page_count)
@@ -115,22 +125,36 @@ class StyleTree:
         return style
 
     def _elements(self, parent: ElementNode, keys: tuple[Key, ...]) -> list[ElementNode]:
-        if self.styles == "paper":
+        if not self.aligned:
             return [ElementNode(*key) for key in keys]
-        tags = Counter(tag for tag, _ in keys)
-        for key in keys:
+        for key, known in zip(keys, self.find(parent, keys), strict=True):
             if key not in parent.known:
-                parent.known[key] = _known_as(parent, key, tags[key[0]] == 1) or ElementNode(*key)
+                parent.known[key] = known or ElementNode(*key)
         return [parent.known[key] for key in keys]
 
+    def find(self, parent: ElementNode, keys: Sequence[Key]) -> list[ElementNode | None]:
+        """The elements that the children of a parent are by their names, None where there is none."""
+        found = [parent.known.get(key) for key in keys]
+        if None not in found or self.styles == "paper":
+            return found
+        tags = Counter(tag for tag, _ in dict.fromkeys(keys))
+        return [known or _known_as(parent, key, tags[key[0]] == 1) for key, known in zip(keys, found, strict=True)]
+
     def groups(self, node: PageNode) -> list[list[PageNode]]:
-        """The children of a node; in modern style siblings with the same name go together."""
-        if self.styles == "paper":
+        """The children of a node; where they are aligned siblings with the same name go together."""
+        if not self.aligned:
             return [[child] for child in node.children]
         found: dict[Key, list[PageNode]] = {}
         for child in node.children:
             found.setdefault(child.key, []).append(child)
         return list(found.values())
+
+
+def page_fingerprint(document: Document) -> str:
+    """What tells a page from others: its elements and its text."""
+    elements = document.elements
+    text = "\n".join([*map(str, elements.attributes), *elements.tag, *(block.text for block in document.blocks)])
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _known_as(parent: ElementNode, key: Key, alone: bool) -> ElementNode | None:
