@@ -12,7 +12,7 @@ from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
 from victorpy.document import CleanPage
-from victorpy.errors import DecodeError, ParseError, VictorError
+from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.outputs import Output
 
 __all__ = ["Outcome", "Status", "clean_record", "failure", "row"]
@@ -101,19 +101,26 @@ def row(record: Record, outcome: Outcome) -> dict[str, Any]:
 
 def _problem(error: Exception) -> Problem:
     """Sort what went wrong."""
+    if _is_memory(error):
+        return Problem(Kind.MEMORY, "the memory did not suffice")
     match error:
         case ProblemError():
             return error.problem
         case OSError():
             return Problem(Kind.READ, f"cannot be read: {error.strerror or error}")
-        case MemoryError():
-            return Problem(Kind.MEMORY, "the memory did not suffice")
-        case DecodeError():
-            return Problem(Kind.DECODE, str(error))
-        case ParseError() | VictorError():
-            return Problem(Kind.PARSE, str(error))
+        case VictorError():
+            parsing = isinstance(error, (ParseError, AnnotationError))
+            kind = Kind.DECODE if isinstance(error, DecodeError) else Kind.PARSE if parsing else Kind.INTERNAL
+            return Problem(kind, str(error))
         case _:
             return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
+
+
+def _is_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, whatever was made of it on the way up."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _described(page: CleanPage, text: str, digest: str, size: int) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +17,6 @@ _WARC = b"WARC/1."
 _SCANNED = 1 << 20
 _LONGEST_MAGIC = 8
 _PAGE_TYPES = frozenset(["response", "resource", "revisit"])
-_OTHER_TYPES = frozenset(["warcinfo", "request", "metadata", "conversion", "continuation"])
 
 
 @source(".warc", ".warc.gz", seeks=True, archive=True)
@@ -25,16 +25,19 @@ def read_warc(path: Path, options: ReadOptions, start: int = 0) -> Iterator[Reco
     with path.open("rb") as file:
         magic = _GZIP if file.read(len(_GZIP)) == _GZIP or path.name.lower().endswith(".gz") else _WARC
         at: int | None = start
-        known_damage = -1
+        told = False
         while at is not None:
             reading = _Reading(path, options)
             yield from reading.records(file, at)
             if reading.damage is None:
                 return
-            if known_damage < 0 or reading.good:
-                known_damage = reading.stopped
+            if reading.good:
+                told, at = False, reading.stopped  # look at it from its beginning, as somebody would who resumes there
+                continue
+            if not told:
                 yield reading.damaged()
-            at = _next_magic(file, max(reading.stopped, at) + 1, magic)
+            told = True  # one stretch of damage is said once, however often one stumbles in it
+            at = _next_magic(file, at + 1, magic)
 
 
 class _Reading:
@@ -51,39 +54,43 @@ class _Reading:
 
     def records(self, file: BinaryIO, start: int) -> Iterator[Record]:
         """Read records from an offset on; what stops it is left in `damage`."""
+        archive = self._open(file, start)
+        self.stopped = start
+        behind = None  # the last record that was read well, and its length
+        try:
+            for found in archive:
+                behind, self.stopped = None, found.stream_pos
+                length = found.content_length
+                record = self._record(found)
+                if self.damage is not None:
+                    return
+                self.good += 1
+                behind = (self.stopped, length)
+                if record is not None:
+                    yield record
+        except (OSError, ValueError, EOFError) as error:
+            self.damage = str(error) or type(error).__name__
+        if behind is not None:
+            self.stopped = _end_of(file, *behind)
+        if self.damage is None and _has_more(file, self.stopped):
+            self.damage = "what is here is no record, or not all of one"
+
+    def _open(self, file: BinaryIO, start: int) -> Iterator[Any]:
         try:
             from fastwarc.warc import ArchiveIterator
         except ImportError as error:
             raise missing("FastWARC", "batch", f"reading {self.path}") from error
+        if not _has_more(file, start):
+            return iter(())
         file.seek(start)
-        self.stopped = start
-        end = file.seek(0, 2)
-        file.seek(start)
-        if start >= end:
-            return
-        try:
-            archive = ArchiveIterator(file, parse_http=False)
-            for found in archive:
-                self.stopped = found.stream_pos
-                kind = found.headers.get("WARC-Type")
-                if kind not in _PAGE_TYPES | _OTHER_TYPES and found.content_length == 0 and not found.record_id:
-                    self.damage = "the file ends within the head of a record"
-                    return
-                record = self._record(found, kind)
-                if self.damage is not None:
-                    return
-                self.good += 1
-                self.stopped += 1  # whatever is wrong from here on is behind this record's beginning
-                if record is not None:
-                    yield record
-            if self.good == 0:
-                self.damage = "no record begins here"
-        except (OSError, ValueError, EOFError) as error:
-            self.damage = str(error) or type(error).__name__
+        return iter(ArchiveIterator(file, parse_http=False))
 
-    def _record(self, found: Any, kind: str | None) -> Record | None:
+    def _record(self, found: Any) -> Record | None:
         """Make a record of an archive's one, where it is a page; all of it is read, because damage shows only then."""
-        length = found.content_length
+        kind, length = found.headers.get("WARC-Type"), found.content_length
+        if "Content-Length" not in found.headers:
+            self.damage = "the head of the record has no end, or no length"
+            return None
         url = found.headers.get("WARC-Target-URI", "").strip("<>")
         too_large = length > self.options.most_bytes
         if kind not in _PAGE_TYPES or too_large:
@@ -141,6 +148,34 @@ class _Reading:
 def _verified(found: Any) -> bool:
     """Whether the block is what its digest says; a record without one is taken as it is."""
     return "WARC-Block-Digest" not in found.headers or bool(found.verify_block_digest())
+
+
+def _has_more(file: BinaryIO, start: int) -> bool:
+    """Whether there is anything but padding behind an offset; a file of nothing but padding is no archive."""
+    file.seek(start)
+    if start == 0:
+        return bool(file.read(1))
+    while chunk := file.read(_SCANNED):
+        if chunk.strip(b"\0\r\n\t "):
+            return True
+    return False
+
+
+def _end_of(file: BinaryIO, start: int, length: int) -> int:
+    """Where a record that can be read ends: with its compressed member, or two empty lines behind its block."""
+    file.seek(start)
+    if file.read(len(_GZIP)) != _GZIP:
+        file.seek(start)
+        head = file.read(_SCANNED).find(b"\r\n\r\n")
+        return start + head + 4 + length + 4
+    file.seek(start)
+    member = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        while not member.eof and (chunk := file.read(1 << 12)):
+            member.decompress(chunk)
+    except zlib.error:
+        return start + 1  # its checksum is wrong, which is the damage
+    return file.tell() - len(member.unused_data)
 
 
 def _next_magic(file: BinaryIO, start: int, magic: bytes) -> int | None:
