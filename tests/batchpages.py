@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from sitepages import site_page
 
+from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
+from victorpy.document import Label, Labelling
+from victorpy.errors import VictorError
+from victorpy.labellers.base import SiteLabeller
 from victorpy.train import load_pages, train
 
 ROOT = Path(__file__).parents[1]
@@ -59,6 +65,31 @@ def poison_model(directory: Path) -> Path:
     pages = load_pages(sorted((ROOT / "data" / "article").glob("*.anno")), config)
     train(pages, config).save(directory / "model")
     return directory / "model"
+
+
+class PoisonedSite(SiteLabeller):
+    """A method that learns from a site, and that poison works on while it does, and while it labels."""
+
+    def fit(self, documents, labels=None):
+        self.pages_ = sum(1 for document in documents if not self._swallow(document))
+        if self.pages_ < 2:
+            raise VictorError("two pages are wanted")
+        return self
+
+    def label(self, document):
+        self._swallow(document)
+        return Labelling(tuple(Label.PARAGRAPH for _ in document.blocks))
+
+    def _swallow(self, document):
+        for block in document.blocks:
+            if "CRASHES" in block.text:
+                ctypes.string_at(0)
+            if "HANGS" in block.text:
+                re.match(r"(a|a)*$", "a" * 60 + "b")
+
+
+def poisoned_site():
+    return Cleaner(PoisonedSite(), load_config("blocks"))
 
 
 def page(number: int, poison: str = "") -> bytes:

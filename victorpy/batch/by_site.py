@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+import random
 import shutil
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -23,7 +25,7 @@ from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
 from victorpy.batch.inputs import Mark, read_inputs
 from victorpy.batch.outcome import Outcome, failure
-from victorpy.batch.reasons import Kind, Problem, ProblemError
+from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.site import SEED, seeing
 from victorpy.batch.sources import ReadOptions
@@ -37,6 +39,7 @@ __all__ = ["SAMPLE", "SPILL", "SiteFeed"]
 SPILL = ".spill"
 BUCKETS = 64
 _DONE = "done"
+_DEEPEST = 10_000  # calls of pickle's: the trees of sites are as deep as their pages
 _PAGES_A_DEADLINE = 50
 """So many pages of a sample may take as long as one page may."""
 
@@ -155,8 +158,6 @@ class _Site:
         guard.submit(self._learning)
 
     def _chosen(self, sample: int) -> list[Ref]:
-        import random
-
         if len(self.refs) <= sample:
             return self.refs
         return [self.refs[number] for number in sorted(random.Random(SEED).sample(range(len(self.refs)), sample))]
@@ -206,6 +207,7 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | str:
         cleaner = seeing(tools.cleaner, sample).at_site(documents)
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
+    sys.setrecursionlimit(_DEEPEST)
     fresh = Path(f"{model}.tmp")
     fresh.write_bytes(pickle.dumps(cleaner, pickle.HIGHEST_PROTOCOL))
     fresh.replace(model)
@@ -213,12 +215,12 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | str:
 
 
 def check(refs: Sequence[Ref]) -> list[Outcome]:
-    """See whether pages can be read, cleaned without their site if need be."""
-    outcomes = []
+    """See whether pages can be learned from, each as a site of its own; whoever cannot takes this worker with it."""
     for ref in refs:
-        _document(ref)
-        outcomes.append(Outcome(status=Kind.SITE.status))
-    return outcomes
+        document = _document(ref)
+        with suppress(VictorError):
+            worker.tools().cleaner.at_site([document] if document is not None else [])
+    return [Outcome(Status.KEPT) for _ in refs]
 
 
 def clean_at_site(model: str, refs: Sequence[Ref]) -> list[Outcome]:
@@ -246,5 +248,6 @@ def _document(ref: Ref) -> Document | None:
 @lru_cache(maxsize=2)
 def _load(model: str) -> Cleaner:
     """Load a site's model; pages of a site come together."""
+    sys.setrecursionlimit(_DEEPEST)
     cleaner: Cleaner = pickle.loads(Path(model).read_bytes())  # our own file
     return cleaner

@@ -9,8 +9,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -102,6 +104,8 @@ class Guard:
         self._work = work
         self.limits = limits
         self._restarts = 0
+        self._under_way: dict[int, Task[Any]] = {}
+        """Tasks whose results nobody has taken yet: a new pool has to do them again."""
         self._pool: Any = self._new_pool()
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
@@ -116,27 +120,36 @@ class Guard:
                 if task is None:
                     exhausted = True
                 else:
-                    self._schedule(task, waiting)
+                    self.submit(task)
                     waiting.append(task)
                     items, size = items + len(task.items), size + task.size
             if not waiting:
                 return
-            task = waiting[0]
-            found = self._results(task, waiting)
-            waiting.popleft()
+            task = waiting.popleft()
+            found = self._outcomes(task)
             items, size = items - len(task.items), size - task.size
             yield task, found
 
     def submit(self, task: Task[Any]) -> None:
-        """Begin a task besides those that are mapped."""
-        self._schedule(task, deque())
+        """Begin a task."""
+        self._under_way[id(task)] = task
+        try:
+            self._schedule(task)
+        except RuntimeError:  # how a broken pool answers
+            self._restart()
 
     def result(self, task: Task[Any]) -> Any:
-        """Wait for such a task; where it fails, the problem is given back."""
-        ended = self._ended(task, self._deadline(task))
-        if isinstance(ended, BrokenProcessPool):
-            return Problem(Kind.CRASH, "the worker died")
-        return ended
+        """Wait for a task; where it fails, its problem is given back."""
+        while True:
+            ended = self._ended(task, self._deadline(task))
+            if isinstance(ended, BrokenProcessPool):
+                self._restart()
+                continue
+            self._restarts = 0
+            del self._under_way[id(task)]
+            if not self._pool.active:
+                self._restart()
+            return ended
 
     def close(self) -> None:
         """End the workers when nothing is under way any more."""
@@ -148,34 +161,17 @@ class Guard:
         self._pool.stop()
         self._pool.join()
 
-    def _results(self, task: Task[Item], waiting: deque[Task[Item]]) -> Sequence[Outcome]:
-        """Wait for a task; one that went wrong is taken apart."""
-        while True:
-            ended = self._ended(task, self._deadline(task))
-            if isinstance(ended, BrokenProcessPool):
-                self._restart(waiting)
-                continue
-            self._restarts = 0
-            if not isinstance(ended, Problem):
-                return list(ended)
-            if ended.kind is Kind.CRASH and not self._pool.active:
-                self._restart(waiting, but=task)
-            if len(task.items) == 1:
-                return [failure(ended)]
-            return self._one_by_one(task, waiting)
-
-    def _one_by_one(self, task: Task[Item], waiting: deque[Task[Item]]) -> Sequence[Outcome]:
-        """Try the items of a task again, each by itself."""
-        singles = deque(Task(task.function, [item], task.fixed, allowance=task.allowance) for item in task.items)
+    def _outcomes(self, task: Task[Item]) -> Sequence[Outcome]:
+        """Wait for a task; one that went wrong is taken apart, and its items are tried again, each by itself."""
+        ended = self.result(task)
+        if not isinstance(ended, Problem):
+            return list(ended)
+        if len(task.items) == 1:
+            return [failure(ended)]
+        singles = [Task(task.function, [item], task.fixed, allowance=task.allowance) for item in task.items]
         for single in singles:
-            self._schedule(single, waiting)
-        outcomes: list[Outcome] = []
-        while singles:
-            # Where the pool has to be restarted, what is left of these is under way as well as all behind them.
-            under_way: deque[Task[Item]] = deque([*singles, *(other for other in waiting if other is not task)])
-            outcomes += self._results(singles[0], under_way)
-            singles.popleft()
-        return outcomes
+            self.submit(single)
+        return [outcome for single in singles for outcome in self._outcomes(single)]
 
     def _ended(self, task: Task[Any], deadline: float) -> Any:
         """The results of a task, or the problem that ended it."""
@@ -183,7 +179,9 @@ class Guard:
             return task.future.result(timeout=3 * deadline + PATIENCE)
         except BrokenProcessPool as error:
             return error
-        except Exception as error:
+        except (Exception, CancelledError) as error:
+            if isinstance(error, CancelledError):
+                return BrokenProcessPool("the pool was stopped")
             if not task.future.done():  # its worker has vanished without a word
                 self._pool.stop()
                 return Problem(Kind.CRASH, "the worker gave no answer")
@@ -205,18 +203,11 @@ class Guard:
         deadline = self.limits.deadline
         return task.allowance + (deadline if len(task.items) == 1 else deadline * (1 + len(task.items) / 64))
 
-    def _schedule(self, task: Task[Item], waiting: deque[Task[Item]]) -> None:
-        try:
-            self._submit(task)
-        except RuntimeError:  # how a broken pool answers
-            self._restart(waiting)
-            self._submit(task)
-
-    def _submit(self, task: Task[Item]) -> None:
+    def _schedule(self, task: Task[Any]) -> None:
         arguments = (*task.fixed, task.items)
         task.future = self._pool.schedule(task.function, args=arguments, timeout=self._deadline(task))
 
-    def _restart(self, waiting: deque[Task[Item]], but: Task[Item] | None = None) -> None:
+    def _restart(self) -> None:
         """Make a new pool for what is under way; the old one has lost its workers at a bad moment."""
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
@@ -224,9 +215,9 @@ class Guard:
         self._pool.stop()
         self._pool.join()
         self._pool = self._new_pool()
-        for task in waiting:
-            if task is not but and not _is_done(task):
-                self._submit(task)
+        for task in self._under_way.values():
+            if not _is_done(task):
+                self._schedule(task)
 
     def _new_pool(self) -> Any:
         try:
@@ -237,7 +228,7 @@ class Guard:
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             context.set_forkserver_preload([worker.__name__])  # so that a new worker is there at once
-        with _one_thread_each():
+        with _inherited():
             pool = ProcessPool(
                 max_workers=self.limits.jobs,
                 max_tasks=self.limits.recycle,
@@ -250,13 +241,17 @@ class Guard:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Start processes whose numpy keeps to one thread: the pages are what runs side by side."""
+def _inherited() -> Iterator[None]:
+    """Start processes whose numpy keeps to one thread, as the pages run side by side, and that leave ^C to this one."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
     try:
         yield
     finally:
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -266,7 +261,8 @@ def _one_thread_each() -> Iterator[None]:
 
 def _is_done(task: Task[Any]) -> bool:
     """Whether a task has its results already, which a new pool need not find again."""
-    return bool(task.future.done() and task.future.exception() is None)
+    future = task.future
+    return bool(future is not None and future.done() and not future.cancelled() and future.exception() is None)
 
 
 def _exit_name(code: int) -> str:

@@ -200,7 +200,7 @@ def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
 
 def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
     choice = _choice(arguments)
-    if arguments.by_site and choice.method not in {"hybrid"} and not _learns_from_site(choice.method):
+    if arguments.by_site and choice.method in {"crf", *LABELLERS} and not _learns_from_site(choice.method):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
     if arguments.by_site and arguments.retry:
         raise ConfigError("--retry cleans single pages, without their sites: give it without --by-site")
