@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench bench-batch clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -24,6 +24,9 @@ bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." n
 	@echo >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/stages.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/scaling.py
+
+bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages to use
+	$(BIN)/python benchmarks/batch.py $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) -o benchmarks
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -129,6 +129,9 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
             if store.parts and not job.quiet:
                 progress.say(f"{directory}: going on after {store.counts.pages:,} pages")
             _fill(job, store, progress)
+    except KeyboardInterrupt:
+        progress.say(f"stopped: {store.counts.pages:,} pages are safe in {directory}; the same command goes on")
+        raise
     except OSError as error:
         place = error.filename or directory
         raise OutputError(
