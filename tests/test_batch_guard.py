@@ -86,7 +86,7 @@ def test_the_summary_adds_up(poisoned):
 def test_what_failed_can_be_tried_again_and_joins_the_output(poisoned, tmp_path):
     place, _, _ = poisoned
     before = tree(place / "out")
-    ended = clean("--retry", place / "out" / "failed.jsonl", "--to", "jsonl", "-j", 1)  # with the bundled model
+    ended = clean("--retry", place / "out" / "failed.jsonl", "-j", 1)  # with the bundled model
     assert ended.returncode == 0, ended.stderr.decode()
     after = tree(place / "out")
     assert {name: after[name] for name in before} == before

@@ -65,7 +65,7 @@ class Job:
         return {
             "victorpy": __version__,
             "inputs": list(self.inputs) if self.retry is None else [str(self.retry)],
-            "input digest": input_digest,
+            "input files": input_digest,
             **self.choice.identity(),
             "format": self.format,
             "to": self.to,
@@ -114,6 +114,8 @@ def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, An
     except BaseException:
         guard.stop()
         raise
+    finally:
+        progress.close()
     return _summary(counts, progress, Counts())
 
 
@@ -208,6 +210,16 @@ def _outcomes(feed: Feed, guard: Guard | Unguarded, after: Mark | None) -> Itera
             yield mark, record, outcome
         if task.cleanup is not None:
             task.cleanup()
+
+
+def settings_beside(retry: Path) -> dict[str, Any]:
+    """The settings of the run that a failed.jsonl is of; nothing where it has been taken elsewhere."""
+    manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
+    try:
+        with manifest.open("rb") as lines:
+            return dict(json.loads(lines.readline())["settings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def retry_label(retry: Path) -> str:

@@ -35,7 +35,7 @@ from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.progress import summary_table
 from victorpy.batch.records import Record, find_records
-from victorpy.batch.run import SHARD_RECORDS, Job, retry_label, run_job
+from victorpy.batch.run import SHARD_RECORDS, Job, retry_label, run_job, settings_beside
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.sources import ReadOptions, source_of
@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.add_argument("-f", "--format", default="text", metavar="F", help=formats)
+    parser.add_argument("-f", "--format", metavar="F", help=f"{formats} (default: text)")
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
     parser.add_argument(
@@ -122,11 +122,22 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
+    _inherit(arguments)
     output = OUTPUTS.get(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else [])
     if _is_batch(arguments, inputs):
         return _run_batch(arguments, inputs)
     return _run_here(arguments, output, inputs)
+
+
+def _inherit(arguments: argparse.Namespace) -> None:
+    """What is not said is as usual; where pages are tried again, as it was the first time."""
+    before = settings_beside(arguments.retry) if arguments.retry else {}
+    arguments.format = arguments.format or before.get("format", "text")
+    if before and arguments.output is None:
+        arguments.to = arguments.to or before["to"]
+    arguments.html_field = arguments.html_field or before.get("html field")
+    arguments.url_field = arguments.url_field or before.get("url field")
 
 
 def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[str]) -> int:
@@ -262,7 +273,7 @@ def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | N
 
 
 def _container(arguments: argparse.Namespace) -> str:
-    """The kind of output: named, told by the directory's name, the one that was used before, or files."""
+    """The kind of output: named, told by the directory's name, or files."""
     if arguments.to:
         SINKS.get(arguments.to)
         return str(arguments.to)
