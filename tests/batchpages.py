@@ -116,6 +116,7 @@ def warc_record(
 
 def write_warc(path: Path, records: list[bytes]) -> list[int]:
     """Write records, each compressed by itself where the name says so, and give their offsets."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     offsets, content = [], b""
     for record in records:
         offsets.append(len(content))

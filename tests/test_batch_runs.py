@@ -327,6 +327,24 @@ def test_pages_are_never_overwritten_by_their_cleaning(tmp_path):
     assert [(tmp_path / f"{number}.html").read_bytes() for number in range(3)] == [page(number) for number in range(3)]
 
 
+def test_inputs_are_never_overwritten_nor_results_read_as_inputs(tmp_path):
+    crawl(tmp_path / "in" / "a.warc.gz", 3)
+    (tmp_path / "lines.jsonl").write_text(json.dumps({"html": page(1).decode()}))
+    ended = clean("lines.jsonl", "-f", "jsonl", "-o", "lines.jsonl", cwd=tmp_path)
+    assert (ended.returncode, b"would be overwritten" in ended.stderr) == (2, True)
+    assert (tmp_path / "lines.jsonl").read_text().startswith('{"html"')
+    assert clean("in", "--to", "warc.gz", "-o", "in", "-j", 1, cwd=tmp_path).returncode == 2
+    for _ in range(2):
+        ended = clean("in", "--to", "warc.gz", "-o", "in/out", "-j", 1, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    assert b"all is done already" in ended.stderr
+
+
+def test_a_method_that_learns_from_a_site_is_told_of_site_mode(archive, tmp_path):
+    ended = clean(archive, "--method", "sst", "-o", tmp_path / "out")
+    assert (ended.returncode, b"give --by-site" in ended.stderr) == (2, True)
+
+
 # names
 
 HOSTILE = [

@@ -127,6 +127,15 @@ def expand(pattern: str) -> list[str]:
     return matches
 
 
+def is_output(directory: Path) -> bool:
+    """Whether a batch run has written a directory: what is in there are results, not pages to clean."""
+    try:
+        with (directory / "manifest.jsonl").open("rb") as manifest:
+            return manifest.readline(200).startswith(b'{"format": 1, "settings": ')
+    except OSError:
+        return False
+
+
 def files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """All files below a directory whose names end so, in order of their paths, one directory in memory at a time."""
     with os.scandir(directory) as entries:
@@ -134,6 +143,7 @@ def files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for entry in ordered:
         path = directory / entry.name
         if entry.is_dir(follow_symlinks=False):
-            yield from files_below(path, suffixes)
+            if not is_output(path):
+                yield from files_below(path, suffixes)
         elif entry.name.lower().endswith(suffixes) and path.suffix and entry.is_file():
             yield path

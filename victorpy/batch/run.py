@@ -41,7 +41,9 @@ class Job:
     """How the texts are written."""
     choice: Choice = field(default_factory=Choice)
     make: Callable[[], Cleaner] | None = None
-    """How to have the cleaner, where it is not only to be loaded."""
+    """How to have the cleaner, where it is not only to be loaded ..."""
+    site: tuple[str, ...] = ()
+    """... but to learn from these."""
     url: str | None = None
     content_type: str | None = None
     limits: Limits = field(default_factory=Limits)
@@ -76,6 +78,7 @@ class Job:
             "url field": self.read.url_field,
             "check digests": self.read.check_digests,
             "largest page": self.read.most_bytes,
+            "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
         }
 

@@ -23,7 +23,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 from tqdm import tqdm
@@ -164,19 +163,13 @@ def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
     """Whether there is much to do, or what only a batch run has is asked for."""
     if arguments.retry or any(getattr(arguments, name) not in {None, False} for name in BATCH_OPTIONS):
         return True
-    if any(source_of(name) or (name.startswith("@") and not Path(name).exists()) for name in inputs):
+    target = arguments.output or "-"
+    one_file = target == "-" or (sink_name(target) == "jsonl" and OUTPUTS.get(arguments.format).joins)
+    if sink_name(target) and not one_file:
         return True
-    if arguments.output is None or arguments.output == "-" or sink_name(arguments.output) == "jsonl":
-        return any(Path(name).is_dir() and _has_archives(Path(name)) for name in inputs)
-    if arguments.site or _learns_from_site(arguments.method) or sink_name(arguments.output):
-        return sink_name(arguments.output) is not None
-    files = islice(find_files([name for name in inputs if name != "-"]), MANY + 1)
-    found = [source_of(file.path) is not None for file in files]
-    return len(found) > MANY or any(found)
-
-
-def _has_archives(directory: Path) -> bool:
-    return any(source_of(file.path) for file in find_files([str(directory)]))
+    few = one_file or arguments.site or _learns_from_site(arguments.method)  # however many: as it always was
+    files = find_files([name for name in inputs if name != "-"])
+    return any(source_of(file.path) or (number >= MANY and not few) for number, file in enumerate(files))
 
 
 def _learns_from_site(method: str | None) -> bool:
@@ -191,6 +184,7 @@ def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
     if arguments.retry and inputs:
         raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {inputs[0]}")
     job = _job(arguments, inputs)
+    _refuse_inputs(arguments.output, job, inputs)
     write = None
     if job.directory is None:
         writer = open_stream(arguments.output, OUTPUTS.get(arguments.format))
@@ -202,6 +196,18 @@ def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
             failed = job.directory / f"{retry_label(job.retry) if job.retry else ''}failed.jsonl"
             print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
     return 1 if summary["failed"] else 0
+
+
+def _refuse_inputs(target: str | None, job: Job, inputs: Sequence[str]) -> None:
+    """Never write over what is to be read, nor among it what could be taken for more of it."""
+    if job.directory is None and target not in {None, "-"}:
+        path = Path(str(target)).resolve()
+        if any(file.path.resolve() == path for file in find_files(inputs)):
+            raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
+    if job.directory is not None and job.to != "folder":
+        place = job.directory.resolve()
+        if any(Path(name).is_dir() and Path(name).resolve() == place for name in inputs):
+            raise DataError(f"{job.directory}: is one of the inputs: choose another directory for the output")
 
 
 def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
@@ -222,6 +228,7 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         format=arguments.format,
         choice=choice,
         make=_learned(arguments, choice, inputs),
+        site=(arguments.site or "", *arguments.labelled),
         url=arguments.url,
         content_type=_content_type(arguments.charset),
         limits=Limits(
@@ -284,6 +291,8 @@ def _learned(arguments: argparse.Namespace, choice: Choice, inputs: Sequence[str
     """A method that has seen the pages of one site, as workers get it."""
     if arguments.by_site or not (arguments.site or _learns_from_site(choice.method)):
         return None
+    if not arguments.site and any(source_of(file.path) for file in find_files(inputs)):
+        raise ConfigError(f"--method {choice.method} learns from a site: for files with pages of many give --by-site")
     cleaner = _at_site(arguments, choice.load(), list(find_records(inputs)))
     return partial(_same, cleaner)
 
