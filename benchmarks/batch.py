@@ -1,6 +1,6 @@
 """Batch runs measured: what the machinery costs a page, what a second worker brings, memory over many pages, kills.
 
-    python benchmarks/batch.py --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o benchmarks]
+    python benchmarks/batch.py --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o docs]
 
 Without --pages the sample pages of data/ are used again and again. All times are of the same run on the same machine; a
 ratio of two of them says something, a time by itself does not. CPU times are those of all processes of a run together.
@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
+QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}  # of semaphores that a killed run leaves
 STEPS = ("overhead", "jobs", "memory", "kills")
 
 # Cleaning alone: the same pages, in memory, by the same function, with one thread as workers have.
@@ -76,7 +77,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="how often a run is killed")
     parser.add_argument("--jobs", type=int, default=2, help="workers of the run over many pages")
     parser.add_argument("--step", choices=STEPS, action="append", help="only these")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks", help="where the plot goes")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs", help="where the plot goes")
     arguments = parser.parse_args()
     steps = arguments.step or STEPS
     with tempfile.TemporaryDirectory(prefix="bench-batch-") as place:
@@ -233,7 +234,7 @@ def start(archive: Path, directory: Path, workers: int, shard: int) -> subproces
     """Start a run in a session of its own."""
     command = [sys.executable, str(ROOT / "clean.py"), str(archive), "-q", "-j", str(workers)]
     command += ["--to", "jsonl.gz", "--shard-records", str(shard), "-o", f"{directory}/"]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True)
+    return subprocess.Popen(command, env={**os.environ, **QUIET}, start_new_session=True)
 
 
 def run(archive: Path, directory: Path, workers: int, shard: int = 250, interval: float = 0.1) -> Ended:
