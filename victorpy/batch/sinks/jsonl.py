@@ -12,7 +12,7 @@ from victorpy.batch.records import Record
 from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
 from victorpy.batch.sources.base import missing
 
-# The main process compresses, and it is the one that all workers wait for: gzip's usual 6 would take more than twice the
+# The main process compresses, and all workers wait for it: gzip's usual 6 would take more than twice the
 # time for files that are a twentieth smaller.
 GZIP_LEVEL = 4
 ZSTD_LEVEL = 3
