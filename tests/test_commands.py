@@ -241,6 +241,14 @@ def test_a_binary_file_fails(model, tmp_path):
     assert only_line(ended.stderr) == "clean: photo.html: failed: this is binary data, not a web page\n"
 
 
+def test_an_annotation_that_is_not_finished_fails(model, tmp_path):
+    (tmp_path / "half.anno").write_text(ONE_LABEL.replace("other", "?"))
+    ended = clean("--model", model, "half.anno", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    said = "half.anno:4: 2 blocks have no label yet: finish it with annotate.py"
+    assert said in only_line(ended.stderr)
+
+
 def test_a_failure_is_named_even_when_quiet_and_nothing_else(model, tmp_path):
     (tmp_path / "empty.html").write_text("")
     ended = clean("--quiet", "--model", model, "gone.html", "empty.html", cwd=tmp_path)
@@ -436,10 +444,14 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({"page.html": "<p>Tea"}, ["page.html"], "page.html:1: not an annotation file"),
         ({"bad.anno": ONE_LABEL.replace("other", "othr", 1)}, ["bad.anno"], "bad.anno:4: unknown label 'othr'"),
         ({"one.anno": ONE_LABEL}, ["one.anno"], "at least two labels"),
+        ({"half.anno": ONE_LABEL.replace("other", "?", 1)}, ["half.anno"], "half.anno:4: 1 block has no label yet"),
         ({"a.anno": ONE_LABEL}, ["a.anno", "-c", "defualt"], "no config 'defualt' (did you mean 'default'?)"),
         ({"a.anno": ONE_LABEL, "out": "x"}, ["a.anno", "-o", "out"], "out: is a file; a model is a directory"),
     ],
-    ids=["no files", "missing", "no annotation", "wrong label", "one label", "unknown config", "output is a file"],
+    ids=[
+        *("no files", "missing", "no annotation", "wrong label", "one label", "no label", "unknown config"),
+        "output is a file",
+    ],
 )
 def test_learn_says_in_one_line_what_is_wrong(tmp_path, files, arguments, said):
     for name, text in files.items():

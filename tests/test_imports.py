@@ -19,7 +19,10 @@ LAYERS = [
         *("labellers", "markup", "anno", "outputs"),
     },
     {"cleaner", "model", "methods", "peers"},
-    {"datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report", "view"},
+    {
+        *("datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report"),
+        *("view", "agreement", "annotators"),
+    },
     {"annotate", "batch", "mining", ""},
     {"commands", "__main__"},
 ]

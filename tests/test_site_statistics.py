@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -98,11 +97,6 @@ def test_pages_are_added_one_by_one_and_what_was_found_follows() -> None:
         if found is not None:
             assert found.importance.tolist() == columns_of(PAGES[:number], PAGES[0]).importance.tolist()
     assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
-
-
-def test_only_a_sample_is_read() -> None:
-    endless = (document(site_page(number)) for number in itertools.count())
-    assert SiteStatistics(endless, sample=4).pages == 4
 
 
 def test_a_page_without_blocks_has_no_numbers() -> None:

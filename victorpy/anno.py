@@ -4,13 +4,16 @@ After a header of ``name: value`` lines and an empty line, every line is one blo
 tabs: its label, the probability of it (``-`` where a person gave it), the tags passed since the block before,
 and its text, with the tags that stand inside it. Lines that begin with ``#`` are comments; the features of a
 block stand there. Tags after the last block stand on a line labelled ``end``.
+
+While a page is being annotated a block may have no label yet: ``?`` stands for it. `read_annotation` takes such a
+file, block by block as it stands; `read_anno`, from which models learn, wants every label.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,18 +28,42 @@ MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
 _LOSS = "loss"
 _END = "end"
+UNLABELLED = "?"
+"""Stands in the place of a label that nobody has given yet."""
 _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 
 def write_anno(page: CleanPage) -> str:
     """Write a page and its labels."""
-    document = page.document
-    lines = [MAGIC, *(f"{name}: {_escape_edges(getattr(document, name))}".rstrip() for name in _HEADER)]
-    lines += [f"{_LOSS}: {escape(loss)}" for loss in document.losses]
-    lines.append("")
-    lines += _block_lines(page)
-    return "\n".join(lines) + "\n"
+    comments = {
+        number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
+        for number, features in enumerate(page.features)
+    }
+    probabilities = page.probabilities or (None,) * len(page.labels)
+    return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
+
+
+class AnnotationWriter:
+    """Writes one page again and again while its labels change; all that stays the same is made ready once."""
+
+    def __init__(self, document: Document, comments: Mapping[int, Sequence[str]] | None = None) -> None:
+        header = [MAGIC, *(f"{name}: {_escape_edges(getattr(document, name))}".rstrip() for name in _HEADER)]
+        header += [f"{_LOSS}: {escape(loss)}" for loss in document.losses]
+        before = comments or {}
+        *self._ends, last = _line_ends(document)
+        for number, end in enumerate(self._ends):
+            self._ends[number] = end + "".join("\n" + comment for comment in before.get(number + 1, ()))
+        self._head = "\n".join([*header, "", *before.get(0, ())]) + "\n"
+        self._last = f"{_END}\t-\t{last}\n"
+
+    def write(self, labels: Sequence[Label | None], probabilities: Sequence[float | None]) -> str:
+        """Write the page with these labels; a probability of None says that a person gave the label."""
+        rows = [
+            f"{label or UNLABELLED}\t{'-' if probability is None else repr(probability)}\t{end}\n"
+            for label, probability, end in zip(labels, probabilities, self._ends, strict=True)
+        ]
+        return self._head + "".join(rows) + self._last
 
 
 def _escape_edges(value: str) -> str:
@@ -47,18 +74,16 @@ def _escape_edges(value: str) -> str:
     return escape(inner).join(edges)
 
 
-def _block_lines(page: CleanPage) -> Iterator[str]:
-    writer = TagWriter(page.document)
-    for block, label in zip(page.document.blocks, page.labels, strict=True):
-        probability = repr(page.probabilities[block.index]) if page.probabilities else "-"
+def _line_ends(document: Document) -> Iterator[str]:
+    """Write what stands behind label and probability: tags and text of every block, then the tags after the last."""
+    writer = TagWriter(document)
+    for block in document.blocks:
         (before, first), *rest = pieces(block)
         markup = writer.write(before)
         gap = " " if block.spaced and not block.preformatted else ""
         text = gap + escape(first) + "".join(writer.write(tags) + escape(text) for tags, text in rest)
-        yield f"{label}\t{probability}\t{markup}\t{text}"
-        if page.features:
-            yield "# " + " ".join(f"{name}={value}" for name, value in page.features[block.index].items())
-    yield f"{_END}\t-\t{writer.write(page.document.trailing)}\t"
+        yield f"{markup}\t{text}"
+    yield f"{writer.write(document.trailing)}\t"
 
 
 def is_anno(page: bytes | str) -> bool:
@@ -68,34 +93,90 @@ def is_anno(page: bytes | str) -> bool:
 
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels; where it was cut otherwise than `cuts` says, labels follow their text."""
-    header, rows = _read_lines(text, name)
+    header, rows, _ = _read_lines(text, name)
+    _check_all_labelled(rows, name)
     page = _read_page(header, rows, cuts, name)
     document = _build(header, rows, cuts)
-    if [block.text for block in document.blocks] == [block.text for block in page.document.blocks]:
+    if _same_texts(document, page.document):
         return replace(page, document=document)
     return _cut_again(page, document)
 
 
+def _check_all_labelled(rows: Sequence[_Row], name: str) -> None:
+    missing = [row.line for row in rows if row.label == UNLABELLED]
+    if missing:
+        blocks = "1 block has" if len(missing) == 1 else f"{len(missing):,} blocks have"
+        raise AnnotationError(f"{name}:{missing[0]}: {blocks} no label yet: finish it with annotate.py")
+
+
+def _same_texts(one: Document, other: Document) -> bool:
+    return [block.text for block in one.blocks] == [block.text for block in other.blocks]
+
+
 def _read_page(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> CleanPage:
     """Read the page as it was written: every row is a block, whatever tags are in it."""
-    document = _build(header, rows, replace(cuts, every=False, block_level=frozenset()), name)
-    if not rows or rows[-1].label != _END:
-        raise AnnotationError(f"{name}: the file is cut off: its last line must be labelled {_END!r}")
+    document = _read_document(header, rows, cuts, name)
     kept = rows[:-1]
     labels = tuple(Label(row.label) for row in kept)
     probabilities = tuple(row.probability for row in kept if row.probability is not None)
     return CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
 
 
+def _read_document(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document:
+    document = _build(header, rows, replace(cuts, every=False, block_level=frozenset()), name)
+    if not rows or rows[-1].label != _END:
+        raise AnnotationError(f"{name}: the file is cut off: its last line must be labelled {_END!r}")
+    return document
+
+
+def _read_as_cut(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document | None:
+    """Read a page that was cut as `cuts` says; None where it was not, or where something else is wrong with it."""
+    try:
+        return _build(header, rows, cuts, name) if rows and rows[-1].label == _END else None
+    except AnnotationError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An annotation file as it stands, finished or not."""
+
+    document: Document
+    labels: tuple[Label | None, ...]
+    """None where nobody has given a label yet."""
+    probabilities: tuple[float | None, ...]
+    """None where a person gave the label."""
+    comments: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """The comment lines before each block's line, by its number."""
+
+
+def read_annotation(text: str, cuts: Cuts, name: str = "annotation") -> Annotation:
+    """Read a file to go on with it: every line is a block, however it was cut, and comments are kept."""
+    header, rows, comments = _read_lines(text, name)
+    split = header["split"][0]
+    document = _read_as_cut(header, rows, cuts, name) if split == ("every" if cuts.every else "block") else None
+    document = replace(document or _read_document(header, rows, cuts, name), split=split)
+    labels = tuple(None if row.label == UNLABELLED else Label(row.label) for row in rows[:-1])
+    return Annotation(document, labels, tuple(row.probability for row in rows[:-1]), comments)
+
+
 def load_anno(path: Path, cuts: Cuts) -> CleanPage:
     """Read an annotation file."""
+    return read_anno(_read_text(path), cuts, str(path))
+
+
+def load_annotation(path: Path, cuts: Cuts) -> Annotation:
+    """Read an annotation file, finished or not, to go on with it."""
+    return read_annotation(_read_text(path), cuts, str(path))
+
+
+def _read_text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise AnnotationError(f"{path}: not an annotation file: it is not UTF-8") from error
-    return read_anno(text, cuts, str(path))
 
 
 class _Row(NamedTuple):
@@ -106,8 +187,8 @@ class _Row(NamedTuple):
     text: str
 
 
-def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row]]:
-    """Read the header, by name, and the rows; the last row is the end."""
+def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row], dict[int, tuple[str, ...]]]:
+    """Read the header, by name, the rows, of which the last is the end, and the comments before each row."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if lines[0].rstrip() != MAGIC:
         raise AnnotationError(f"{name}:1: not an annotation file: it does not begin with {MAGIC!r}")
@@ -116,12 +197,14 @@ def _read_lines(text: str, name: str) -> tuple[dict[str, list[str]], list[_Row]]
     for number, line in enumerate(lines[1:after_header], 2):
         key, value = _read_header(line, f"{name}:{number}")
         header[key] = [*header.get(key, []), value] if key == _LOSS else [value]
-    rows = [
-        _read_row(line, number, f"{name}:{number}")
-        for number, line in enumerate(lines[after_header:], after_header + 1)
-        if line.strip() and not line.startswith("#")
-    ]
-    return header, rows
+    rows: list[_Row] = []
+    comments: dict[int, tuple[str, ...]] = {}
+    for number, line in enumerate(lines[after_header:], after_header + 1):
+        if line.startswith("#"):
+            comments[len(rows)] = (*comments.get(len(rows), ()), line)
+        elif line.strip():
+            rows.append(_read_row(line, number, f"{name}:{number}"))
+    return header, rows, comments
 
 
 def _read_header(line: str, place: str) -> tuple[str, str]:
@@ -143,7 +226,7 @@ def _read_row(line: str, number: int, place: str) -> _Row:
         raise AnnotationError(f"{place}: expected label, probability, tags and text between tabs, found {line[:60]!r}")
     label, probability, markup, text = columns
     known = [*Label, _END]
-    if label not in known:
+    if label not in known and label != UNLABELLED:
         raise AnnotationError(f"{place}: unknown label {label!r}{suggest(label, known)}; there are {', '.join(Label)}")
     return _Row(number, label, _probability(probability, place), markup, text)
 

@@ -13,6 +13,7 @@ from victorpy.split import DEEPEST
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "#x27": "'"}
 _ESCAPED = re.compile(r"&(#x27|#\d{1,6}|amp|lt|gt|quot);")
 _NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ESCAPABLE = re.compile("[&<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def escape(text: str) -> str:
@@ -21,6 +22,8 @@ def escape(text: str) -> str:
     >>> escape("a < b\t\x1b[0m")
     'a &lt; b&#9;&#27;[0m'
     """
+    if not _ESCAPABLE.search(text):
+        return text
     return _NOT_PLAIN.sub(lambda found: f"&#{ord(found[0])};", html.escape(text))
 
 

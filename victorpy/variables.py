@@ -166,6 +166,9 @@ VARIABLES: dict[str, Variable] = {
         "with decode: marginal, how probable content must be, as a share of the page's most probable block",
         single=True,
     ),
+    "annotate-key-*": Variable(
+        _words, "the key or keys of an action of annotate.py, instead of those that it has", single=True
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The commands: ``victor NAME ...``, and clean.py and learn.py, which are two of them."""
+"""The commands: ``victor NAME ...``, and clean.py, learn.py and annotate.py, which are three of them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,16 @@ def read_asset(name: str) -> str:
 
 def text(value: str) -> str:
     """Escape text for HTML; characters that steer a terminal or the direction of writing are shown by number."""
-    return html.escape("".join(_visible(char) for char in value))
+    return html.escape(visible(value))
+
+
+def visible(value: str) -> str:
+    """Show characters by number that steer a terminal or the direction of writing.
+
+    >>> visible("red: \\x1b[31m")
+    'red: ⟨U+001B⟩[31m'
+    """
+    return "".join(_visible(char) for char in value)
 
 
 def _visible(char: str) -> str:

@@ -1,0 +1,571 @@
+"""`victor agree`: kappas against others' numbers, files that do not fit together, and what is printed and written."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import signal
+from contextlib import redirect_stderr, redirect_stdout
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_commands import only_line, victor
+
+from victorpy.agreement import GROUPINGS, SharedPage, cohen_kappa, compare_annotators, fleiss_kappa
+from victorpy.align import words
+from victorpy.annotators import read_annotators
+from victorpy.commands import run
+from victorpy.config import load_config
+from victorpy.document import Label
+from victorpy.errors import AnnotationError, DataError
+
+ROOT = Path(__file__).parents[1]
+LABELS = tuple(Label)
+H, P, L, C, O = LABELS  # noqa: E741  # as the keys of the annotator
+
+# Fleiss (1971): 30 patients, 6 psychiatrists, 5 diagnoses; how many gave which.
+PATIENTS = """00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031
+              00501 30012 51000 02040 10203 00006 01050 02013 20040 10041 05010 40002 02040 10500 00006"""
+# The worked example that many textbooks and encyclopaedias use: 10 subjects, 14 raters, 5 categories.
+SUBJECTS = [
+    *([0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1]),
+    *([7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]),
+]
+
+
+def page_of(*labels, name="page", texts=None):
+    """A page with these labels of each annotator."""
+    return SharedPage(name, tuple(texts or ["word"] * len(labels[0])), tuple(map(tuple, labels)))
+
+
+def page_of_counts(counts):
+    """A page with so many labels of each kind for each block; who gave which does not matter."""
+    by_block = [[label for label, count in zip(LABELS, row, strict=True) for _ in range(count)] for row in counts]
+    return page_of(*zip(*by_block, strict=True))
+
+
+def compared(*pages, seed=1):
+    names = [f"annotator {number}" for number in range(len(pages[0].labels))]
+    return compare_annotators(names, pages, seed)
+
+
+def agreement_of(*pages, weight="blocks", grouping="labels"):
+    return compared(*pages).by_weight[weight][grouping]
+
+
+def random_pages(seed, annotators=2, pages=1, blocks=200):
+    random = np.random.default_rng(seed)
+    found = []
+    for number in range(pages):
+        truth = random.integers(5, size=blocks)
+        given = [
+            np.where(random.random(blocks) < 0.3, random.integers(5, size=blocks), truth) for _ in range(annotators)
+        ]
+        texts = [" ".join(["w"] * int(count)) for count in random.integers(0, 9, size=blocks)]
+        found.append(page_of(*([LABELS[at] for at in each] for each in given), name=f"page {number}", texts=texts))
+    return found
+
+
+# Kappa
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("weight", ["blocks", "words"])
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_cohens_kappa_is_that_of_scikit_learn(seed, weight, grouping):
+    metrics = pytest.importorskip("sklearn.metrics")
+    pages = random_pages(seed, annotators=3, pages=2)
+    class_of = {label: name for name, members in GROUPINGS[grouping].items() for label in members}
+    weights = [len(words(text)) if weight == "words" else 1 for page in pages for text in page.texts]
+    given = [[class_of[label] for page in pages for label in page.labels[who]] for who in range(3)]
+    expected = [
+        metrics.cohen_kappa_score(given[one], given[other], sample_weight=weights)
+        for one, other in combinations(range(3), 2)
+    ]
+    found = agreement_of(*pages, weight=weight, grouping=grouping)
+    assert [kappa.kappa for kappa in found.cohen] == pytest.approx(expected)
+
+
+def test_fleiss_kappa_of_his_own_example():
+    page = page_of_counts([list(map(int, row)) for row in PATIENTS.split()])
+    found = agreement_of(page).fleiss
+    assert (found.observed, found.expected, found.kappa) == pytest.approx((0.556, 0.220, 0.430), abs=0.001)
+    by_label = [agreement_of(page, grouping=label).fleiss.kappa for label in LABELS]
+    assert by_label == pytest.approx([0.245, 0.245, 0.520, 0.471, 0.566], abs=0.001)
+
+
+def test_fleiss_kappa_of_the_textbook_example():
+    found = agreement_of(page_of_counts(SUBJECTS)).fleiss
+    assert (found.observed, found.expected, found.kappa) == pytest.approx((0.378, 0.213, 0.210), abs=0.0005)
+
+
+def test_fleiss_kappa_by_its_definition():
+    pages = random_pages(3, annotators=4)
+    (page,) = pages
+    counts = np.array([[labels.count(label) for label in LABELS] for _, _, labels in page.by_block()])
+    observed = ((counts**2).sum(axis=1) - 4).mean() / 12
+    expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    found = agreement_of(page).fleiss
+    assert found.observed == pytest.approx(observed)
+    assert found.kappa == pytest.approx((observed - expected) / (1 - expected))
+
+
+def test_cohens_kappa_by_hand():
+    kappa, observed, expected = cohen_kappa(np.array([[45.0, 15.0], [25.0, 15.0]]))
+    assert (kappa, observed, expected) == pytest.approx((0.1304, 0.60, 0.54), abs=0.0001)
+
+
+def test_a_block_of_seven_words_counts_as_seven_blocks_of_one():
+    long = page_of([H, P, O, P], [H, O, O, P], texts=["a b c d e f g", "a b", "a", "a"])
+    short = page_of([H] * 7 + [P] * 2 + [O, P], [H] * 7 + [O] * 2 + [O, P], texts=["a"] * 11)
+    assert agreement_of(long, weight="words").cohen == agreement_of(short, weight="blocks").cohen
+
+
+labellings = st.integers(2, 4).flatmap(
+    lambda annotators: st.lists(st.tuples(*[st.sampled_from([*LABELS, None])] * annotators), min_size=1, max_size=30)
+)
+
+
+@given(labellings)
+def test_kappa_is_defined_just_where_not_all_agree_on_one_class(blocks):
+    counted = [labels for labels in blocks if None not in labels]
+    page = page_of(*zip(*blocks, strict=True))
+    if not counted:
+        with pytest.raises(DataError, match="no block that all annotators have labelled"):
+            compared(page)
+        return
+    result = compared(page)
+    for weight in result.by_weight.values():
+        for name, found in weight.items():
+            class_of = {label: kind for kind, members in GROUPINGS[name].items() for label in members}
+            one_class = len({class_of[label] for labels in counted for label in labels}) == 1
+            assert (found.fleiss.kappa is None) == one_class
+            for kappa in (found.fleiss, *found.cohen):
+                assert 0 <= kappa.observed <= 1
+                assert kappa.observed == 1 or kappa.kappa is not None
+                assert kappa.kappa is None or -1 - 1e-9 <= kappa.kappa <= 1 + 1e-9
+    assert len(result.disagreements) == sum(len(set(labels)) > 1 for labels in counted)
+    json.dumps(result.scores(), allow_nan=False)
+
+
+@given(labellings, st.randoms())
+def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
+    if all(None in labels for labels in blocks):
+        return
+    shuffled = random.sample(blocks, len(blocks))
+    turned = [labels[::-1] for labels in shuffled]
+    one, other = (agreement_of(page_of(*zip(*each, strict=True))) for each in (blocks, turned))
+    for name in ("kappa", "observed", "expected"):
+        assert getattr(one.fleiss, name) == pytest.approx(getattr(other.fleiss, name))
+    defined = [sorted(kappa.kappa for kappa in found.cohen if kappa.kappa is not None) for found in (one, other)]
+    assert defined[0] == pytest.approx(defined[1])
+
+
+def test_where_all_agree_on_one_label_there_is_no_kappa():
+    found = agreement_of(page_of([P, P], [P, P]))
+    assert (found.fleiss.kappa, found.fleiss.observed, found.fleiss.expected) == (None, 1, 1)
+    assert found.cohen[0].kappa is None
+
+
+def test_where_all_agree_on_two_labels_kappa_is_one():
+    assert agreement_of(page_of([P, H], [P, H])).fleiss.kappa == 1
+
+
+def test_blocks_that_somebody_did_not_label_are_left_out():
+    whole = page_of([H, P, O, None], [H, O, O, P], [H, P, None, P])
+    part = page_of([H, P], [H, O], [H, P])
+    assert agreement_of(whole).cohen == agreement_of(part).cohen
+    scores = compared(whole).scores()
+    assert (scores["blocks_count"], scores["blocks_left_out"]) == (2, 2)
+    assert [found["block"] for found in scores["disagreements"]] == [2]
+
+
+def test_words_are_counted_even_if_there_are_none():
+    found = agreement_of(page_of([H, P], [H, O], texts=["—", "…"]), weight="words")
+    assert (found.fleiss.kappa, found.fleiss.observed, found.fleiss.expected) == (None, None, None)
+
+
+def test_one_annotator_is_not_enough():
+    with pytest.raises(DataError, match="at least two"):
+        compare_annotators(["alone"], [page_of([P])])
+
+
+# Intervals
+
+
+def test_a_single_page_has_no_interval():
+    assert agreement_of(*random_pages(1)).fleiss.interval is None
+
+
+def test_the_interval_is_that_of_resampled_pages():
+    pages = random_pages(2, pages=12, blocks=30)
+    tables = np.array([found["labels"].confusion for found in compared(*pages).by_page])
+    random = np.random.default_rng(7)
+    drawn = np.array([tables[random.integers(12, size=12)].sum(axis=0) for _ in range(4000)])
+    found = agreement_of(*pages)
+    for kappa, kappas in [(found.fleiss, fleiss_kappa(drawn)[0]), (found.cohen[0], cohen_kappa(drawn)[0][:, 0])]:
+        assert kappa.interval == pytest.approx(np.quantile(kappas, [0.025, 0.975]), abs=0.01)
+        assert kappa.interval[0] < kappa.kappa < kappa.interval[1]
+
+
+def test_alike_pages_leave_nothing_to_chance():
+    (page,) = random_pages(4)
+    found = agreement_of(page, page, page).fleiss
+    assert found.interval == pytest.approx((found.kappa, found.kappa))
+
+
+def test_too_few_defined_draws_make_no_interval():
+    """Half of the draws of two pages lack one of them; one of these pages alone has no kappa."""
+    found = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P])).fleiss
+    assert found.kappa == 1
+    assert found.interval is None
+
+
+def test_the_seed_decides():
+    pages = random_pages(5, pages=8, blocks=20)
+    one, same, other = (compared(*pages, seed=seed).by_weight["blocks"]["labels"].fleiss for seed in (1, 1, 2))
+    assert one == same
+    assert one.interval != other.interval
+    assert one.kappa == other.kappa
+
+
+# Files
+
+
+def write(path, *rows, split="block"):
+    """Write an annotation file of labels and texts, each a paragraph."""
+    lines = ["%victor-anno 1", "url:", "title:", "source:", "encoding:", f"split: {split}", ""]
+    tags = "<html><body><p>"
+    for label, text in rows:
+        lines.append(f"{label}\t-\t{tags}\t {text}")
+        tags = "</p><p>"
+    lines.append("end\t-\t</p></body></html>\t")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def rows_of(labels, texts=("Tea", "Tea is a drink.", "Home", "Imprint")):
+    names = {"h": "header", "p": "paragraph", "l": "list", "c": "continuation", "o": "other", "?": "?"}
+    return [(names[label], text) for label, text in zip(labels, texts, strict=False)]
+
+
+@pytest.fixture
+def tea(tmp_path):
+    return [
+        write(tmp_path / who / "tea.anno", *rows_of(labels)) for who, labels in [("alice", "hpoo"), ("bob", "hoop")]
+    ]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Three annotators of three pages, of which one lacks a page."""
+    given = {"alice": ["hpoo", "hppo", "hloo"], "bob": ["hpoo", "hpoo", "hlop"], "carol": ["hpop", "hppo"]}
+    for who, pages in given.items():
+        for number, labels in enumerate(pages):
+            write(tmp_path / who / "sub" / f"page-{number}.anno", *rows_of(labels))
+    return [tmp_path / who for who in given]
+
+
+def agree(*arguments):
+    """Run the command in this process."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    before = signal.getsignal(signal.SIGPIPE)
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            code = run("agree", list(map(str, arguments)), "victor agree")
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            signal.signal(signal.SIGPIPE, before)
+    out_bytes, err_bytes = (stream.buffer.getvalue() for stream in (out, err))
+    return SimpleNamespace(code=code, out=out_bytes.decode(), err=err_bytes.decode(), error_bytes=err_bytes)
+
+
+def refused(*arguments):
+    """The one line that a refusal says."""
+    ended = agree(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    return only_line(ended.error_bytes)
+
+
+def test_files_of_one_page(tea):
+    found = read_annotators(tea)
+    assert found.names == ("alice", "bob")
+    assert found.pages == (
+        SharedPage("tea", ("Tea", "Tea is a drink.", "Home", "Imprint"), ((H, P, O, O), (H, O, O, P))),
+    )
+
+
+def test_files_beside_one_another_go_by_their_names(tmp_path):
+    files = [write(tmp_path / name, *rows_of("hp")) for name in ("a.anno", "b.anno")]
+    assert read_annotators(files).names == ("a.anno", "b.anno")
+    assert read_annotators(files).pages[0].name == "a.anno"
+
+
+def test_annotators_with_the_same_name_are_told_apart(tmp_path):
+    paths = ["one/anna/tea.anno", "two/anna/tea.anno", "two/bert/tea.anno"]
+    files = [write(tmp_path / name, *rows_of("hp")) for name in paths]
+    assert read_annotators(files).names == ("one/anna", "two/anna", "two/bert")
+
+
+def test_folders(folders):
+    found = read_annotators(folders)
+    assert found.names == ("alice", "bob", "carol")
+    assert [page.name for page in found.pages] == ["sub/page-0", "sub/page-1"]
+    assert found.unpaired == ("sub/page-2: in alice, bob, not in carol",)
+    assert found.refused == ()
+
+
+def test_blocks_without_a_label_are_read_and_left_out(tmp_path):
+    files = [write(tmp_path / who / "tea.anno", *rows_of(labels)) for who, labels in [("a", "h?oo"), ("b", "hpo?")]]
+    assert read_annotators(files).pages[0].labels == ((H, None, O, O), (H, P, O, None))
+    ended = agree(*files)
+    assert ended.code == 0
+    assert "2 blocks that all have labelled" in ended.out
+    assert "Blocks left out because somebody gave no label: 2." in ended.out
+
+
+def test_a_page_that_was_cut_otherwise(tmp_path):
+    """Both are refused as they stand, and fit when both are cut anew."""
+    texts = "Tea", "Tea is <b>a</b> drink."
+    whole = write(tmp_path / "a" / "tea.anno", *rows_of("hp", texts))
+    pieces = tmp_path / "b" / "tea.anno"
+    pieces.parent.mkdir()
+    pieces.write_text(
+        "%victor-anno 1\nsplit: every\n\n"
+        "header\t-\t<html><body><p>\t Tea\nparagraph\t-\t</p><p>\t Tea is\ncontinuation\t-\t<b>\t a\n"
+        "continuation\t-\t</b>\t drink.\nend\t-\t</p></body></html>\t\n"
+    )
+    said = refused(whole, pieces)
+    assert f"{pieces}: the page was cut otherwise than in {whole} (2 and 4 blocks" in said
+    assert "cut at every tag, not at block-level tags" in said
+    assert f"block 2 is 'Tea is a drink.' in {whole} and 'Tea is' in {pieces}" in said
+    assert "--config" in said
+    found = read_annotators([whole, pieces], load_config("default"))
+    assert found.pages[0].labels == ((H, P), (H, P))
+    assert agree(whole, pieces, "--config", "default").code == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("Tea", "Coffee", "Home", "Imprint"), "block 2 is 'Tea is a drink.' in {one} and 'Coffee' in {other}"),
+        (("Tea", "Tea is a drink.", "Home"), "block 4 is 'Imprint' in {one} and missing in {other}"),
+        (("Tea", "Tea is a drink.", "Home", "Imprint", "More"), "block 5 is missing in {one} and 'More' in {other}"),
+        (("Tea", "Tea is a drink.", "Home", "\u202e&#27;[31m"), r"'\u202e\x1b[31m' in {other}"),
+        (("Tea", "x" * 100, "Home", "Imprint"), "'" + "x" * 50 + "…' in {other}"),
+    ],
+)
+def test_different_pages_are_refused(tmp_path, tea, texts, expected):
+    other = write(tmp_path / "carol" / "tea.anno", *rows_of("hpool", texts))
+    said = refused(*tea, other)
+    assert f"{other}: not the same page as {tea[0]}" in said
+    assert expected.format(one=tea[0], other=other) in said
+    assert "give a folder for each annotator" in said
+
+
+def test_other_headers_do_not_matter(tmp_path, tea):
+    text = tea[0].read_text().replace("title:", "title: Another").replace("url:", "url: https://example.org/")
+    other = tmp_path / "carol.anno"
+    other.write_text(text)
+    assert read_annotators([*tea, other]).pages[0].labels[2] == (H, P, O, O)
+
+
+def test_errors_are_of_the_right_kind(tmp_path, tea):
+    with pytest.raises(AnnotationError):
+        read_annotators([tea[0], write(tmp_path / "other.anno", *rows_of("hp"))])
+    with pytest.raises(DataError):
+        read_annotators(tea[:1])
+
+
+# The command
+
+
+def test_what_is_printed(tea):
+    ended = agree(*tea)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("2 annotators, 1 page, 4 blocks that all have labelled, 7 words.\n")
+    assert re.search(r"^five labels +0\.200 +– +50\.00 +37\.50 ", ended.out, re.MULTILINE)
+    assert re.search(r"^alice – bob +0\.200 +– +0\.000 ", ended.out, re.MULTILINE)
+    assert "Disagreements: 2 blocks, 2 between content and noise." in ended.out
+    assert "tea:2  paragraph  other      Tea is a drink.\n" in ended.out
+    assert "tea:4  other      paragraph  Imprint\n" in ended.out
+    assert "There is no interval for a single page." in ended.out
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("0", 0), ("1", 1), ("2", 2), ("all", 2), ("99", 2)])
+def test_so_many_disagreements_as_are_asked_for(tea, tmp_path, asked, shown):
+    ended = agree(*tea, "--disagreements", asked, "--json", tmp_path / "a.json", "-o", tmp_path / "report")
+    assert len(re.findall(r"^tea:\d", ended.out, re.MULTILINE)) == shown
+    assert len(re.findall(r"^\| tea \|", (tmp_path / "report" / "report.md").read_text(), re.MULTILINE)) == shown
+    assert len(json.loads((tmp_path / "a.json").read_text())["disagreements"]) == 2
+
+
+def test_ten_disagreements_are_shown_by_default(tmp_path):
+    files = [write(tmp_path / f"{who}.anno", *[(label, "x")] * 30) for who, label in [("a", "list"), ("b", "other")]]
+    out = agree(*files).out
+    assert len(re.findall(r"^a\.anno:\d", out, re.MULTILINE)) == 10
+    assert "Disagreements: 30 blocks, 30 between content and noise; these are the first 10." in out
+
+
+def test_folders_name_what_has_no_partner(folders):
+    ended = agree(*folders)
+    assert ended.code == 0
+    assert ended.err == "agree: left out: sub/page-2: in alice, bob, not in carol\n"
+    assert "3 annotators, 2 pages, 8 blocks" in ended.out
+    assert "Pages left out that not all annotators have: 1." in ended.out
+    for pair in ("alice – bob", "alice – carol", "bob – carol"):
+        assert re.search(rf"^{pair} +-?\d", ended.out, re.MULTILINE)
+
+
+def test_a_page_of_the_folders_that_does_not_fit_is_left_out(folders, tmp_path):
+    write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hp"))
+    ended = agree(*folders, "--json", tmp_path / "a.json")
+    assert ended.code == 1
+    assert "page-1.anno: not the same page as" in ended.err
+    assert "give a folder" not in ended.err
+    assert "3 annotators, 1 page, 4 blocks" in ended.out
+    scores = json.loads((tmp_path / "a.json").read_text())
+    assert [page["name"] for page in scores["pages"]] == ["sub/page-0"]
+    assert (len(scores["refused"]), len(scores["unpaired"])) == (1, 1)
+
+
+def test_a_file_of_the_folders_that_cannot_be_read_is_left_out(folders, tmp_path):
+    (tmp_path / "carol" / "sub" / "page-0.anno").write_bytes(b"\xff\xfe")
+    ended = agree(*folders)
+    assert ended.code == 1
+    assert "page-0.anno: not an annotation file: it is not UTF-8" in ended.err
+
+
+def test_json_has_every_number(folders, tmp_path):
+    target = tmp_path / "new" / "a.json"
+    assert agree(*folders, "--json", target, "--seed", "3").code == 0
+    scores = json.loads(target.read_text())
+    assert scores["annotators"] == ["alice", "bob", "carol"]
+    assert scores["resampling"] == {"resamples": 2000, "seed": 3}
+    assert set(scores["agreement"]) == {"blocks", "words"}
+    for found in scores["agreement"].values():
+        assert set(found) == {"labels", "content", *LABELS}
+        for grouping in found.values():
+            assert set(grouping["fleiss"]) == {"kappa", "interval", "observed", "expected"}
+            assert [pair["annotators"] for pair in grouping["pairs"]] == [
+                *(["alice", "bob"], ["alice", "carol"], ["bob", "carol"])
+            ]
+    labels = scores["agreement"]["blocks"]["labels"]
+    assert labels["pairs"][0]["confusion"]["paragraph"] == {
+        **{"header": 0, "paragraph": 2, "list": 0, "continuation": 0, "other": 1}
+    }
+    assert labels["pairs"][0]["observed"] == pytest.approx(7 / 8)
+    assert scores["disagreements"][0] == {
+        **{"page": "sub/page-0", "block": 4, "text": "Imprint", "labels": ["other", "other", "paragraph"]},
+        "about_content": True,
+    }
+    assert scores["agreement"]["blocks"]["other"]["fleiss"] == scores["agreement"]["blocks"]["content"]["fleiss"]
+
+
+def test_the_report(folders, tmp_path):
+    assert agree(*folders, "-o", tmp_path / "report").code == 0
+    report, page = ((tmp_path / "report" / name).read_text() for name in ("report.md", "report.html"))
+    titles = [
+        "All annotators: Fleiss' kappa",
+        "Pairs: Cohen's kappa",
+        "alice – carol: Cohen's kappa",
+        "Labels given",
+        "bob – carol: five labels, blocks",
+        "bob – carol: content/noise, words",
+        "Pages",
+        "Disagreements",
+    ]
+    for title in titles:
+        assert f"\n## {title}\n" in report
+        assert f"<h2>{title.replace(chr(39), '&#x27;')}</h2>" in page
+    assert "| carol | 2 | 4 | 0 | 0 | 2 |" in report
+    assert json.loads((tmp_path / "report" / "scores.json").read_text())["pages_count"] == 2
+
+
+def test_a_hostile_page_steers_neither_terminal_nor_report(tmp_path):
+    text = "&#27;[31mred &#8238;turned | &lt;script&gt;alert(1)&lt;/script&gt;"
+    name = "\x1b[2J<b>|.anno"
+    for who, label in [("a", "header"), ("b", "other")]:
+        write(tmp_path / who / name, (label, text), ("other", "Home"))
+    ended = agree(tmp_path / "a", tmp_path / "b", "-o", tmp_path / "report")
+    assert ended.code == 0
+    written = [(tmp_path / "report" / file).read_text() for file in ("report.md", "report.html")]
+    for shown in (ended.out, ended.err, *written):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+    assert "⟨U+001B⟩[31mred ⟨U+202E⟩turned" in ended.out
+    for shown in written:
+        assert "<script>" not in shown
+
+
+def test_a_name_that_steers_a_terminal_is_shown_in_warnings(folders, tmp_path):
+    write(tmp_path / "alice" / "\x1b[2J.anno", *rows_of("hp"))
+    assert "⟨U+001B⟩[2J: in alice" in agree(*folders).err
+
+
+def test_wrong_usage(tmp_path, tea, folders):
+    missing, empty = tmp_path / "missing.anno", tmp_path / "empty"
+    empty.mkdir()
+    assert "at least two annotators" in refused(tea[0])
+    assert f"{missing}: no such file or folder" in refused(tea[0], missing)
+    assert "given twice" in refused(tea[0], tea[1], tea[0])
+    assert "given twice" in refused(tea[0], tea[0].parent / ".." / "alice" / "tea.anno")
+    assert "is a folder and" in refused(tea[0], folders[1])
+    assert f"{empty}: there are no annotation files (*.anno) in it" in refused(folders[0], empty)
+    assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
+    assert "nosuch" in refused(*tea, "--config", "nosuch")
+    assert "is a file; a report is a directory" in refused(*tea, "-o", tea[0])
+    assert "is a folder; --json wants a file" in refused(*tea, "--json", empty)
+    assert "--seed" in refused(*tea, "--seed", "-1")
+
+
+def test_nothing_to_compare(tmp_path, folders):
+    other = tmp_path / "dora"
+    write(other / "another.anno", *rows_of("hp"))
+    assert "files belong together when they have the same name" in refused(folders[0], other)
+    unlabelled = [write(tmp_path / who / "x.anno", *rows_of(labels)) for who, labels in [("e", "h?"), ("f", "?p")]]
+    assert "no block that all annotators have labelled" in refused(*unlabelled)
+
+
+@pytest.mark.parametrize("count", ["-1", "many", "", "1.5"])
+def test_a_wrong_number_of_disagreements(tea, count):
+    ended = agree(*tea, f"--disagreements={count}")
+    assert ended.code == 2
+    assert "a number or all" in ended.err
+
+
+def test_as_a_process(tea):
+    ended = victor("agree", *tea)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout.decode() == agree(*tea).out
+    ended = victor("agree", tea[0])
+    assert ended.returncode == 2
+    assert only_line(ended.stderr).startswith("agree: agreement takes at least two annotators")
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    """The commands run as they stand there, in the project's directory."""
+    text = (ROOT / "docs" / "agreement.md").read_text()
+    commands = [line.split() for line in text.partition("```sh\n")[2].partition("```")[0].splitlines()]
+    assert [command[:2] for command in commands] == [["victor", "clean"], ["victor", "agree"]]
+    for _, *arguments in commands:
+        placed = [str(tmp_path / each) if each in {"model/", "report/"} else each for each in arguments]
+        ended = victor(*placed, cwd=ROOT)
+        assert ended.returncode == 0, ended.stderr
+    assert b"2 annotators, 48 pages" in ended.stdout
+    assert (tmp_path / "report" / "report.html").is_file()
+
+
+def test_fleiss_of_two_is_scotts_pi():
+    table = np.array([[[45.0, 15.0], [25.0, 15.0]]])
+    kappa, _, expected = fleiss_kappa(table)
+    assert float(expected) == pytest.approx(0.65**2 + 0.35**2)
+    assert float(kappa) == pytest.approx((0.6 - expected) / (1 - expected))

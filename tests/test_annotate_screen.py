@@ -1,0 +1,755 @@
+"""The annotation tool as a person meets it: a real terminal, keys typed into it, its screen and the files it leaves."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from terminal import Terminal
+
+from victorpy.anno import load_annotation
+from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.colours import palette
+from victorpy.annotate.journal import Store
+from victorpy.annotate.keys import GROUPS, Keys
+from victorpy.annotate.opening import Opened
+from victorpy.annotate.pages import INDEX, Pages
+from victorpy.annotate.panes import ResultPane
+from victorpy.annotate.retrain import Learned, Trainer
+from victorpy.annotate.screen import App, canvas_of
+from victorpy.annotate.session import Prediction, Session
+from victorpy.annotate.show import BOX, cut, fit, show_block, visible, width_of, wrap
+from victorpy.cleaner import read_document
+from victorpy.config import load_config, read_config
+from victorpy.document import Label
+from victorpy.errors import ConfigError
+
+ROOT = Path(__file__).parents[1]
+CONFIG = load_config("blocks")
+BRIDGE = ROOT / "data" / "article" / "courier-bridge.html"
+PAGE = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Cups</ul></nav>
+<main><h1>Tea</h1><p>A <a href="/drink">drink</a> of leaves.</p><p>Hot water.</p><p hidden>Nobody sees me.</p></main>
+<footer><p>Imprint</p></footer>"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / "tea.html").write_text(PAGE)
+    return tmp_path / "tea.html"
+
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLORTERM"}}
+    return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
+
+
+def annotate(*arguments, columns=100, lines=30, **variables):
+    command = [sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)]
+    return Terminal(command, columns, lines, environment(**variables))
+
+
+def labels_in(path):
+    return "".join(label[0] if label else "?" for label in load_annotation(path, CONFIG.cuts).labels)
+
+
+def decided_in(path):
+    found = load_annotation(path, CONFIG.cuts)
+    return sum(label is not None and how is None for label, how in zip(found.labels, found.probabilities, strict=True))
+
+
+# A page
+
+
+def test_a_person_labels_a_page(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        assert "0 decided 0 %" in terminal.lines[0]
+        assert re.search(r"► ?1 \? +│ +• Home", terminal.text)
+        assert "h1 Tea" in terminal.text
+        assert "[hidden] Nobody sees me." in terminal.text
+        assert "nav" in terminal.text
+        terminal.type("o", "o", "o", "h", "p", "p", "o", "o")
+        terminal.wait_for("All 8 blocks are decided")
+        terminal.wait_for("saved")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(page.with_suffix(".anno")) == "ooohppoo"
+    assert decided_in(page.with_suffix(".anno")) == 8
+    assert sorted(path.name for path in page.parent.iterdir()) == ["tea.anno", "tea.anno.journal", "tea.html"]
+
+
+def test_the_model_proposes_and_the_person_decides(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    anno = tmp_path / "courier-bridge.anno"
+    with annotate(tmp_path / BRIDGE.name) as terminal:
+        terminal.wait_for("block 1 of 161")
+        terminal.type("w")  # the next that the model is not sure of
+        terminal.wait_for("block 50 of")
+        assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
+        terminal.type("space")
+        terminal.wait_for("1 decided")
+        assert re.search(r" 50 H✓", terminal.text)
+        terminal.type("p")
+        terminal.wait_for(lambda here: re.search(r" 51 P\*", here.text))
+        terminal.type("u")
+        terminal.wait_for("undo: 1 block; 1 more to undo")
+        terminal.type("U")
+        terminal.wait_for("redo: 1 block")
+        terminal.type("a")
+        terminal.wait_for("All 161 blocks are decided")
+        terminal.type("d")  # where the person thinks otherwise
+        terminal.wait_for("block 51 of 161")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert decided_in(anno) == 161
+    assert labels_in(anno)[49:51] == "hp"
+
+
+def test_moving_searching_and_selecting(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    with annotate(tmp_path / BRIDGE.name) as terminal:
+        terminal.wait_for("block 1 of")
+        for keys, place in [
+            (["down", "j"], "block 3 of"),
+            (["up", "k"], "block 1 of"),
+            (["end"], "block 161 of"),
+            (["home"], "block 1 of"),
+            (["g", "7", "7", "enter"], "block 77 of"),
+            (["/", "bearings", "enter"], "block 59 of 161"),
+        ]:
+            terminal.type(*keys)
+            terminal.wait_for(place)
+        terminal.type("n")
+        terminal.wait_for(lambda here: "block 59" not in here.lines[0])
+        terminal.type("N")
+        terminal.wait_for("block 59 of")
+        terminal.type("page down")
+        terminal.wait_for(lambda here: "block 59" not in here.lines[0])
+        terminal.type("g", "5", "3", "enter")
+        terminal.wait_for("block 53 of")
+        terminal.type("'")
+        terminal.wait_for("Type the letter")
+        top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
+        terminal.type("a")
+        terminal.wait_for(lambda here: any(line.startswith("►") and top in line for line in here.lines))
+        terminal.type("g", "5", "3", "enter", "r")
+        terminal.wait_for("4 blocks selected")
+        terminal.type("esc")
+        terminal.wait_for("hplco label")
+        terminal.type("v", "shift down", "down", "l")
+        terminal.wait_for("3 blocks: list")
+        terminal.type("z")
+        terminal.wait_for("'z' does nothing here")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(tmp_path / "courier-bridge.anno")[52:55] == "lll"
+
+
+def test_the_mouse_moves_the_cursor(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        row = next(number for number, line in enumerate(terminal.lines) if "Hot water" in line)
+        terminal.click(20, row)
+        terminal.wait_for("block 6 of 8")
+        terminal.click(20, 5, button=64)
+        terminal.wait_for("block 3 of 8")
+        terminal.click(20, 5, button=65)
+        terminal.wait_for("block 6 of 8")
+
+
+def test_the_panes_show_the_result_and_the_facts(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    with annotate(tmp_path / BRIDGE.name, columns=120) as terminal:
+        terminal.wait_for("block 1 of")
+        terminal.type("g", "5", "9", "enter", "tab")
+        terminal.wait_for("cleaned: text")
+        terminal.type("tab")
+        terminal.wait_for("# Weir Bridge to close")
+        terminal.type("tab")
+        terminal.wait_for("<p> Weir Bridge, the only road")
+        terminal.type("o")  # the result follows at once
+        terminal.wait_for(lambda here: "<p> Weir Bridge, the only road" not in here.text)
+        terminal.type("tab")
+        terminal.wait_for("features that are not 0")
+        assert "path: /html[1]/body[1]" in terminal.text
+        terminal.type("f")
+        terminal.wait_for(lambda here: "features" not in here.text)
+
+
+def test_help_lists_every_action(page):
+    with annotate("--no-model", page, columns=120, lines=90) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("?")
+        terminal.wait_for("any other key goes back")
+        terminal.settle()
+        for bindings in GROUPS.values():
+            for binding in bindings:
+                assert binding.help[:60] in terminal.text, binding.action
+        terminal.type("q")
+        terminal.wait_for("block 1 of 8")
+
+
+def test_it_goes_on_where_it_was_left(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "o", "down", "p", "q")
+        assert terminal.end() == 0
+    with annotate(page.with_suffix(".anno"), "--no-model") as terminal:
+        terminal.wait_for("block 5 of 8")
+        assert "3 decided" in terminal.lines[0]
+        terminal.type("u", "u", "u", "u")
+        terminal.wait_for("There is nothing to undo")
+        assert "0 decided" in terminal.lines[0]
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(page.with_suffix(".anno")) == "????????"
+
+
+# Terminals of all kinds
+
+
+def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    with annotate(tmp_path / BRIDGE.name) as terminal:
+        terminal.wait_for("block 1 of")
+        terminal.type("g", "9", "0", "enter")
+        terminal.wait_for("block 90 of")
+        for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
+            terminal.resize(columns, lines)
+            terminal.wait_for(lambda here: re.search(r"^► *90 ", here.text, re.MULTILINE) and not here.read(0.3))
+            assert max(map(len, terminal.lines)) <= columns
+
+
+def test_a_small_terminal_is_told_so(page):
+    with annotate("--no-model", page, columns=60, lines=10) as terminal:
+        terminal.wait_for("60×10, better with 80×24")
+        terminal.type("tab")
+        terminal.wait_for("the terminal has to have 80 columns")
+        terminal.resize(20, 4)
+        terminal.wait_for("Too small")
+        terminal.type("o")  # works all the same
+        terminal.resize(1, 1)
+        terminal.settle()
+        terminal.resize(100, 30)
+        terminal.wait_for("1 decided")
+
+
+def test_without_colours_nothing_is_lost(page):
+    with annotate("--no-model", page, NO_COLOR="1") as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "p")
+        terminal.wait_for("2 decided")
+        terminal.settle()
+        assert re.search(r" 1 O✓", terminal.text)
+        looks = {look for found in re.findall(rb"\x1b\[([0-9;]*)m", terminal.written) for look in found.split(b";")}
+        assert looks <= {b"0", b"1", b"4", b"7", b"39", b"49", b""}
+
+
+def test_eight_colours_are_enough(page):
+    with annotate("--no-model", page, TERM="xterm") as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o")
+        terminal.wait_for("1 decided")
+        assert b"38;5;" not in terminal.written
+        assert re.search(rb"\x1b\[[0-9;]*4[0-7]m", terminal.written)
+
+
+HOSTILE = (
+    "<p>red \x1b[31mtext\x1b]0;title\x07 bell \x08\x9b2J end</p><p>left \u202etfel\u202c right</p>"
+    "<p>zero\u200bwidth\u2060joined\ufeff</p><p>茶は飲み物です。" + "お茶" * 60 + "</p>"
+    "<p>العربية نص طويل " + "كلمة " * 40 + "</p><p>e\u0301\u0301\u0301\u0301\u0301\u0301 combining</p>"
+    "<p>family 👨‍👩‍👧 flag 🇨🇿 thumbs 👍🏽 heart ❤️ end</p><p>private \ue000 end</p><p>last words</p>"
+)
+
+
+@pytest.mark.parametrize("columns", [40, 63, 100])
+def test_odd_text_neither_escapes_nor_breaks_the_layout(tmp_path, columns):
+    (tmp_path / "odd.html").write_text(HOSTILE, encoding="utf-8")
+    with annotate("--no-model", tmp_path / "odd.html", columns=columns, lines=40) as terminal:
+        terminal.wait_for("last words")
+        terminal.settle()
+        for forbidden in ("\u202e", "\u200b", "\ufeff", "\x1b[31m", "\x1b]0;", "\x9b2J", "\ue000"):
+            assert forbidden.encode() not in terminal.written
+        assert "⟨U+001B⟩[31m" in terminal.text
+        assert "⟨U+202E⟩" in terminal.text
+        rows = [line for line in terminal.lines[1:-1] if line]
+        assert all(re.match(r"[► ] ?\d? [ ?][ ]{0,5}", line) for line in rows)
+        at = {line.index("│") for line in rows if "│" in line}
+        assert len(at) == 1  # the bar stands in one column
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("tab\there", "tab here"),
+        ("\x1b[0m", "⟨U+001B⟩[0m"),
+        ("\x9b", "⟨U+009B⟩"),
+        ("\u2066x\u2069", "⟨U+2066⟩x⟨U+2069⟩"),
+        ("soft\u00adhyphen", "soft·hyphen"),
+        ("\ue000\U0010ffff", BOX * 2),
+        ("❤️", "❤"),
+        ("\u0301a", "◌\u0301a"),
+        ("a" + "\u0301" * 50, "a" + "\u0301" * 3),
+        ("\ud800", "⟨U+D800⟩"),
+        ("no\u00a0break\u3000wide", "no break wide"),
+    ],
+)
+def test_text_is_made_safe(text, shown):
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize("width", [2, 3, 7, 20, 79])
+@pytest.mark.parametrize(
+    "text", ["Tea is a drink made from leaves.", "茶は飲み物です" * 5, "é👍x" * 20, "a" * 50, "", "  x"]
+)
+def test_lines_fit_and_lose_nothing(text, width):
+    lines = wrap(text, width)
+    assert all(width_of(text[start:stop]) <= width for start, stop in lines)
+    assert "".join(text[start:stop] for start, stop in lines).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize("text", ["Tea", "お茶です", "👍👍👍", "e\u0301e\u0301"])
+@pytest.mark.parametrize("width", range(8))
+def test_a_text_is_fitted_to_a_width(text, width):
+    assert width_of(fit(text, width)) == width
+    assert width_of(cut(text, width)) <= width
+
+
+def test_every_look_that_is_drawn_is_in_the_palette():
+    document = read_document(PAGE, CONFIG)
+    count = len(document.blocks)
+    known = {entry[0] for entry in palette()}
+    for choices in ((), ((Label.OTHER,) * count, (Label.LIST,) * count)):
+        session = Session(document, Prediction((Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4), choices=choices)
+        for label in Label:
+            session.give(label)
+        session.extend(1)
+        drawn = {look for row in BlockPane(session).rows(80, 40) for look, _ in row}
+        assert drawn <= known
+        canvas_of(BlockPane(session).rows(80, 40), 80)
+
+
+# Large pages
+
+
+def big_session(count):
+    document = read_document("<ul>" + "".join(f"<li>Item {number} of many</li>" for number in range(count)), CONFIG)
+    return Session(document, Prediction((Label.OTHER,) * count, (0.9,) * count), block_level=CONFIG.cuts.block_level)
+
+
+def test_drawing_costs_what_is_visible():
+    session = big_session(20_000)
+    pane, result = BlockPane(session), ResultPane(session, "text")
+    for place in (0, 10_000, 19_999, 5):
+        session.move(place)
+        rows = pane.rows(100, 40)
+        assert any(text_of(row).startswith("►") for row in rows)
+        result.rows(40, 40)
+    assert len(pane._ready) < 400
+
+
+def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path):
+    (tmp_path / "long.html").write_text(
+        "<p>Begin</p><p>" + " ".join(f"word{number}" for number in range(400)) + "</p><p>End</p>"
+    )
+    with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12) as terminal:
+        terminal.wait_for("block 1 of 3")
+        terminal.type("down")
+        terminal.wait_for("word0 ")
+        for _ in range(12):
+            terminal.type("down")
+        terminal.wait_for("word399")
+        terminal.wait_for("block 3 of 3")
+
+
+def test_a_very_long_block_is_cut_for_the_screen():
+    document = read_document("<p>" + "tea " * 50_000, CONFIG)
+    shown = "".join(span.text for span in show_block(document.blocks[0], document).spans)
+    assert len(shown) < 6_000
+    assert shown.endswith("194,999 more characters")
+
+
+def plain_app(page=PAGE):
+    document = read_document(page, CONFIG)
+    count = len(document.blocks)
+    session = Session(document, Prediction((Label.OTHER,) * count, (0.7,) * count), block_level=CONFIG.cuts.block_level)
+    app = App(Keys(), CONFIG)
+    app.show_page(Opened("page", session, Store(Path("page.anno"), session, None)))
+    return app, session
+
+
+KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R"}), "z", "5", "backspace", "茶", "f7"])
+SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.one_of(KEYS, SIZES), max_size=40), st.sampled_from([PAGE, "", HOSTILE, "<p>" + "tea " * 900]))
+def test_no_keys_and_no_size_of_the_terminal_break_it(steps, page):
+    app, session = plain_app(page)
+    size = (80, 24)
+    for step in steps:
+        if isinstance(step, tuple):
+            size = step
+            app.mouse("mouse press", 1 + size[0] % 5, size[0] // 2, size[1] // 2)
+        else:
+            app.key(step)
+        rows, _ = app.draw(*size)
+        assert len(rows) == size[1]
+        assert canvas_of(rows, size[0]).cols() == size[0]
+        assert 0 <= session.cursor < max(len(session), 1)
+
+
+def test_work_is_saved_while_the_help_is_shown(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "?")
+        terminal.wait_for("All keys")
+        terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
+
+
+def test_a_file_that_cannot_be_written_is_said_there_and_at_the_end(page):
+    with annotate("--no-model", page, columns=160) as terminal:
+        terminal.wait_for("block 1 of 8")
+        page.with_suffix(".anno").mkdir()  # in its place nothing can be put
+        terminal.type("o")
+        terminal.wait_for("Nothing can be saved: Is a directory")
+        assert "NOT SAVED" in terminal.text
+        terminal.type("q")
+        assert terminal.end() == 1
+        assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
+    page.with_suffix(".anno").rmdir()
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("1 decided")  # the journal has it
+
+
+# Keys of one's own
+
+
+def config_of(tmp_path, text):
+    (tmp_path / "my.conf").write_text(f"include blocks\n{text}\n")
+    return read_config(tmp_path / "my.conf")
+
+
+def test_no_key_stands_for_two_actions():
+    Keys(CONFIG)
+
+
+def test_keys_can_be_changed(tmp_path):
+    keys = Keys(config_of(tmp_path, "annotate-key-undo: z ctrl-z\nannotate-key-confirm: enter\nannotate-key-open:"))
+    assert keys.action_of["z"] == keys.action_of["ctrl z"] == "undo"
+    assert keys.action_of["enter"] == "confirm"
+    assert "u" not in keys.action_of
+    assert (keys.shown("undo"), keys.first("open")) == ("z ctrl-z", "no key")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("annotate-key-udno: z", "my.conf:2: annotate-key-udno: there is no action 'udno' (did you mean 'undo'?)"),
+        (
+            "annotate-key-undo: p",
+            "my.conf:2: annotate-key-undo: the key 'p' is that of 'label-paragraph' and of 'undo'",
+        ),
+    ],
+)
+def test_wrong_keys_are_named_with_their_place(tmp_path, line, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        Keys(config_of(tmp_path, line))
+
+
+def test_the_documentation_lists_every_action_and_its_keys():
+    written = (ROOT / "docs" / "annotation.md").read_text(encoding="utf-8")
+    for bindings in GROUPS.values():
+        for binding in bindings:
+            keys = " ".join(f"`{key}`" for key in Keys().shown(binding.action).split())
+            assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
+
+
+def test_a_key_of_ones_own_works_on_the_screen(page):
+    (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
+    with annotate("--config", page.parent / "my.conf", page) as terminal:
+        terminal.wait_for("hplc0 label")
+        terminal.type("0", "q")
+        assert terminal.end() == 0
+    assert decided_in(page.with_suffix(".anno")) == 1
+
+
+# Wrong usage
+
+
+def run(*arguments, **options):
+    options = {"capture_output": True, "timeout": 60, "env": environment()} | options
+    return subprocess.run([sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)], check=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tea.html"], "it has to be started in a terminal"),
+        (["gone.html"], "gone.html: cannot be read"),
+        ([], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
+        (["tea.html", "a.anno", "b.anno"], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
+        (["tea.html", "--no-model", "--model", "default"], "do not go together"),
+        (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
+        (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
+        (["tea.html", "-o", "x.anno"], "-o is for --adjudicate"),
+        (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),
+        (["tea.html", "--config", "nokeys.conf"], "nokeys.conf:2: annotate-key-udno: there is no action 'udno'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
+    (page.parent / "nokeys.conf").write_text("include default\nannotate-key-udno: z\n")
+    ended = run(*arguments, cwd=page.parent, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 2
+    assert said in ended.stderr.decode()
+    assert ended.stderr.count(b"\n") == 1
+    assert sorted(path.name for path in page.parent.iterdir()) == ["nokeys.conf", "tea.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tea.html", "gone/tea.anno"], "is no directory"),
+        (["gone.anno"], "gone.anno: cannot be read"),
+        (["wrong.anno"], "wrong.anno:1: not an annotation file"),
+        (["empty"], "no pages"),
+        (["--adjudicate", "wrong.anno", "tea.html", "-o", "gold.anno"], "not an annotation file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_opened_is_one_line_in_the_terminal_too(page, arguments, said):
+    (page.parent / "empty").mkdir()
+    (page.parent / "wrong.anno").write_text("no annotation")
+    command = [sys.executable, str(ROOT / "annotate.py"), *arguments]
+    with Terminal(command, 160, 24, environment(), page.parent) as terminal:
+        assert terminal.end() == 2
+        assert said in terminal.text
+        assert "Traceback" not in terminal.text
+
+
+def test_help_has_examples_and_needs_no_terminal():
+    ended = run("--help")
+    assert ended.returncode == 0
+    assert b"examples:" in ended.stdout
+
+
+def test_the_second_to_open_a_page_is_told(page):
+    with annotate("--no-model", page) as first:
+        first.wait_for("block 1 of 8")
+        with annotate("--no-model", page, columns=160) as second:
+            assert second.end() == 2
+            assert "tea.anno is open elsewhere, by " in second.text
+            assert f"(process {first.pid}," in second.text
+        with annotate("--no-model", "--read-only", page) as looking:
+            looking.wait_for("read only")
+            looking.type("o", "q")
+            assert looking.end() == 0
+        first.type("p", "q")
+        assert first.end() == 0
+    assert labels_in(page.with_suffix(".anno")) == "p???????"
+
+
+# Never losing work
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_it_saves_all(page, number):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "p")
+        terminal.wait_for("2 decided")
+        assert terminal.end(number) == 128 + number
+    assert labels_in(page.with_suffix(".anno")) == "op??????"
+    assert not page.with_suffix(".anno.lock").exists()
+
+
+def test_a_window_that_is_closed_saves_all(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "p")
+        terminal.wait_for("2 decided")
+        terminal.hang_up()
+        assert terminal.end() != 0
+    assert labels_in(page.with_suffix(".anno")) == "op??????"
+    assert not page.with_suffix(".anno.lock").exists()
+
+
+def test_an_interrupt_saves_all(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "p")
+        terminal.wait_for("2 decided")
+        terminal.type("\x03")
+        assert terminal.end() == 130
+    assert labels_in(page.with_suffix(".anno")) == "op??????"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
+    chance = random.Random(seed)
+    (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))
+    anno, typed = tmp_path / "many.anno", ""
+    for _ in range(2):
+        with annotate("--no-model", tmp_path / "many.html") as terminal:
+            terminal.wait_for(f"{len(typed)} decided")
+            terminal.wait_for(f"block {len(typed) + 1} of 300")
+            keys = "".join(chance.choice("hplco") for _ in range(chance.randint(1, 60)))
+            for key in keys:
+                terminal.type(key)
+                terminal.read(0)
+                typed += key
+                terminal.wait_for(f"{len(typed)} decided")
+            time.sleep(chance.random() * 0.6)
+            terminal.end(signal.SIGKILL)
+        if anno.exists():
+            assert typed.startswith(labels_in(anno).rstrip("?"))
+    with annotate(tmp_path / "many.html", "--no-model") as terminal:
+        terminal.wait_for(f"{len(typed)} decided")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(anno) == typed + "?" * (300 - len(typed))
+
+
+# Many pages
+
+
+@pytest.fixture
+def pages(tmp_path):
+    for name in ("courier-bridge", "courier-bakery", "courier-council"):
+        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "tea.html").write_text(PAGE)
+    return tmp_path
+
+
+def test_a_directory_is_worked_through(pages):
+    with annotate(pages) as terminal:
+        terminal.wait_for("0 of 4 pages finished")
+        terminal.wait_for(lambda here: "not looked at" not in here.text)
+        assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
+        terminal.type("enter")
+        terminal.wait_for("block 1 of 154")
+        terminal.type("a", ">")
+        terminal.wait_for("2/4 ")
+        terminal.wait_for("courier-bridge.html")
+        terminal.type("o", "q")
+        terminal.wait_for("1 of 4 pages finished")
+        assert re.search(r"100 % .*courier-bakery.html", terminal.text)
+        terminal.type("=")
+        terminal.wait_for("by uncertainty")
+        terminal.type("=")
+        terminal.wait_for("by progress")
+        terminal.wait_for(lambda here: "courier-bridge" in here.lines[2])
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert decided_in(pages / "courier-bakery.anno") == 154
+    assert decided_in(pages / "courier-bridge.anno") == 1
+
+
+def test_what_the_model_would_learn_most_from_comes_first(pages):
+    class Guess:
+        name = "guess"
+
+        def uncertainty(self, document):
+            return {8: 0.9, 161: 0.5}.get(len(document.blocks), 0.1)
+
+    found = Pages(pages, CONFIG, Guess())
+    assert found.left == 4
+    while found.work(1):
+        pass
+    found.sort("uncertainty")
+    assert [entry.name for entry in found.entries][:2] == ["deep/tea.html", "courier-bridge.html"]
+    assert (pages / INDEX).exists()
+    again = Pages(pages, CONFIG, Guess())  # nothing has to be looked at anew
+    assert again.left == 0
+    (pages / "deep" / "tea.html").write_text(PAGE + "<p>More")
+    assert Pages(pages, CONFIG, Guess()).left == 1
+    (pages / INDEX).write_text("[1]")
+    assert Pages(pages, CONFIG, Guess()).left == 4
+
+
+def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
+    (pages / "bad.anno").write_text("no annotation")
+    with annotate("--no-model", pages, columns=160) as terminal:
+        terminal.wait_for("not an annotation file")
+        terminal.type("enter")
+        terminal.settle()
+        assert "0 of 5 pages" in terminal.text
+
+
+def test_learning_in_the_background_refreshes_what_nobody_has_touched(tmp_path):
+    for name in ("courier-bridge", "courier-bakery", "courier-council", "courier-obituary"):
+        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
+        if name != "courier-bridge":
+            shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
+    with annotate("--no-model", "--retrain", tmp_path, columns=140) as terminal:
+        terminal.wait_for("3 of 4 pages finished")
+        terminal.type("down", "enter")
+        terminal.wait_for("block 1 of 161")
+        terminal.type("h", "R")
+        terminal.wait_for("Learning from 3 finished pages")
+        terminal.wait_for("labels of this page changed", seconds=120)
+        assert "Learned from 3 pages" in terminal.text
+        terminal.type("g", "5", "9", "enter")
+        terminal.wait_for(lambda here: re.search(r"59 P \d\d", here.text))
+        assert decided_in(tmp_path / "courier-bridge.anno") == 1
+        assert labels_in(tmp_path / "courier-bridge.anno")[0] == "h"
+        terminal.type("q", "q")
+        assert terminal.end() == 0
+
+
+def test_learning_that_fails_is_a_message(tmp_path):
+    (tmp_path / "bad.anno").write_text("no annotation")
+    trainer = Trainer()
+    assert not trainer.wants(2)
+    assert trainer.wants(3)
+    trainer.start([tmp_path / "bad.anno"] * 3)
+    stop = time.monotonic() + 60
+    while (came := trainer.poll()) is None and time.monotonic() < stop:
+        time.sleep(0.05)
+    trainer.stop()
+    assert "not an annotation file" in came
+
+
+def test_a_model_that_is_not_better_is_not_taken():
+    assert Learned(3, None, 0.5, Path()).is_better
+    assert not Learned(3, 0.9, 0.8, Path()).is_better
+    assert str(Learned(3, 0.9, 0.8, Path())).endswith(
+        "80% of labels right on pages held out, 90% before; the model stays"
+    )
+
+
+# Two annotations
+
+
+def test_adjudication_on_the_screen(page):
+    for name, keys in (("anna", "ooohppoo"), ("ben", "opohploo")):
+        with annotate("--no-model", page, page.parent / f"{name}.anno") as terminal:
+            terminal.wait_for("block 1 of 8")
+            terminal.type(*keys, "q")
+            assert terminal.end() == 0
+    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
+    with annotate(*two) as terminal:
+        terminal.wait_for("6 decided 75 %")
+        terminal.type("e")
+        terminal.wait_for("block 2 of 8")
+        assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
+        terminal.type("1")
+        terminal.wait_for("block 6 of 8")
+        terminal.type("2")
+        terminal.wait_for("All 8 blocks are decided")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(page.parent / "gold.anno") == "ooohploo"

@@ -1,0 +1,698 @@
+"""The annotation tool without a terminal: what a session does, that nothing is lost, and that all can be undone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy.anno import load_anno, load_annotation, read_anno, read_annotation
+from victorpy.annotate import journal as journals
+from victorpy.annotate.journal import Journal, Lock, compact, read_event, read_journal, write_event
+from victorpy.annotate.opening import journal_of, open_adjudication, open_page
+from victorpy.annotate.session import Prediction, Scope, Session, State
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.document import Label
+from victorpy.errors import AnnotationError, DataError
+
+ROOT = Path(__file__).parents[1]
+CONFIG = load_config("blocks")
+H, P, L, C, O = Label  # noqa: E741
+PAGE = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Tea</ul></nav>
+<main><h1>Tea</h1><p>A drink.</p><p>Hot water.</p><p>Leaves.</p></main><footer><p>Imprint</p></footer>"""
+TEXTS = ["Home", "Tea", "Tea", "Tea", "A drink.", "Hot water.", "Leaves.", "Imprint"]
+PREDICTED = Prediction((O, O, O, H, P, P, P, P), (0.99, 0.98, 0.97, 0.9, 0.95, 0.6, 0.95, 0.55))
+
+
+def session_of(prediction=PREDICTED, **options):
+    document = read_document(PAGE, CONFIG, source="tea.html")
+    assert [block.text for block in document.blocks] == TEXTS
+    return Session(document, prediction, block_level=CONFIG.cuts.block_level, **options)
+
+
+def state_of(session):
+    """All that must come back."""
+    states = [session.state(number) for number in range(len(session))]
+    return session.labels(), session.probabilities(), states, session.cursor, session.history, session.decided
+
+
+# States and progress
+
+
+def test_a_block_is_predicted_then_changed_or_confirmed():
+    session = session_of()
+    assert [session.state(number) for number in (0, 1)] == [State.PREDICTED] * 2
+    session.confirm()
+    session.give(P)
+    assert [session.state(number) for number in (0, 1)] == [State.CONFIRMED, State.CHANGED]
+    assert session.decided == 2
+    assert session.probabilities()[:3] == [None, None, 0.97]
+
+
+def test_without_a_model_blocks_are_empty_until_a_person_labels_them():
+    session = session_of(None)
+    assert session.state(0) is State.EMPTY
+    assert session.confirm() == 0  # there is nothing to confirm
+    session.move(0)
+    session.give(O)
+    assert session.state(0) is State.CONFIRMED
+
+
+def test_labelling_advances_and_stops_at_the_end():
+    session = session_of()
+    for _ in range(20):
+        session.give(P)
+    assert session.cursor == 7
+    assert session.is_finished
+
+
+def test_confirming_the_rest_decides_on_all_that_is_undecided():
+    session = session_of()
+    session.move(7)
+    session.give(O)
+    assert session.confirm_rest() == 7
+    assert session.is_finished
+    assert session.state(7) is State.CHANGED
+
+
+def test_clearing_gives_the_block_back_to_the_model():
+    session = session_of()
+    session.give(P)
+    session.move(0)
+    assert session.clear() == 1
+    assert (session.state(0), session.cursor, session.decided) == (State.PREDICTED, 0, 0)
+
+
+# Selections
+
+
+def test_a_range_is_marked_and_labelled_at_once():
+    session = session_of()
+    session.move(4)
+    session.toggle_mark()
+    session.move(6)
+    assert list(session.selection.numbers) == [4, 5, 6]
+    assert session.give(L) == 3
+    assert (session.cursor, session.has_selection) == (7, False)
+    assert session.labels() == [O, O, O, H, L, L, L, P]
+
+
+def test_a_range_may_be_marked_backwards_with_extend():
+    session = session_of()
+    session.move(2)
+    session.extend(-1)
+    session.extend(-1)
+    session.give(P)
+    assert session.labels()[:3] == [P, P, P]
+    assert session.cursor == 3
+
+
+def test_the_rest_of_a_container_and_of_the_one_around_it():
+    session = session_of()
+    session.move(1)
+    assert list(session.select_container().numbers) == [1, 2]  # the list
+    assert list(session.select_container().numbers) == [1, 2, 3, 4, 5, 6, 7]  # the page
+    assert list(session.select_container().numbers) == [1, 2, 3, 4, 5, 6, 7]
+    session.unselect()
+    session.move(4)
+    assert list(session.select_container().numbers) == [4, 5, 6]
+    assert session.give(L) == 3
+    assert session.cursor == 7
+
+
+def test_blocks_of_the_same_path_or_text():
+    session = session_of()
+    session.move(1)
+    assert list(session.select(Scope.PATH).numbers) == [0, 1, 2]
+    assert list(session.select(Scope.TEXT).numbers) == [1, 2, 3]
+    session.unselect()
+    session.move(5)
+    assert session.give_alike(L) == 3
+    assert session.labels()[3:] == [H, L, L, L, P]
+
+
+def test_what_was_decided_before_is_left_alone_by_blocks_alike():
+    session = session_of()
+    session.move(4)
+    session.give(H)
+    assert session.give_alike(L) == 2
+    assert session.labels()[4:7] == [H, L, L]
+
+
+@pytest.mark.parametrize("scope", [Scope.PATH, Scope.TEXT, Scope.CONTAINER])
+def test_moving_gives_a_selection_up(scope):
+    session = session_of()
+    session.select(scope)
+    session.move(3)
+    assert list(session.selection.numbers) == [3]
+
+
+def test_the_last_action_is_repeated_where_the_cursor_is():
+    session = session_of()
+    session.select_container()
+    session.give(P)
+    session.move(4)
+    session.repeat()
+    assert session.labels() == [P, P, P, H, P, P, P, P]
+    assert [session.state(number) for number in (4, 7)] == [State.CONFIRMED, State.PREDICTED]
+    session.move(0)
+    session.toggle_mark()
+    session.move(1)
+    session.give(L)
+    session.repeat()
+    assert session.labels()[:4] == [L, L, L, L]
+
+
+# Moving
+
+
+def test_jumps_go_around_the_page():
+    session = session_of()
+    assert session.find(session.is_uncertain) == 5
+    session.move(5)
+    assert session.find(session.is_uncertain) == 7
+    session.move(7)
+    assert session.find(session.is_uncertain) == 5
+    assert session.find(session.is_uncertain, -1) == 5
+    assert session.find(session.differs) is None
+    session.give(O)
+    assert session.find(session.differs) == 7
+    assert session.find(session.is_undecided) == 0
+    session.move(0)
+    assert session.find_other_label() == 3
+
+
+def test_search_takes_no_notice_of_case():
+    session = session_of()
+    session.pattern = "TEA"
+    assert session.find_text() == 1
+    assert session.find_text(-1) == 3
+    session.pattern = "nowhere"
+    assert session.find_text() is None
+
+
+def test_a_page_without_blocks_does_nothing_quietly():
+    session = Session(read_document("", CONFIG))
+    for act in (session.confirm, session.confirm_rest, session.repeat, session.clear, session.undo, session.redo):
+        act()
+    session.give(P)
+    session.move(5)
+    session.toggle_mark()
+    session.extend(1)
+    session.select_container()
+    assert (len(session), session.cursor, session.is_finished) == (0, 0, True)
+    assert session.find(session.is_undecided) is None
+
+
+# Any sequence of actions
+
+ACTIONS = {
+    "header": lambda s: s.give(H),
+    "paragraph": lambda s: s.give(P),
+    "other": lambda s: s.give(O),
+    "alike": lambda s: s.give_alike(L),
+    "confirm": lambda s: s.confirm(),
+    "rest": lambda s: s.confirm_rest(),
+    "clear": lambda s: s.clear(),
+    "repeat": lambda s: s.repeat(),
+    "down": lambda s: s.move(s.cursor + 1),
+    "up": lambda s: s.move(s.cursor - 1),
+    "far": lambda s: s.move(s.cursor * 5 % 8),
+    "mark": lambda s: s.toggle_mark(),
+    "extend": lambda s: s.extend(1),
+    "container": lambda s: s.select_container(),
+    "path": lambda s: s.select(Scope.PATH),
+    "text": lambda s: s.select(Scope.TEXT),
+    "cancel": lambda s: s.unselect(),
+    "undo": lambda s: s.undo(),
+    "redo": lambda s: s.redo(),
+    "refresh": lambda s: s.refresh(Prediction((P,) * 8, (0.5,) * 8)),
+}
+SEQUENCES = st.lists(st.sampled_from(sorted(ACTIONS)), max_size=40)
+WITHOUT_REFRESH = SEQUENCES.map(lambda names: [name for name in names if name != "refresh"])
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(WITHOUT_REFRESH)
+def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
+    session = session_of()
+    start = state_of(session)
+    for name in names:
+        ACTIONS[name](session)
+    while session.redo():  # so that the end is the end of the history
+        pass
+    end = session.labels()
+    while session.undo():
+        pass
+    assert state_of(session)[:3] == start[:3]
+    assert session.decided == 0
+    while session.redo():
+        pass
+    assert session.labels() == end
+    assert session.decided == sum(label is not None for label in session.given)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(SEQUENCES, SEQUENCES)
+def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
+    session, told = session_of(), []
+    session.listener = told.append
+    content = journals.journal_header(session.document, session.predicted, session.given)
+    for name in first + second:
+        ACTIONS[name](session)
+    content += b"".join(journals._write_line(write_event(event)) for event in told)
+    recorded = read_journal(content)
+    again = recorded.session(session_of(recorded.prediction, given=recorded.given))
+    assert state_of(again) == state_of(session)
+    shorter = read_journal(compact(recorded, session))
+    assert state_of(shorter.session(session_of(shorter.prediction, given=shorter.given))) == state_of(session)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(SEQUENCES, max_size=4))
+def test_files_closed_and_opened_again_go_on_where_they_were(tmp_path_factory, parts):
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "tea.html").write_text(PAGE)
+    state = None
+    for names in parts:
+        opened = open_page(folder / "tea.html", folder / "tea.anno", CONFIG, lambda document: PREDICTED)
+        assert opened.messages == []
+        if state is not None:
+            assert state_of(opened.session) == state
+        for name in names:
+            ACTIONS[name](opened.session)
+        state = state_of(opened.session)
+        assert opened.store.close() == ""
+        if (folder / "tea.anno").exists():
+            kept = load_annotation(folder / "tea.anno", CONFIG.cuts)
+            assert (list(kept.labels), list(kept.probabilities)) == state[:2]
+
+
+# Files
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "tea.html").write_text(PAGE)
+    return tmp_path / "tea.anno"
+
+
+def opened_at(anno, predict=lambda document: PREDICTED, **options):
+    return open_page(anno.with_suffix(".html"), anno, CONFIG, predict, **options)
+
+
+def names_in(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
+def test_opening_and_closing_writes_nothing(place):
+    opened_at(place).store.close()
+    assert names_in(place.parent) == ["tea.html"]
+
+
+def test_an_annotation_says_who_gave_each_label(place):
+    opened = opened_at(place)
+    opened.session.confirm()
+    opened.session.give(P)
+    opened.store.close()
+    rows = [line.split("\t")[:2] for line in place.read_text().partition("\n\n")[2].splitlines()]
+    assert rows[:3] == [["other", "-"], ["paragraph", "-"], ["other", "0.97"]]
+    assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
+
+
+def test_a_change_is_in_the_file_within_a_second(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    began = time.monotonic()
+    while not opened.store.is_saved and time.monotonic() < began + 5:
+        opened.store.tick()
+        time.sleep(0.02)
+    assert load_annotation(place, CONFIG.cuts).labels[0] is P
+    opened.store.close()
+
+
+def test_what_was_killed_before_the_file_was_written_comes_from_the_journal(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.session.move(5)
+    opened.store._lock.release()  # as if the process were gone: nothing else is done
+    again = opened_at(place)
+    assert state_of(again.session) == state_of(opened.session)
+    assert again.messages == []
+    again.store.close()  # nothing more was done, and yet the file has all
+    assert load_annotation(place, CONFIG.cuts).labels[0] is P
+
+
+@pytest.mark.parametrize("cut", [1, 7, 20])
+def test_a_last_line_that_is_torn_is_no_line(place, cut):
+    opened = opened_at(place)
+    opened.session.give(P)
+    before = state_of(opened.session)
+    opened.session.give(L)
+    opened.store._lock.release()
+    path = journal_of(place)
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = opened_at(place)
+    assert state_of(again.session) == before
+    again.session.give(H)  # goes on behind the last whole line
+    state = state_of(again.session)
+    again.store.close()
+    last = opened_at(place)
+    assert (state_of(last.session), last.messages) == (state, [])
+    last.store.close()
+
+
+def test_a_journal_of_another_page_is_set_aside_not_deleted(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    kept = journal_of(place).read_bytes()
+    place.unlink()
+    place.with_suffix(".html").write_text("<p>Coffee<p>Milk")
+    again = opened_at(place, None)
+    assert "it is of another page; it was renamed to tea.anno.journal.old-1" in again.messages[0]
+    assert (place.parent / "tea.anno.journal.old-1").read_bytes() == kept
+    assert again.session.decided == 0
+    again.store.close()
+
+
+def test_a_journal_damaged_in_the_middle_gives_what_stands_before_and_is_kept(place):
+    opened = opened_at(place)
+    for _ in range(3):
+        opened.session.give(P)
+    opened.store._lock.release()
+    path = journal_of(place)
+    lines = path.read_bytes().split(b"\n")
+    lines[2] = b"\x00\xff{"
+    path.write_bytes(b"\n".join(lines))
+    again = opened_at(place)
+    assert again.session.decided == 1
+    assert "line 3 of 4 cannot be read" in again.messages[0]
+    assert (place.parent / "tea.anno.journal.old-1").read_bytes() == b"\n".join(lines)
+    again.store.close()
+
+
+@pytest.mark.parametrize("line", [b'["c",[[5,99,"?","p"]],0,1,["one","paragraph",1]]', b'["p","oo",[]]', b'["c"]'])
+def test_a_line_of_blocks_that_are_not_there_is_damage(place, line):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    with journal_of(place).open("ab") as file:
+        file.write(line + b"\n")
+    again = opened_at(place)
+    assert "cannot be read" in again.messages[0]
+    assert again.session.decided == 1
+    again.store.close()
+
+
+@pytest.mark.parametrize("content", [b"\n", b"{}\n", b"no json\n", b'{"victor-journal":99}\n', b"[]\n", b"7\n"])
+def test_a_file_that_is_no_journal_is_set_aside(place, content):
+    journal_of(place).write_bytes(content)
+    opened = opened_at(place)
+    assert "renamed to tea.anno.journal.old-1" in opened.messages[0]
+    opened.store.close()
+
+
+def test_what_was_edited_by_hand_wins_and_can_be_undone(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    edited = place.read_text().replace("other\t0.97", "list\t0.97").replace("header\t0.9", "header\t-")
+    place.write_text(edited)
+    again = opened_at(place)
+    assert again.messages == ["2 labels changed in tea.anno since; taken over (undo brings them back)"]
+    assert again.session.labels()[:4] == [P, O, L, H]
+    assert [again.session.state(number) for number in (2, 3)] == [State.CHANGED, State.CONFIRMED]
+    again.session.undo()
+    assert again.session.labels()[:4] == [P, O, O, H]
+    again.store.close()
+    assert opened_at(place).messages == []
+
+
+def test_an_annotation_made_elsewhere_keeps_its_labels_whatever_the_model_says(place):
+    opened_at(place).store.close()
+    opened = opened_at(place, None)
+    opened.session.give(O)
+    opened.store.close()
+    journal_of(place).unlink()
+    place.write_text(place.read_text().replace("?\t-\t</li><li", "list\t0.25\t</li><li", 1))
+    again = opened_at(place)
+    assert again.session.labels()[:3] == [O, L, O]
+    assert [again.session.state(number) for number in range(3)] == [State.CONFIRMED, State.PREDICTED, State.PREDICTED]
+    assert again.session.probabilities()[:3] == [None, 0.25, 0.97]
+    again.store.close()
+
+
+def test_an_annotation_that_was_deleted_begins_anew_and_the_journal_is_kept(place):
+    opened = opened_at(place)
+    for label in (P, H):
+        opened.session.give(label)
+        opened.store.save()
+        while not opened.store.is_saved:
+            time.sleep(0.01)
+    opened.store.close()
+    place.unlink()
+    again = opened_at(place)
+    assert again.session.decided == 0
+    assert "tea.anno is gone, so all begins anew" in again.messages[0]
+    again.store.close()
+
+
+def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, monkeypatch):
+    def refuse(path, content):
+        raise OSError(28, "No space left on device")
+
+    opened = opened_at(place)
+    opened.session.give(H)
+    opened.store.save()
+    while not opened.store.is_saved:
+        time.sleep(0.01)
+    opened.store.tick()
+    monkeypatch.setattr(journals, "write_atomically", refuse)
+    for label in (P, L, C):
+        opened.session.give(label)
+        opened.store.save()
+    state = state_of(opened.session)
+    assert "No space left" in opened.store.close()
+    monkeypatch.undo()
+    again = opened_at(place)
+    assert (state_of(again.session), again.messages) == (state, [])
+    again.store.close()
+    assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
+
+
+def test_comments_and_features_in_a_file_stay(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    journal_of(place).unlink()
+    head, _, rows = place.read_text().partition("\n\n")
+    place.write_text(f"{head}\n\n# by hand\n" + rows.replace("\n", "\n# words=1\n", 1))
+    again = opened_at(place)
+    again.session.give(H)
+    again.store.close()
+    written = place.read_text()
+    assert "\n\n# by hand\nheader\t-" in written
+    assert "Home\n# words=1\n" in written
+
+
+def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
+    every = load_config("cleaneval")
+    (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p>")
+    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every)
+    for _ in range(3):
+        opened.session.give(P)
+    opened.store.close()
+    before = (tmp_path / "a.anno").read_text()
+    again = open_page(None, tmp_path / "a.anno", CONFIG)
+    assert [block.text for block in again.session.document.blocks] == ["See", "this", "page."]
+    again.store.save()
+    again.store.close()
+    assert (tmp_path / "a.anno").read_text() == before
+    assert "split: every" in before
+
+
+def test_the_second_to_open_a_page_is_told_who_has_it(place):
+    opened = opened_at(place)
+    with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*--read-only"):
+        opened_at(place)
+    looking = opened_at(place, read_only=True)
+    assert looking.messages == ["This is to look at only: no change is kept"]
+    looking.session.give(P)
+    looking.store.save()
+    looking.store.close()
+    opened.store.close()
+    assert names_in(place.parent) == ["tea.html"]
+
+
+def test_the_lock_of_a_dead_process_does_not_block(place):
+    script = f"""
+import os, signal
+from pathlib import Path
+from victorpy.annotate.journal import Lock
+Lock(Path({str(place)!r} + ".lock")).take()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", script], check=False, timeout=60, env=environment)
+    assert (place.parent / "tea.anno.lock").exists()
+    opened_at(place).store.close()
+    assert not (place.parent / "tea.anno.lock").exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
+    lock = Lock(tmp_path / "x.lock")
+    lock.take()
+    lock.release()
+    lock.release()
+    again = Lock(tmp_path / "x.lock")
+    again.take()
+    assert "on" in (tmp_path / "x.lock").read_text()
+    again.release()
+
+
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(place):
+    for name in (".tea.anno.123.tmp", ".coffee.anno.123.tmp", "tea.anno.123.tmp"):
+        (place.parent / name).write_text("half a fi")
+    opened_at(place).store.close()
+    assert names_in(place.parent) == [".coffee.anno.123.tmp", "tea.anno.123.tmp", "tea.html"]
+
+
+def test_a_link_stays_a_link(place):
+    (place.parent / "real").mkdir()
+    place.symlink_to(place.parent / "real" / "tea.anno")
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    assert place.is_symlink()
+    assert names_in(place.parent / "real") == ["tea.anno", "tea.anno.journal"]
+
+
+def test_a_disk_that_refuses_is_said_and_nothing_is_lost_when_it_takes_again(place, monkeypatch):
+    opened = opened_at(place)
+    opened.session.give(P)
+    write = os.write
+
+    def refuse(file, content):
+        write(file, bytes(content)[:5])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(journals.os, "write", refuse)
+    opened.session.give(H)
+    assert "No space left" in opened.store.error
+    monkeypatch.undo()
+    opened.store.tick()
+    opened.session.give(L)
+    assert opened.store.error == ""
+    state = state_of(opened.session)
+    opened.store._lock.release()
+    again = opened_at(place)
+    assert (state_of(again.session), again.messages) == (state, [])
+    again.store.close()
+
+
+def test_a_journal_with_many_moves_is_written_shorter(place, monkeypatch):
+    monkeypatch.setattr("victorpy.annotate.opening.MOST_MOVES", 50)
+    opened = opened_at(place)
+    opened.session.give(P)
+    for _ in range(30):
+        opened.session.move(5)
+        opened.session.move(2)
+    state = state_of(opened.session)
+    opened.store.close()
+    long = journal_of(place).stat().st_size
+    again = opened_at(place)
+    assert state_of(again.session) == state
+    again.store.close()
+    assert journal_of(place).stat().st_size < long
+    last = opened_at(place)
+    assert (state_of(last.session), last.messages) == (state, [])
+    last.store.close()
+
+
+def test_events_of_other_kinds_are_refused():
+    for wrong in (["x"], ["c", []], ["m"], ["m", "far"]):
+        with pytest.raises((ValueError, KeyError, IndexError)):
+            read_event(wrong)
+
+
+def test_a_journal_is_begun_with_the_first_event(tmp_path):
+    journal = Journal.begin(tmp_path / "j", session_of())
+    assert not (tmp_path / "j").exists()
+    journal.append(["m", 3])
+    journal.close()
+    assert (tmp_path / "j").read_bytes().endswith(b'\n["m",3]\n')
+
+
+# Blocks without a label
+
+
+def test_a_file_with_blocks_that_have_no_label_is_refused_where_labels_are_needed(place):
+    opened = opened_at(place, None)
+    opened.session.give(P)
+    opened.store.close()
+    text = place.read_text()
+    assert "\n?\t-\t" in text
+    assert read_annotation(text, CONFIG.cuts).labels == (P, *[None] * 7)
+    with pytest.raises(AnnotationError, match=r":9: 7 blocks have no label yet: finish it with annotate.py"):
+        load_anno(place, CONFIG.cuts)
+    with pytest.raises(AnnotationError, match=r"annotation:8: 1 block has no label yet"):
+        read_anno(
+            text.replace("paragraph", "?", 1).replace("\n?\t-\t<", "\nother\t-\t<").replace("other", "?", 1),
+            CONFIG.cuts,
+        )
+
+
+# Adjudication
+
+
+def adjudicated(tmp_path, first, second):
+    (tmp_path / "tea.html").write_text(PAGE)
+    for name, labels in (("a", first), ("b", second)):
+        opened = open_page(tmp_path / "tea.html", tmp_path / f"{name}.anno", CONFIG)
+        for label in labels:
+            opened.session.give(label)
+        opened.store.close()
+    return open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "gold.anno", CONFIG)
+
+
+def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
+    opened = adjudicated(tmp_path, [O, O, O, H, P, P, P, O], [O, P, O, H, P, L, P, O])
+    session = opened.session
+    assert session.labels() == [O, None, O, H, P, None, P, O]
+    assert session.find(session.is_undecided) == 1
+    session.move(1)
+    session.take(0)
+    assert session.cursor == 5
+    session.take(1)
+    assert session.labels() == [O, O, O, H, P, L, P, O]
+    assert session.is_finished
+    assert [number for number in range(8) if session.differs(number)] == [1, 5]
+    opened.store.close()
+    assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, L, P, O)
+    again = open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "gold.anno", CONFIG)
+    assert (state_of(again.session), again.messages) == (state_of(session), [])
+    again.store.close()
+    alone = open_page(None, tmp_path / "gold.anno", CONFIG)
+    assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
+    alone.store.close()
+
+
+def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
+    opened = adjudicated(tmp_path, [O] * 8, [O] * 8)
+    opened.store.close()
+    (tmp_path / "c.html").write_text("<p>Coffee")
+    other = open_page(tmp_path / "c.html", tmp_path / "c.anno", CONFIG)
+    other.session.give(P)
+    other.store.close()
+    with pytest.raises(DataError, match="one has 8 blocks, the other 1"):
+        open_adjudication(tmp_path / "a.anno", tmp_path / "c.anno", tmp_path / "g.anno", CONFIG)
+    with pytest.raises(DataError, match="not over one of the two"):
+        open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "b.anno", CONFIG)

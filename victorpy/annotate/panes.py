@@ -1,0 +1,142 @@
+"""What stands beside the blocks: the cleaned page as it would come out now, and the facts of the cursor's block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from victorpy.annotate.blocks import Cell, Row
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import cut, visible, wrap
+from victorpy.document import CleanPage, Document, Label
+from victorpy.outputs import OUTPUTS
+
+FORMATS = ("text", "markdown", "cleaneval")
+_AROUND = 150
+"""So many blocks before and behind the cursor's are rendered: a page of any length costs the same."""
+
+Features = Callable[[Document], Sequence[dict[str, str]]]
+"""Gives the features of every block by name."""
+
+
+class Pane(Protocol):
+    """Something beside the blocks."""
+
+    title: str
+
+    def rows(self, width: int, height: int) -> list[Row]:
+        """Draw it."""
+        ...
+
+
+class ResultPane:
+    """The cleaned page around the cursor."""
+
+    def __init__(self, session: Session, format: str) -> None:
+        self.title = f"cleaned: {format}"
+        self._session = session
+        self._render = OUTPUTS.get(format).render
+        self._drawn: tuple[tuple[int, int, int, int], list[Row]] | None = None
+
+    def rows(self, width: int, height: int) -> list[Row]:
+        """Draw it anew where a label or the cursor has changed."""
+        key = (self._session.version, self._session.cursor, width, height)
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = key, self._draw(width, height)
+        return self._drawn[1]
+
+    def _draw(self, width: int, height: int) -> list[Row]:
+        cursor = self._session.cursor
+        first, stop = max(cursor - _AROUND, 0), min(cursor + _AROUND, len(self._session))
+        whole = self._lines(first, stop, width)
+        until, before = (len(self._lines(first, end, width)) for end in (cursor + 1, cursor))
+        top = max(0, min(until - height // 2, len(whole) - height))
+        here = range(min(before, until - 1), until) if self._is_content(cursor) else range(0)
+        return [
+            [("pane here" if number in here else "pane", line)]
+            for number, line in enumerate(whole[top : top + height], top)
+        ]
+
+    def _is_content(self, number: int) -> bool:
+        label = self._session.label(number) if len(self._session) else None
+        return label is not None and label.is_content
+
+    def _lines(self, first: int, stop: int, width: int) -> list[str]:
+        document = self._session.document
+        blocks = document.blocks[first:stop]
+        labels = tuple(self._session.label(block.index) or Label.OTHER for block in blocks)
+        text = self._render(CleanPage(replace(document, blocks=blocks), labels)).rstrip("\n")
+        found = []
+        for line in text.split("\n") if text else []:
+            shown = visible(line.expandtabs(4))
+            found += [shown[start:end] for start, end in wrap(shown, width - 1)]
+        return found
+
+
+class FactsPane:
+    """Where the cursor's block stands, what the model says of it, and by which features."""
+
+    title = "this block"
+
+    def __init__(self, session: Session, features: Features | None) -> None:
+        self._session = session
+        self._find_features = features
+        self._features: Sequence[dict[str, str]] | None = None
+        self._paths: list[str] | None = None
+
+    def rows(self, width: int, height: int) -> list[Row]:
+        """Draw it."""
+        session = self._session
+        if not len(session):
+            return []
+        if self._features is None:
+            self._features = self._find_features(session.document) if self._find_features is not None else ()
+        if self._paths is None:
+            self._paths = session.document.paths()
+        rows: list[Row] = []
+        for name, value in self._facts(session.cursor):
+            rows += _fact(name, value, width)
+        if self._features:
+            rows += [[], [("pane head", "features that are not 0")]]
+            rows += _columns(self._features[session.cursor], width)
+        return rows[:height]
+
+    def _facts(self, number: int) -> list[tuple[str, str]]:
+        session = self._session
+        block = session.document.blocks[number]
+        label, theirs = session.label(number), session.predicted.labels[number]
+        probability = session.predicted.probabilities[number]
+        sure = f" ({probability:.3f})" if probability is not None else ""
+        attributes = session.document.elements.attributes[block.element] if block.element >= 0 else {}
+        facts = [
+            ("label", f"{label or 'none'}, {session.state(number)}"),
+            ("model", f"{theirs or 'says nothing'}{sure}"),
+            ("length", f"{len(block.text.split()):,} words, {len(block.text):,} characters"),
+            ("path", (self._paths or [""] * len(session))[number]),
+        ]
+        facts += [(name, value) for name, value in attributes.items() if value]
+        if block.hidden:
+            facts.append(("hidden", "nobody sees it on the page"))
+        return facts
+
+
+def _fact(name: str, value: str, width: int) -> list[Row]:
+    text = visible(value)
+    head: Cell = ("key", cut(f"{visible(name)}: ", width - 1))
+    room = max(width - 1 - len(head[1]), 10)
+    lines = wrap(text, room)[:4]
+    rows: list[Row] = [[head if number == 0 else ("pane", " " * len(head[1]))] for number in range(len(lines))]
+    for row, (start, stop) in zip(rows, lines, strict=True):
+        row.append(("pane", text[start:stop]))
+    return rows
+
+
+def _columns(features: dict[str, str], width: int) -> list[Row]:
+    texts = [visible(f"{name} {value}") for name, value in features.items() if str(value) not in {"0", "0.0"}]
+    size = min(max((len(text) for text in texts), default=1) + 2, width - 1)
+    count = max((width - 1) // size, 1)
+    return [
+        [("pane", "".join(cut(text, size - 1).ljust(size) for text in texts[at : at + count]))]
+        for at in range(0, len(texts), count)
+    ]

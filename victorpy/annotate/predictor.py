@@ -1,0 +1,44 @@
+"""What a model says of a page, as annotation needs it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from victorpy.annotate.session import Prediction
+from victorpy.cleaner import Cleaner
+from victorpy.document import Document
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model and its name."""
+
+    cleaner: Cleaner
+    name: str
+
+    def __call__(self, document: Document) -> Prediction:
+        """Label a page's blocks."""
+        found = self.cleaner.labeller.label(document)
+        return Prediction(found.labels, found.probabilities or (None,) * len(found.labels))
+
+    def features(self, document: Document) -> Sequence[dict[str, str]]:
+        """Give the features of every block by name."""
+        return self.cleaner.labeller.features(document)
+
+    def uncertainty(self, document: Document) -> float:
+        """How much there is to learn from a page: the mean entropy of what is content, in bits, a word a vote."""
+        content = self.cleaner.labeller.label(document).content
+        words = [len(block.text.split()) or 1 for block in document.blocks]
+        total = sum(count * entropy(chance) for count, chance in zip(words, content, strict=bool(content)))
+        return total / max(sum(words), 1)
+
+
+def entropy(chance: float) -> float:
+    """How open a question is of which one answer has this chance, in bits.
+
+    >>> entropy(0.5), entropy(1.0)
+    (1.0, 0.0)
+    """
+    return -sum(share * math.log2(share) for share in (chance, 1 - chance) if share > 0) or 0.0

@@ -1,0 +1,524 @@
+"""What is known while a page is annotated: a plain object that needs no terminal and no file.
+
+Every labelling is one `Change`, and everything that happens is one `Event`, told to a listener; a session that is
+given the same events again stands where it stood. The journal lives on that, and so do undo and redo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from victorpy.document import Document, Label
+
+T = TypeVar("T")
+
+UNCERTAIN = 0.8
+"""A label that the model gives with a lower probability is worth a look."""
+
+CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
+"""What can be done to blocks, besides giving them a label."""
+
+
+class State(StrEnum):
+    """What stands behind a block's label."""
+
+    EMPTY = "empty"
+    """Nothing: it has no label."""
+    PREDICTED = "predicted"
+    """The model alone."""
+    CHANGED = "changed"
+    """A person, who thinks otherwise than the model."""
+    CONFIRMED = "confirmed"
+    """A person, and the model if there is one."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person gave the label."""
+        return self in {State.CHANGED, State.CONFIRMED}
+
+
+class Scope(StrEnum):
+    """Which blocks an action is for."""
+
+    ONE = "one"
+    RANGE = "range"
+    CONTAINER = "container"
+    """From here to the end of an element."""
+    PATH = "path"
+    """All that stand in elements of the same tags and classes."""
+    TEXT = "text"
+    """All that say the same."""
+    REST = "rest"
+    """All that nobody has decided on."""
+
+
+class Action(NamedTuple):
+    """Something done to blocks, in a form that can be done again elsewhere."""
+
+    scope: Scope
+    what: str
+    """A label, or one of confirm, clear, take-1 and take-2."""
+    size: int = 1
+    """How many blocks a range has; how many containers outwards."""
+
+
+class Run(NamedTuple):
+    """Neighbours whose label a person changed in the same way; None is no label of a person's."""
+
+    start: int
+    stop: int
+    old: Label | None
+    new: Label | None
+
+
+class Change(NamedTuple):
+    """One step of undo."""
+
+    runs: tuple[Run, ...]
+    before: int
+    """Where the cursor was ..."""
+    after: int
+    """... and where it went."""
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a model says of a page's blocks; None where it says nothing."""
+
+    labels: tuple[Label | None, ...]
+    probabilities: tuple[float | None, ...]
+
+    @classmethod
+    def none(cls, count: int) -> Prediction:
+        """No model."""
+        return cls((None,) * count, (None,) * count)
+
+
+class Moved(NamedTuple):
+    """The cursor went elsewhere."""
+
+    cursor: int
+
+
+class Changed(NamedTuple):
+    """Labels were given or taken back."""
+
+    change: Change
+
+
+class Undone(NamedTuple):
+    """The last change was taken back."""
+
+
+class Redone(NamedTuple):
+    """The last change that was taken back was made again."""
+
+
+class Refreshed(NamedTuple):
+    """A model that has learned more says something else of the blocks that nobody has decided on."""
+
+    prediction: Prediction
+
+
+Event = Moved | Changed | Undone | Redone | Refreshed
+
+
+class Selection(NamedTuple):
+    """Blocks that the next action is for."""
+
+    scope: Scope
+    numbers: Sequence[int]
+    size: int = 1
+
+
+class Session:
+    """A page, what the model says of it, what a person decided, and how it came to that."""
+
+    def __init__(
+        self,
+        document: Document,
+        prediction: Prediction | None = None,
+        given: Sequence[Label | None] = (),
+        block_level: frozenset[str] = frozenset(),
+        choices: tuple[Sequence[Label | None], ...] = (),
+    ) -> None:
+        count = len(document.blocks)
+        self.document = document
+        self.predicted = prediction or Prediction.none(count)
+        self.given: list[Label | None] = list(given) if given else [None] * count
+        self.choices = choices
+        """Two people's labels, where a third decides between them."""
+        self.cursor = 0
+        self.pattern = ""
+        self.last: Action | None = None
+        self.version = 0
+        """Counts up whenever a label changes, so that what is shown of them can be kept until then."""
+        self.listener: Callable[[Event], None] = lambda event: None
+        self._block_level = block_level
+        self._mark: int | None = None
+        self._picked: Selection | None = None
+        self._done: list[Change] = []
+        self._undone: list[Change] = []
+        self._decided = sum(label is not None for label in self.given)
+
+    # What there is
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def label(self, number: int) -> Label | None:
+        """A block's label: the person's, else the model's."""
+        return self.given[number] or self.predicted.labels[number]
+
+    def labels(self) -> list[Label | None]:
+        """The labels of all blocks."""
+        return [ours or theirs for ours, theirs in zip(self.given, self.predicted.labels, strict=True)]
+
+    def probabilities(self) -> list[float | None]:
+        """How sure the model is of each label that nobody has decided on."""
+        return [
+            None if ours else probability
+            for ours, probability in zip(self.given, self.predicted.probabilities, strict=True)
+        ]
+
+    def state(self, number: int) -> State:
+        """What stands behind a block's label."""
+        ours, theirs = self.given[number], self.predicted.labels[number]
+        if ours is None:
+            return State.EMPTY if theirs is None else State.PREDICTED
+        return State.CONFIRMED if theirs is None or ours is theirs else State.CHANGED
+
+    @property
+    def decided(self) -> int:
+        """How many blocks a person decided on."""
+        return self._decided
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a person decided on every block."""
+        return self._decided == len(self)
+
+    @property
+    def history(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
+        """The changes that can be undone, the last one last, and those that can be redone, the next one last."""
+        return tuple(self._done), tuple(self._undone)
+
+    def is_uncertain(self, number: int) -> bool:
+        """Whether the model is not sure, and nobody has decided."""
+        probability = self.predicted.probabilities[number]
+        return self.given[number] is None and probability is not None and probability < UNCERTAIN
+
+    def is_undecided(self, number: int) -> bool:
+        """Whether nobody has decided on the block."""
+        return self.given[number] is None
+
+    def differs(self, number: int) -> bool:
+        """Whether the person thinks otherwise than the model; in adjudication, whether the two people differ."""
+        if self.choices:
+            first, second = self.choices
+            return first[number] is None or first[number] is not second[number]
+        return self.state(number) is State.CHANGED
+
+    # Moving
+
+    def move(self, number: int) -> None:
+        """Put the cursor on a block, or on the nearest that there is."""
+        number = max(0, min(number, len(self) - 1))
+        self._picked = None
+        if number != self.cursor:
+            self.cursor = number
+            self.listener(Moved(number))
+
+    def find(self, wanted: Callable[[int], bool], step: int = 1) -> int | None:
+        """Find the next block of a kind after the cursor, or before it with a step of -1, all around the page."""
+        count = len(self)
+        numbers = ((self.cursor + step * distance) % count for distance in range(1, count + 1)) if count else ()
+        return next((number for number in numbers if wanted(number)), None)
+
+    def find_text(self, step: int = 1) -> int | None:
+        """Find the next block that holds what was searched for, whatever the case of its letters."""
+        wanted = self.pattern.casefold()
+        return self.find(lambda number: wanted in self._folded_texts[number], step) if wanted else None
+
+    def find_other_label(self, step: int = 1) -> int | None:
+        """Find the next block that has another label than this one."""
+        here = self.label(self.cursor) if len(self) else None
+        return self.find(lambda number: self.label(number) is not here, step)
+
+    # Selecting
+
+    @property
+    def selection(self) -> Selection:
+        """The blocks that the next action is for."""
+        if self._mark is not None and len(self):
+            first, last = sorted((self._mark, self.cursor))
+            return Selection(Scope.RANGE, range(first, last + 1), last + 1 - first)
+        return self._picked or Selection(Scope.ONE, range(self.cursor, min(self.cursor + 1, len(self))))
+
+    @property
+    def has_selection(self) -> bool:
+        """Whether more than the cursor's block was asked for."""
+        return self._mark is not None or self._picked is not None
+
+    def toggle_mark(self) -> None:
+        """Begin a range here, or give it up."""
+        self._mark = None if self._mark is not None else self.cursor
+        self._picked = None
+
+    def extend(self, step: int) -> None:
+        """Move with the range open."""
+        if self._mark is None:
+            self._mark = self.cursor
+        self.move(self.cursor + step)
+
+    def unselect(self) -> None:
+        """Select nothing but the cursor's block."""
+        self._mark = self._picked = None
+
+    def select(self, scope: Scope, size: int = 1) -> Selection:
+        """Select blocks that belong to the cursor's."""
+        self._mark = None
+        self._picked = self._found(scope, size) if len(self) else None
+        return self.selection
+
+    def select_container(self) -> Selection:
+        """Select to the end of the element around; asked again, to the end of the next one outwards."""
+        picked = self._picked
+        wider = picked is not None and picked.scope is Scope.CONTAINER
+        return self.select(Scope.CONTAINER, picked.size + 1 if wider and picked is not None else 1)
+
+    def _found(self, scope: Scope, size: int) -> Selection:
+        here = self.cursor
+        if scope is Scope.CONTAINER:
+            stops = self._container_stops(here)
+            size = min(size, len(stops))
+            return Selection(scope, range(here, stops[size - 1] if stops else here + 1), max(size, 1))
+        if scope is Scope.RANGE:
+            return Selection(scope, range(here, min(here + size, len(self))), size)
+        if scope is Scope.PATH:
+            return Selection(scope, self._alike(self._patterns))
+        if scope is Scope.TEXT:
+            return Selection(scope, self._alike([block.text for block in self.document.blocks]))
+        if scope is Scope.REST:
+            return Selection(scope, [number for number in range(len(self)) if self.given[number] is None])
+        return Selection(Scope.ONE, range(here, here + 1))
+
+    def _alike(self, kinds: Sequence[object]) -> list[int]:
+        """The blocks of the cursor's kind; what somebody decided on before is left as it is."""
+        here = self.cursor
+        return [
+            number
+            for number, kind in enumerate(kinds)
+            if kind == kinds[here] and (number == here or self.given[number] is None)
+        ]
+
+    def _container_stops(self, number: int) -> list[int]:
+        """Where the block-level elements around a block end, innermost first, each with more in it than the last."""
+        elements = self.document.elements
+        element = self.document.blocks[number].element
+        stops: list[int] = []
+        while element >= 0:
+            stop = elements.stop_block[element]
+            if elements.tag[element] in self._block_level and stop > (stops[-1] if stops else number + 1):
+                stops.append(stop)
+            element = elements.parent[element]
+        return stops
+
+    @cached_property
+    def _patterns(self) -> list[int]:
+        """A number for each block that is the same for all that stand in elements of the same tags and classes."""
+        elements = self.document.elements
+        known: dict[tuple[int, str, str], int] = {}
+        of_element: list[int] = []
+        for tag, parent, attributes in zip(elements.tag, elements.parent, elements.attributes, strict=True):
+            outer = of_element[parent] if parent >= 0 else -1
+            of_element.append(known.setdefault((outer, tag, attributes.get("class", "")), len(known)))
+        of_element.append(-1)  # for blocks outside all elements, whose number is -1
+        return [of_element[block.element] for block in self.document.blocks]
+
+    @cached_property
+    def _folded_texts(self) -> list[str]:
+        return [block.text.casefold() for block in self.document.blocks]
+
+    # Labelling
+
+    def give(self, label: Label) -> int:
+        """Give the selected blocks a label and go on to the next; the answer is how many of them changed."""
+        return self._act(str(label))
+
+    def confirm(self) -> int:
+        """Say that the selected blocks' labels are right, and go on to the next."""
+        return self._act(CONFIRM)
+
+    def clear(self) -> int:
+        """Take back what a person said of the selected blocks."""
+        return self._act(CLEAR)
+
+    def take(self, choice: int) -> int:
+        """Give the selected blocks the label that one of two people gave."""
+        return self._act((TAKE_FIRST, TAKE_SECOND)[choice])
+
+    def give_alike(self, label: Label) -> int:
+        """Give a label to all blocks in elements of the same tags and classes."""
+        self.select(Scope.PATH)
+        return self._act(str(label))
+
+    def confirm_rest(self) -> int:
+        """Say that all labels that nobody has decided on are right."""
+        self.select(Scope.REST)
+        return self._act(CONFIRM)
+
+    def repeat(self) -> int:
+        """Do the last action again, here."""
+        if self.last is None or not len(self):
+            return 0
+        if not (self.last.scope is Scope.ONE and self.has_selection):
+            self.select(self.last.scope, self.last.size)
+        return self._act(self.last.what)
+
+    def _act(self, what: str) -> int:
+        selection = self.selection
+        self.unselect()
+        if not len(self):
+            return 0
+        self.last = Action(selection.scope, what, selection.size)
+        wanted = [(number, self._wanted(number, what)) for number in selection.numbers]
+        runs = tuple(_runs((number, self.given[number], new) for number, new in wanted))
+        if not runs:
+            self.move(self._next_place(selection, what))
+            return 0
+        before = self.cursor
+        self._put((run.start, run.stop, run.new) for run in runs)
+        change = Change(runs, before, self._next_place(selection, what), self.last)
+        self._done.append(change)
+        self._undone.clear()
+        self.cursor = change.after
+        self.listener(Changed(change))
+        return sum(run.stop - run.start for run in runs)
+
+    def _wanted(self, number: int, what: str) -> Label | None:
+        """What a person's label of a block becomes by an action."""
+        if what == CONFIRM:
+            return self.label(number)
+        if what == CLEAR:
+            return None
+        if what in {TAKE_FIRST, TAKE_SECOND}:  # where there are no two annotations any more, nothing can be taken
+            return (self.choices[what == TAKE_SECOND][number] if self.choices else None) or self.given[number]
+        return Label(what)
+
+    def _next_place(self, selection: Selection, what: str) -> int:
+        """Where the cursor goes after an action."""
+        if what == CLEAR:
+            return self.cursor
+        if selection.scope is Scope.REST:
+            undecided = next((number for number, label in enumerate(self.given) if label is None), None)
+            return self.cursor if undecided is None else undecided
+        if what in {TAKE_FIRST, TAKE_SECOND}:
+            after = self.find(lambda number: self.differs(number) and self.is_undecided(number))
+            return self.cursor if after is None else after
+        inside = selection.scope in {Scope.RANGE, Scope.CONTAINER} and len(selection.numbers)
+        last = selection.numbers[-1] if inside else self.cursor
+        return min(last + 1, len(self) - 1)
+
+    def _put(self, runs: Iterable[tuple[int, int, Label | None]]) -> None:
+        given = self.given
+        for start, stop, label in runs:
+            for number in range(start, stop):
+                self._decided += (label is not None) - (given[number] is not None)
+                given[number] = label
+        self.version += 1
+
+    # Undo and redo
+
+    def undo(self) -> Change | None:
+        """Take the last change back."""
+        if not self._done:
+            return None
+        change = self._done.pop()
+        self._undone.append(change)
+        self._put((run.start, run.stop, run.old) for run in change.runs)
+        self._go(change.before)
+        self.listener(Undone())
+        return change
+
+    def redo(self) -> Change | None:
+        """Make the last change again that was taken back."""
+        if not self._undone:
+            return None
+        change = self._undone.pop()
+        self._done.append(change)
+        self._put((run.start, run.stop, run.new) for run in change.runs)
+        self._go(change.after)
+        self.listener(Redone())
+        return change
+
+    def _go(self, number: int) -> None:
+        self.unselect()
+        self.cursor = number
+
+    # A model that has learned more
+
+    def refresh(self, prediction: Prediction) -> int:
+        """Take another prediction for the blocks that nobody has decided on; the answer is how many labels changed."""
+        old = self.predicted
+        kept = [label is not None for label in self.given]
+        labels = _merge(kept, old.labels, prediction.labels)
+        self.predicted = Prediction(labels, _merge(kept, old.probabilities, prediction.probabilities))
+        self.version += 1
+        self.listener(Refreshed(self.predicted))
+        return sum(ours is not theirs for ours, theirs in zip(labels, old.labels, strict=True))
+
+    # The same again
+
+    def apply(self, event: Event) -> None:
+        """Let something happen that happened before."""
+        match event:
+            case Moved(cursor):
+                self.cursor = max(0, min(cursor, len(self) - 1))
+            case Changed(change):
+                self._put((run.start, run.stop, run.new) for run in change.runs)
+                self._done.append(change)
+                self._undone.clear()
+                self._go(change.after)
+                self.last = change.action
+            case Undone():
+                self.undo()
+            case Redone():
+                self.redo()
+            case Refreshed(prediction):
+                self.predicted = prediction
+                self.version += 1
+
+    def set_outside(self, labels: Sequence[Label | None]) -> int:
+        """Take over what was changed in the file by other means, as one change."""
+        pairs = [(number, self.given[number], new) for number, new in enumerate(labels)]
+        runs = tuple(_runs(pairs))
+        if runs:
+            self.apply(Changed(change := Change(runs, self.cursor, self.cursor, Action(Scope.REST, CONFIRM))))
+            self.listener(Changed(change))
+        return sum(run.stop - run.start for run in runs)
+
+
+def _merge(kept: Sequence[bool], old: Sequence[T], new: Sequence[T]) -> tuple[T, ...]:
+    return tuple(before if keep else after for keep, before, after in zip(kept, old, new, strict=True))
+
+
+def _runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
+    """Join neighbours that change alike; what stays as it is falls out."""
+    start = stop = -1
+    before: Label | None = None
+    after: Label | None = None
+    for number, old, new in changes:
+        if number == stop and old is before and new is after:
+            stop += 1
+            continue
+        if before is not after:
+            yield Run(start, stop, before, after)
+        start, stop, before, after = number, number + 1, old, new
+    if before is not after:
+        yield Run(start, stop, before, after)

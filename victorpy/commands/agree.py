@@ -1,0 +1,99 @@
+"""Agree: measure how far annotators of the same pages agree, and show where they do not.
+
+examples:
+  victor agree alice/tea.anno bob/tea.anno               one page, two annotators
+  victor agree alice/ bob/ carol/                        files with the same name belong together
+  victor agree alice/ bob/ --disagreements all --json agreement.json -o report/
+
+Cohen's kappa is for every pair, Fleiss' for all, for five labels, for content and noise, and for each label against
+the rest. Only blocks that everybody labelled count. --json has every number and every disagreement; -o writes
+report.md, report.html and scores.json.
+
+exit codes: 0 all well, 1 some pages of the folders do not fit together or cannot be read (named on stderr and left
+out), 2 wrong usage, or nothing to compare
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from victorpy.agreement import compare_annotators
+from victorpy.annotators import Annotators, read_annotators
+from victorpy.commands import EXIT_FAILED
+from victorpy.config import load_config
+from victorpy.errors import DataError
+from victorpy.report import agreement as report
+from victorpy.report.shell import visible
+from victorpy.report.writing import check_directory, write_json, write_text
+
+SHOWN = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument(
+        "annotations", nargs="+", type=Path, metavar="ANNOTATOR", help="an .anno file, or a folder of them, of each"
+    )
+    parser.add_argument(
+        "--disagreements",
+        type=_count,
+        default=SHOWN,
+        metavar="N|all",
+        help=f"show the first N blocks that are labelled differently (default: {SHOWN})",
+    )
+    parser.add_argument("-c", "--config", help="cut all pages anew by this config; labels follow their text")
+    parser.add_argument("--seed", type=int, default=1, help="for the intervals (default: 1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write every number")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
+    parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int | None:
+    """Read a number of disagreements; None stands for all."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a number or all, not {text!r}")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the pages, measure, print, write."""
+    _check_targets(arguments)
+    config = load_config(arguments.config) if arguments.config else None
+    found = read_annotators(arguments.annotations, config)
+    for told in (*found.unpaired, *found.refused):
+        print(f"agree: left out: {visible(told)}", file=sys.stderr)
+    scores = compare_annotators(found.names, found.pages, arguments.seed).scores()
+    scores |= {"config": arguments.config, "unpaired": list(found.unpaired), "refused": list(found.refused)}
+    print(report.render_text(scores, arguments.disagreements), end="")
+    _write(scores, found, arguments)
+    return EXIT_FAILED if found.refused else 0
+
+
+def _check_targets(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be written or drawn before any work is done."""
+    if arguments.seed < 0:
+        raise DataError(f"--seed is 0 or more, not {arguments.seed}")
+    if arguments.output:
+        check_directory(arguments.output)
+    if arguments.json:
+        check_directory(arguments.json.parent)
+        if arguments.json.is_dir():
+            raise DataError(f"{arguments.json}: is a folder; --json wants a file")
+
+
+def _write(scores: dict[str, Any], found: Annotators, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.json, scores)
+    if arguments.output:
+        title, most = f"Agreement of {', '.join(found.names)}", arguments.disagreements
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.output / "scores.json", scores)
+        write_text(arguments.output / "report.md", report.render_markdown(scores, title, most))
+        write_text(arguments.output / "report.html", report.render_html(scores, title, most))
+        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)

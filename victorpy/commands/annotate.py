@@ -1,0 +1,142 @@
+"""Annotate: label the blocks of pages in the terminal, by one key each, with the model's labels to begin with.
+
+examples:
+  annotate.py page.html                  writes page.anno beside it, and goes on where it was left
+  annotate.py page.html work/page.anno   keeps the annotation elsewhere
+  annotate.py page.anno                  goes on with an annotation
+  annotate.py crawl/ --order uncertainty many pages, first those that the model would learn most from
+  annotate.py crawl/ --retrain           learns from what is finished, in the background
+  annotate.py --no-model page.html       starts with nothing
+  annotate.py --adjudicate anna.anno ben.anno -o gold.anno
+
+In the program ? shows all keys. Everything is saved as it is typed; learn.py learns from what was annotated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from victorpy.anno import MAGIC
+from victorpy.annotate import ORDERS
+from victorpy.annotate.keys import Keys
+from victorpy.annotate.predictor import Predictor
+from victorpy.cleaner import Cleaner
+from victorpy.config import Config, load_config
+from victorpy.errors import ConfigError, DataError, ModelError
+from victorpy.model import DEFAULT, find_model
+
+if TYPE_CHECKING:
+    from victorpy.annotate.opening import Opened
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("pages", nargs="*", metavar="PAGE", type=Path, help="PAGE.html [PAGE.anno], PAGE.anno, or DIR")
+    parser.add_argument("-c", "--config", help="cut pages by this config, use its keys, and the model trained with it")
+    parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
+    parser.add_argument("--no-model", action="store_true", help="start without labels")
+    parser.add_argument("--read-only", action="store_true", help="look only: nothing is written")
+    parser.add_argument("--order", choices=ORDERS, default="name", help="the order of a directory's pages")
+    parser.add_argument(
+        "--retrain", action="store_true", help="learn from finished pages of DIR and refresh what nobody has touched"
+    )
+    parser.add_argument(
+        "--adjudicate",
+        nargs=2,
+        metavar=("A.anno", "B.anno"),
+        type=Path,
+        help="decide between two annotations of a page",
+    )
+    parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help="with --adjudicate: what was decided")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open what was asked for and show it."""
+    _check(arguments)
+    config, predictor = _chosen(arguments.config, arguments.model, arguments.no_model or bool(arguments.adjudicate))
+    keys = Keys(load_config(arguments.config) if arguments.config else config)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise DataError("this is a full-screen program: it has to be started in a terminal")
+    if sys.platform == "win32":
+        raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
+    from victorpy.annotate.pages import Pages  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotate.screen import App
+
+    app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
+    if not arguments.adjudicate and arguments.pages[0].is_dir():
+        app.show_list(Pages(arguments.pages[0], config, predictor, not arguments.read_only), arguments.order)
+    else:
+        app.show_page(_open(arguments, config, predictor))
+    app.run()
+    for failure in app.failures:
+        print(f"annotate: {failure}", file=sys.stderr)
+    return 128 + app.signalled if app.signalled else int(bool(app.failures))
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what does not go together."""
+    if arguments.no_model and arguments.model:
+        raise ConfigError(f"--no-model and --model {arguments.model} do not go together")
+    if arguments.adjudicate:
+        if arguments.pages or not arguments.output:
+            raise ConfigError("--adjudicate takes two annotations and -o GOLD.anno, and no other page")
+        return
+    if arguments.output:
+        raise ConfigError("-o is for --adjudicate; a page's annotation is named after the page: PAGE.html PAGE.anno")
+    if not 1 <= len(arguments.pages) <= 2:
+        raise ConfigError("give PAGE.html [PAGE.anno], PAGE.anno or DIR; --help has examples")
+    first, *rest = arguments.pages
+    if not first.exists():
+        raise DataError(f"{first}: cannot be read: No such file or directory")
+    if rest and (first.is_dir() or _is_annotation(first)):
+        raise ConfigError(f"{rest[0]}: a second file names the annotation of a page, and {first} is no page")
+    if arguments.retrain and not first.is_dir():
+        raise ConfigError("--retrain learns from the finished pages of a directory: annotate.py --retrain DIR")
+
+
+def _is_annotation(path: Path) -> bool:
+    if path.suffix == ".anno":
+        return True
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC.encode()
+
+
+def _open(arguments: argparse.Namespace, config: Config, predictor: Predictor | None) -> Opened:
+    from victorpy.annotate.opening import open_adjudication, open_page
+
+    if arguments.adjudicate:
+        first, second = arguments.adjudicate
+        return open_adjudication(first, second, arguments.output, config, arguments.read_only)
+    first, *rest = arguments.pages
+    page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else first.with_suffix(".anno"))
+    return open_page(page, anno, config, predictor, arguments.read_only)
+
+
+def _chosen(config: str | None, model: str | None, no_model: bool) -> tuple[Config, Predictor | None]:
+    """The config that pages are cut by, and the model; a config by itself may name the model trained with it."""
+    wanted = load_config(config) if config else None
+    if no_model:
+        return wanted or load_config(DEFAULT), None
+    name = model or (wanted.name if wanted is not None and _is_model(wanted.name) else DEFAULT)
+    cleaner = Cleaner.load(name)
+    if wanted is not None:
+        differing = cleaner.config.differences(wanted)
+        if differing:
+            raise ConfigError(
+                f"the model {name!r} was trained with another {', '.join(differing[:3])} than {config!r} has; "
+                f"give its model with --model, or --no-model"
+            )
+        cleaner = cleaner.with_config(wanted)
+    return cleaner.config, Predictor(cleaner, name)
+
+
+def _is_model(name: str) -> bool:
+    try:
+        find_model(name)
+    except ModelError:
+        return False
+    return True
