@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench bench-batch clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -20,10 +20,13 @@ check: $(ENV)  ## ruff and mypy strict
 bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." names gold standards
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -e '.[peers,research]'
-	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o benchmarks
+	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o docs
 	@echo >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/stages.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/scaling.py
+
+bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages to use
+	$(BIN)/python benchmarks/batch.py $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) -o docs
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -18,12 +18,12 @@ LAYERS = [
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("labellers", "markup", "anno", "outputs"),
     },
-    {"cleaner", "model", "methods", "peers", ""},
+    {"cleaner", "model", "methods", "peers"},
     {
         *("datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report"),
         *("view", "agreement", "annotators"),
     },
-    {"annotate", "batch", "mining"},
+    {"annotate", "batch", "mining", ""},
     {"commands", "__main__"},
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}

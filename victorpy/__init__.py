@@ -1,5 +1,6 @@
 """victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out."""
 
+from victorpy.batch.api import clean_record
 from victorpy.cleaner import Cleaner, clean, read_document
 from victorpy.config import Config, load_config
 from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Piece
@@ -24,6 +25,7 @@ __all__ = [
     "TemplateError",
     "VictorError",
     "clean",
+    "clean_record",
     "load_config",
     "read_document",
 ]

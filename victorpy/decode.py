@@ -15,7 +15,7 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
-from victorpy.errors import DataError
+from victorpy.errors import DecodeError
 
 # A claimed encoding may be wrong about this share of the page (a stray byte, a cut character)
 # and still be the best there is; beyond it the claim is a lie.
@@ -148,7 +148,7 @@ def _refuse_binary(page: bytes) -> None:
     """Tell an image or an archive from a page: text has hardly any control characters."""
     controls = len(page) - len(page.translate(None, _CONTROLS))
     if controls > BINARY_SHARE * len(page):
-        raise DataError("this is binary data, not a web page")
+        raise DecodeError("this is binary data, not a web page")
 
 
 def _utf16_without_bom(page: bytes) -> str | None:

@@ -30,6 +30,18 @@ class DataError(VictorError):
     """A page or a training set cannot be used as it is."""
 
 
+class DecodeError(DataError):
+    """The bytes of a page cannot be read as text."""
+
+
+class ParseError(DataError):
+    """The text of a page cannot be parsed."""
+
+
+class OutputError(VictorError):
+    """What was cleaned cannot be written where it should go."""
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Say which known name was probably meant.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from victorpy.errors import DataError
+from victorpy.errors import ParseError
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten what is deeper than 512.
 FLATTEN_DEPTH = 512
@@ -153,7 +153,7 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
         root = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
         if utf8.strip() and "Document is empty" not in str(error):
-            raise DataError(f"the page cannot be parsed: {error}") from error
+            raise ParseError(f"the page cannot be parsed: {error}") from error
         return None, ""
     while root is not None and (more := root.getnext()) is not None:
         root.append(more)  # libxml2 puts what comes after </html> beside the root

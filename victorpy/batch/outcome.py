@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
-from victorpy.errors import VictorError
+from victorpy.document import CleanPage
+from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.outputs import Output
 
+__all__ = ["Outcome", "Status", "clean_record", "failure", "row"]
 
-class Status(StrEnum):
-    """How a record ended."""
-
-    KEPT = "kept"
-    EMPTY = "empty"
-    FAILED = "failed"
+_DIGITS = 6  # of a probability; more would be noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +26,132 @@ class Outcome:
 
     status: Status
     text: str = ""
+    kind: Kind | None = None
+    """Why a record was skipped or failed, to count by ..."""
     reason: str = ""
-    """Why a record failed."""
+    """... and to read."""
     losses: tuple[str, ...] = ()
     """What of the page was lost or guessed, though it did not fail."""
     confidence: float | None = None
     """The word F1 that may be expected of the text; None where not known."""
+    url: str = ""
+    title: str = ""
+    language: str = ""
+    """What the page says of its language."""
+    digest: str = ""
+    """The page's bytes, by SHA-256."""
+    size: int = 0
+    """How many bytes the page has."""
+    labels: Mapping[str, int] = field(default_factory=dict)
+    """How many blocks have each label."""
+    probability: float | None = None
+    """The mean probability of the blocks' labels; None where not known."""
 
 
 def clean_record(
-    record: Record, cleaner: Cleaner, output: Output, url: str | None = None, content_type: str | None = None
+    record: Record,
+    cleaner: Cleaner,
+    output: Output,
+    url: str | None = None,
+    content_type: str | None = None,
+    most_bytes: int | None = None,
 ) -> Outcome:
     """Clean one page; whatever goes wrong becomes its outcome and nobody else's."""
+    digest, size = "", 0
     try:
-        page = cleaner.document(record.read(), url, content_type, source=record.name, features=output.wants_features)
-        text = output.render(page)
-    except OSError as error:
-        return Outcome(Status.FAILED, reason=f"cannot be read: {error.strerror or error}")
-    except VictorError as error:
-        return Outcome(Status.FAILED, reason=str(error))
+        page = record.read(most_bytes)
+        digest, size = _digest(page)
+        cleaned = cleaner.document(
+            page,
+            url or record.url or None,
+            content_type or record.content_type or None,
+            source=record.name,
+            features=output.wants_features,
+        )
+        return _described(cleaned, output.render(cleaned), digest, size)
     except Exception as error:  # a bug of ours must not cost the other pages
-        return Outcome(Status.FAILED, reason=f"internal error: {type(error).__name__}: {error}")
-    status = Status.EMPTY if page.is_empty else Status.KEPT
-    return Outcome(status, text, losses=page.document.losses, confidence=page.confidence)
+        return failure(_problem(error), digest, size)
+
+
+def failure(problem: Problem, digest: str = "", size: int = 0) -> Outcome:
+    """The outcome of a record with a problem."""
+    return Outcome(problem.kind.status, kind=problem.kind, reason=problem.words, digest=digest, size=size)
+
+
+def row(record: Record, outcome: Outcome) -> dict[str, Any]:
+    """All that is known of a record in the end, as plain data: a line of JSON, a row of a table."""
+    return {
+        "url": record.url or outcome.url,
+        "name": record.name,
+        "source": record.origin.source,
+        "position": record.origin.position,
+        "digest": outcome.digest,
+        "language": outcome.language,
+        "title": outcome.title,
+        "text": outcome.text,
+        "labels": dict(outcome.labels),
+        "probability": outcome.probability,
+        "confidence": outcome.confidence,
+        "losses": list(outcome.losses),
+        "status": str(outcome.status),
+        "kind": str(outcome.kind or ""),
+        "reason": outcome.reason,
+    }
+
+
+def _problem(error: Exception) -> Problem:
+    """Sort what went wrong."""
+    if _is_memory(error):
+        return Problem(Kind.MEMORY, "the memory did not suffice")
+    match error:
+        case ProblemError():
+            return error.problem
+        case OSError():
+            return Problem(Kind.READ, f"cannot be read: {error.strerror or error}")
+        case VictorError():
+            parsing = isinstance(error, (ParseError, AnnotationError))
+            kind = Kind.DECODE if isinstance(error, DecodeError) else Kind.PARSE if parsing else Kind.INTERNAL
+            return Problem(kind, str(error))
+        case _:
+            return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
+
+
+def _is_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, whatever was made of it on the way up."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _described(page: CleanPage, text: str, digest: str, size: int) -> Outcome:
+    document = page.document
+    counts = Counter(map(str, page.labels))
+    return Outcome(
+        Status.EMPTY if page.is_empty else Status.KEPT,
+        text,
+        losses=document.losses,
+        confidence=_rounded(page.confidence),
+        url=document.url,
+        title=document.title,
+        language=_language(page),
+        digest=digest,
+        size=size,
+        labels=dict(sorted(counts.items())),
+        probability=_rounded(sum(page.probabilities) / len(page.probabilities)) if page.probabilities else None,
+    )
+
+
+def _digest(page: bytes | str) -> tuple[str, int]:
+    content = page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page
+    return f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)
+
+
+def _language(page: CleanPage) -> str:
+    """The language that the root names, cut short: nobody's has forty characters."""
+    attributes = page.document.elements.attributes
+    named = attributes[0] if attributes else {}
+    return (named.get("lang") or named.get("xml:lang") or "").strip()[:40]
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(float(number), _DIGITS)

@@ -39,10 +39,10 @@ def learn_site(
         raise DataError("a method that learns from a site needs at least two of its pages: give more, or --site DIR")
     documents = chain((example.document for example in examples), documents_of(chosen, cleaner.config, warn))
     labels = [*(example.labels for example in examples), *(None for _ in chosen)]
-    return _seeing(cleaner, sample).at_site(documents, labels)
+    return seeing(cleaner, sample).at_site(documents, labels)
 
 
-def _seeing(cleaner: Cleaner, sample: int) -> Cleaner:
+def seeing(cleaner: Cleaner, sample: int) -> Cleaner:
     """The method with its own limit of pages, where it has the usual one, set to what is asked for."""
     parameters = cleaner.labeller.get_params()
     if parameters.get("sample") != SAMPLE:

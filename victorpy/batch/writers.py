@@ -33,6 +33,15 @@ def open_writer(target: str | None, output: Output, records: Sequence[Record]) -
     return _to_directory(path, output.suffix, inputs)
 
 
+def open_stream(target: str | None, output: Output) -> Writer:
+    """A writer of many pages to standard output or into one file."""
+    if target is None or target == "-":
+        return _to_stream(sys.stdout, titled=not output.joins)
+    path = Path(target)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _to_stream(path.open("w", encoding="utf-8", newline=""), titled=False)
+
+
 def _to_stream(stream: TextIO, titled: bool) -> Writer:
     """Write texts one after the other; where there are many, under their names, as head and tail do."""
     first = True

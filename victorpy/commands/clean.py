@@ -9,6 +9,8 @@ examples:
   clean.py --config cleaneval --format cleaneval page.html
   clean.py --site crawl/example.org/ -o clean/ pages of one site, with what the site repeats in sight
   clean.py --method sst --param t=0.6 crawl/example.org/ -o clean/
+  clean.py crawl-*.warc.gz -o corpus.jsonl.gz/ guarded workers on all cores; the same command again goes on
+  clean.py --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
 exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
 """
@@ -16,31 +18,47 @@ exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
+from victorpy.batch.choice import Choice
+from victorpy.batch.guard import Limits
+from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
+from victorpy.batch.progress import summary_table
 from victorpy.batch.records import Record, find_records
+from victorpy.batch.run import SHARD_RECORDS, Job, retry_label, run_job, settings_beside
+from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
-from victorpy.batch.writers import open_writer
+from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.sources.base import MOST_BYTES
+from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
-from victorpy.config import load_config
 from victorpy.errors import ConfigError, DataError
-from victorpy.labellers.base import LearnsFrom
+from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.methods import load_method, method_names
-from victorpy.model import DEFAULT
-from victorpy.outputs import OUTPUTS
+from victorpy.methods import method_names
+from victorpy.outputs import OUTPUTS, Output
 from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
 # Of an empty page that the model is surer of than this nothing more is said.
 SURE = 0.98
+
+# More pages than this are cleaned into a directory by guarded workers, with a manifest and an index.
+MANY = 50
+
+BATCH_OPTIONS = (
+    *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
+    *("summary", "by_site"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     formats = "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.add_argument("-f", "--format", default="text", metavar="F", help=formats)
+    parser.add_argument("-f", "--format", metavar="F", help=f"{formats} (default: text)")
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
     parser.add_argument(
@@ -78,15 +96,53 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
     parser.add_argument("--charset", help="the encoding that the page was sent with")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
+    _configure_batch(parser.add_argument_group("many pages", "for whole crawls: see docs/batch.md"))
     parser.set_defaults(run=run)
 
 
+def _configure_batch(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
+    group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
+    group.add_argument("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
+    group.add_argument("--memory", type=float, metavar="MB", help="memory that a page may take (default: 1000)")
+    group.add_argument("--max-size", type=float, metavar="MB", help="skip pages that are larger (default: 32)")
+    group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
+    group.add_argument("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
+    group.add_argument("--url-field", metavar="NAME", help="where they have its address (default: url)")
+    group.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
+    group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
+    group.add_argument(
+        "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
+    )
+    group.add_argument(
+        "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, hybrid)"
+    )
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Clean the pages, each to its outcome."""
+    """Clean the pages: a few here and now, many in guarded workers."""
+    _inherit(arguments)
     output = OUTPUTS.get(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else [])
+    if _is_batch(arguments, inputs):
+        return _run_batch(arguments, inputs)
+    return _run_here(arguments, output, inputs)
+
+
+def _inherit(arguments: argparse.Namespace) -> None:
+    """What is not said is as usual; where pages are tried again, as it was the first time."""
+    before = settings_beside(arguments.retry) if arguments.retry else {}
+    arguments.format = arguments.format or before.get("format", "text")
+    if before and arguments.output is None:
+        arguments.to = arguments.to or before["to"]
+    arguments.html_field = arguments.html_field or before.get("html field")
+    arguments.url_field = arguments.url_field or before.get("url field")
+
+
+def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[str]) -> int:
+    """Clean a few pages, each to its outcome."""
     records = list(find_records(inputs))
-    cleaner = _at_site(arguments, _chosen(arguments), records)
+    cleaner = _at_site(arguments, _choice(arguments).load(), records)
     write = open_writer(arguments.output, output, records)
     content_type = _content_type(arguments.charset)
     counts: Counter[Status] = Counter()
@@ -98,9 +154,151 @@ def run(arguments: argparse.Namespace) -> int:
         if outcome.status is not Status.FAILED:
             write(record, outcome.text)
     if len(records) > 1 and not arguments.quiet:
-        shown = ", ".join(f"{counts[status]} {status}" for status in Status)
+        shown = ", ".join(f"{counts[status]} {status}" for status in Status if status is not Status.SKIPPED)
         print(f"clean: {len(records)} pages: {shown}", file=sys.stderr)
     return 1 if counts[Status.FAILED] else 0
+
+
+def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
+    """Whether there is much to do, or what only a batch run has is asked for."""
+    if arguments.retry or any(getattr(arguments, name) not in {None, False} for name in BATCH_OPTIONS):
+        return True
+    target = arguments.output or "-"
+    one_file = target == "-" or (sink_name(target) == "jsonl" and OUTPUTS.get(arguments.format).joins)
+    if sink_name(target) and not one_file:
+        return True
+    few = one_file or arguments.site or _learns_from_site(arguments.method)  # however many: as it always was
+    files = find_files([name for name in inputs if name != "-"])
+    return any(source_of(file.path) or (number >= MANY and not few) for number, file in enumerate(files))
+
+
+def _learns_from_site(method: str | None) -> bool:
+    """Whether all pages are needed before the first can be cleaned."""
+    return method in LABELLERS and LABELLERS.get(str(method)).learns_from is LearnsFrom.SITE
+
+
+def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
+    """Clean many pages in guarded workers."""
+    if "-" in inputs or not (inputs or arguments.retry):
+        raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
+    if arguments.retry and inputs:
+        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {inputs[0]}")
+    job = _job(arguments, inputs)
+    _refuse_inputs(arguments.output, job, inputs)
+    write = None
+    if job.directory is None:
+        writer = open_stream(arguments.output, OUTPUTS.get(arguments.format))
+        write = partial(_written, writer)
+    summary = run_job(job, sys.stderr, write)
+    if not arguments.quiet:
+        print(summary_table(summary), file=sys.stderr)
+        if job.directory is not None and summary["failed"]:
+            failed = job.directory / f"{retry_label(job.retry) if job.retry else ''}failed.jsonl"
+            print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
+    return 1 if summary["failed"] else 0
+
+
+def _refuse_inputs(target: str | None, job: Job, inputs: Sequence[str]) -> None:
+    """Never write over what is to be read, nor among it what could be taken for more of it."""
+    if job.directory is None and target not in {None, "-"}:
+        path = Path(str(target)).resolve()
+        if any(file.path.resolve() == path for file in find_files(inputs)):
+            raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
+    if job.directory is not None and job.to != "folder":
+        place = job.directory.resolve()
+        if any(Path(name).is_dir() and Path(name).resolve() == place for name in inputs):
+            raise DataError(f"{job.directory}: is one of the inputs: choose another directory for the output")
+
+
+def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
+    if outcome.status in {Status.KEPT, Status.EMPTY}:
+        writer(record, outcome.text)
+
+
+def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
+    choice = _choice(arguments)
+    if arguments.by_site and choice.method in {"crf", *LABELLERS} and not _learns_from_site(choice.method):
+        raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
+    if arguments.by_site and arguments.retry:
+        raise ConfigError("--retry cleans single pages, without their sites: give it without --by-site")
+    return Job(
+        inputs=tuple(inputs),
+        directory=_directory(arguments, inputs),
+        to=_container(arguments),
+        format=arguments.format,
+        choice=choice,
+        make=_learned(arguments, choice, inputs),
+        site=(arguments.site or "", *arguments.labelled),
+        url=arguments.url,
+        content_type=_content_type(arguments.charset),
+        limits=Limits(
+            jobs=max(arguments.jobs or _cores(), 1),
+            deadline=_positive(arguments.timeout, "--timeout", Limits().deadline),
+            memory=int(_positive(arguments.memory, "--memory", Limits().memory / 1e6) * 1e6),
+        ),
+        read=ReadOptions(
+            html_field=arguments.html_field or ReadOptions().html_field,
+            url_field=arguments.url_field or ReadOptions().url_field,
+            check_digests=arguments.check_digests,
+            most_bytes=int(_positive(arguments.max_size, "--max-size", MOST_BYTES / 1e6) * 1e6),
+        ),
+        shard_records=int(_positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
+        retry=arguments.retry,
+        by_site=arguments.by_site,
+        sample=arguments.sample,
+        summary=arguments.summary,
+        quiet=arguments.quiet,
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _positive(value: float | None, option: str, default: float) -> float:
+    if value is not None and value <= 0:
+        raise ConfigError(f"{option} {value:g}: a number above 0 is wanted")
+    return default if value is None else value
+
+
+def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | None:
+    """Where parts go; None where the texts go into one stream."""
+    target = arguments.output
+    if target is None and arguments.retry:
+        return Path(arguments.retry).parent
+    if target is None or target == "-":
+        if arguments.by_site or arguments.to:
+            raise ConfigError("where should the output go? give -o DIRECTORY")
+        return None
+    path = Path(target)
+    names_file = path.suffix and not path.is_dir() and not target.endswith("/") and not arguments.to
+    if names_file and OUTPUTS.get(arguments.format).joins and sink_name(target) in {None, "jsonl"}:
+        return None  # one file, as for a few pages
+    if names_file and not path.exists() and not sink_name(target):
+        raise DataError(f"{target}: many pages go into a directory; if that is what you mean, write {target}/")
+    return path
+
+
+def _container(arguments: argparse.Namespace) -> str:
+    """The kind of output: named, told by the directory's name, or files."""
+    if arguments.to:
+        SINKS.get(arguments.to)
+        return str(arguments.to)
+    return sink_name(arguments.output or "") or "folder"
+
+
+def _learned(arguments: argparse.Namespace, choice: Choice, inputs: Sequence[str]) -> Callable[[], Cleaner] | None:
+    """A method that has seen the pages of one site, as workers get it."""
+    if arguments.by_site or not (arguments.site or _learns_from_site(choice.method)):
+        return None
+    if not arguments.site and any(source_of(file.path) for file in find_files(inputs)):
+        raise ConfigError(f"--method {choice.method} learns from a site: for files with pages of many give --by-site")
+    cleaner = _at_site(arguments, choice.load(), list(find_records(inputs)))
+    return partial(_same, cleaner)
+
+
+def _same(cleaner: Cleaner) -> Cleaner:
+    return cleaner
 
 
 def _content_type(charset: str | None) -> str | None:
@@ -111,17 +309,11 @@ def _content_type(charset: str | None) -> str | None:
     return f"text/html; charset={charset}"
 
 
-def _chosen(arguments: argparse.Namespace) -> Cleaner:
+def _choice(arguments: argparse.Namespace) -> Choice:
     """The method or model that was asked for; for pages of one site, unless another is named, the hybrid one."""
-    method = arguments.method or ("hybrid" if arguments.site and not (arguments.model or arguments.config) else None)
-    if method and (arguments.model or arguments.config):
-        raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
-    if arguments.param and not method:
-        raise ConfigError(f"--param {arguments.param[0]}: parameters are of a --method; a model has its config")
-    cleaner = load_method(method, arguments.param) if method else _cleaner(arguments.model, arguments.config)
-    if arguments.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
-        raise ConfigError(f"--favor: the method {method} has no probabilities to move the cut by")
-    return cleaner.favoring(arguments.favor) if arguments.favor else cleaner
+    at_site = arguments.site or arguments.by_site
+    method = arguments.method or ("hybrid" if at_site and not (arguments.model or arguments.config) else None)
+    return Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
 
 
 def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[Record]) -> Cleaner:
@@ -139,22 +331,6 @@ def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[
         raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
     warn = (lambda said: None) if arguments.quiet else (lambda said: tqdm.write(f"clean: {said}", file=sys.stderr))
     return learn_site(cleaner, pages, labelled, arguments.sample, warn)
-
-
-def _cleaner(model: str | None, config: str | None) -> Cleaner:
-    """Load the model that was asked for; a config by itself names the model that was trained with it."""
-    if config is None:
-        return Cleaner.load(model or DEFAULT)
-    wanted = load_config(config)
-    cleaner = Cleaner.load(model or wanted.name)
-    differing = cleaner.config.differences(wanted)
-    if differing:
-        differing = differing[:3] + ([f"{len(differing) - 3} more"] if len(differing) > 3 else [])
-        raise ConfigError(
-            f"the model {model or wanted.name!r} was trained with another {', '.join(differing)} than {config!r} has; "
-            f"train one with: learn.py --config {config} FILES.anno"
-        )
-    return cleaner.with_config(wanted)
 
 
 def _report(record: Record, outcome: Outcome, quiet: bool) -> None:

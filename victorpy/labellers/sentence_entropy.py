@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
@@ -72,6 +72,17 @@ class SentenceEntropy(SiteLabeller):
         self.stop_words_ = stop_words(tree, self.stop_share)
         self.thresholds_ = self._choose(examples)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle thresholds with the nodes themselves: in another process their ids are others."""
+        nodes = {id(node): node for node in self.tree_.root.walk()} if self.tree_ is not None else {}
+        kept = [(nodes[number], threshold) for number, threshold in self.thresholds_.items()]
+        return {**self.__dict__, "thresholds_": kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Know the nodes by their ids again."""
+        self.__dict__.update(state)
+        self.thresholds_ = {id(node): threshold for node, threshold in state["thresholds_"]}
 
     def label(self, document: Document) -> Labelling:
         """Keep the blocks that say something of their own."""

@@ -7,7 +7,8 @@ labels of a few pages of the site, as the paper does by eye on twenty (4.2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from dataclasses import replace
+from typing import Any, Self
 
 from victorpy.document import Document, Labelling
 from victorpy.errors import VictorError
@@ -81,6 +82,16 @@ class SiteStyleTree(SiteLabeller):
         if self.tree_ is None or self.judgement_ is None:
             raise VictorError("this SiteStyleTree has seen no pages of the site: call fit() with some")
         return block_importances(self.tree_, self.judgement_, document)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without what was found of the nodes, which are others in another process ..."""
+        return {**self.__dict__, "judgement_": self.judgement_ and replace(self.judgement_, _found={})}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """... and find it again."""
+        self.__dict__.update(state)
+        if self.judgement_ is not None and self.tree_ is not None:
+            self.judgement_.judge(self.tree_)
 
     def label(self, document: Document) -> Labelling:
         """Keep what is more important than the threshold."""

@@ -1,0 +1,290 @@
+"""Batch runs measured: what the machinery costs a page, what a second worker brings, memory over many pages, kills.
+
+    python benchmarks/batch.py --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o docs]
+
+Without --pages the sample pages of data/ are used again and again. All times are of the same run on the same machine; a
+ratio of two of them says something, a time by itself does not. CPU times are those of all processes of a run together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+TICK = os.sysconf("SC_CLK_TCK")
+QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}  # of semaphores that a killed run leaves
+STEPS = ("overhead", "jobs", "memory", "kills")
+
+# Cleaning alone: the same pages, in memory, by the same function, with one thread as workers have.
+ALONE = """
+import sys, time
+from pathlib import Path
+from victorpy.batch.inputs import read_inputs
+from victorpy.batch.outcome import clean_record
+from victorpy.batch.sources import ReadOptions
+from victorpy.cleaner import Cleaner
+from victorpy.outputs import OUTPUTS
+
+records = [record for _, record in read_inputs([sys.argv[1]], ReadOptions())]
+cleaner, output = Cleaner.load(), OUTPUTS.get("text")
+clean_record(records[0], cleaner, output)
+wall, cpu = time.perf_counter(), time.process_time()
+for record in records:
+    clean_record(record, cleaner, output)
+print(len(records), time.perf_counter() - wall, time.process_time() - cpu)
+"""
+
+
+class Sample(NamedTuple):
+    """A look at the processes of a run."""
+
+    seconds: float
+    pages: int
+    main: float
+    """Memory of the main process, in MB."""
+    workers: float
+    """Memory of all others together."""
+
+
+class Ended(NamedTuple):
+    """A run that is over."""
+
+    seconds: float
+    cpu: float
+    samples: list[Sample]
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=Path, default=ROOT / "data", help="a directory of pages")
+    parser.add_argument("--long-pages", type=Path, help="one for the run over many pages (default: the same)")
+    parser.add_argument("--many", type=int, default=20_000, help="how many pages that run has")
+    parser.add_argument("--kills", type=int, default=50, help="how often a run is killed")
+    parser.add_argument("--jobs", type=int, default=2, help="workers of the run over many pages")
+    parser.add_argument("--step", choices=STEPS, action="append", help="only these")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs", help="where the plot goes")
+    arguments = parser.parse_args()
+    steps = arguments.step or STEPS
+    with tempfile.TemporaryDirectory(prefix="bench-batch-") as place:
+        work = Path(place)
+        few = work / "few.warc.gz"
+        print(f"{write_archive(few, islice(cycle(pages_of(arguments.pages)), page_count(arguments.pages)))} pages")
+        if "overhead" in steps:
+            overhead(few, work)
+        if "jobs" in steps:
+            jobs(few, work)
+        if "memory" in steps:
+            memory(arguments, work)
+        if "kills" in steps:
+            kills(arguments, work)
+
+
+def pages_of(directory: Path) -> list[Path]:
+    """The pages below a directory."""
+    return sorted(path for path in directory.rglob("*") if path.suffix in {".html", ".htm"})
+
+
+def page_count(directory: Path) -> int:
+    """Enough pages for a time that can be measured."""
+    return max(len(pages_of(directory)), 500)
+
+
+def write_archive(path: Path, pages: Iterator[Path]) -> int:
+    """Write pages as responses of an archive."""
+    number = 0
+    with path.open("wb") as file:
+        for number, page in enumerate(pages, start=1):
+            body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page.read_bytes()
+            head = (
+                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:bench:{number}>\r\n"
+                f"WARC-Target-URI: http://{page.parent.name}.example/{number}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            file.write(gzip.compress(head.encode() + body + b"\r\n\r\n", 5, mtime=0))
+    return number
+
+
+def overhead(archive: Path, work: Path) -> None:
+    """Hold a run with one worker against cleaning alone, in turns."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    alone_wall, alone_cpu, batch_wall, batch_cpu = [], [], [], []
+    for turn in range(3):
+        command = [sys.executable, "-c", ALONE, str(archive)]
+        said = subprocess.run(command, check=True, capture_output=True, env=environment).stdout.split()
+        pages, wall, cpu = int(said[0]), float(said[1]), float(said[2])
+        alone_wall.append(wall)
+        alone_cpu.append(cpu)
+        ended = run(archive, work / f"overhead-{turn}", 1)
+        batch_wall.append(ended.seconds)
+        batch_cpu.append(ended.cpu)
+    each = 1000 / pages
+    print(f"cleaning alone: {min(alone_wall) * each:.2f} ms a page, CPU {min(alone_cpu) * each:.2f} ms")
+    print(
+        f"batch, 1 worker: {min(batch_wall) * each:.2f} ms a page, CPU {min(batch_cpu) * each:.2f} ms (all processes)"
+    )
+    print(
+        f"overhead: wall {min(batch_wall) / min(alone_wall) - 1:+.1%}, CPU {min(batch_cpu) / min(alone_cpu) - 1:+.1%}"
+    )
+
+
+def jobs(archive: Path, work: Path) -> None:
+    """Hold two workers against one, in turns."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for turn in range(2):
+        for count in (1, 2):
+            seconds[count].append(run(archive, work / f"jobs-{count}-{turn}", count).seconds)
+    one, two = min(seconds[1]), min(seconds[2])
+    load = os.getloadavg()[0]
+    print(
+        f"1 worker {one:.1f} s, 2 workers {two:.1f} s: {one / two:.2f} times; load {load:.1f} on {os.cpu_count()} cores"
+    )
+
+
+def memory(arguments: argparse.Namespace, work: Path) -> None:
+    """Watch memory, and the time that pages take, over many pages."""
+    pages = pages_of(arguments.long_pages or arguments.pages)
+    archive = work / "many.warc.gz"
+    count = write_archive(archive, islice(cycle(pages), arguments.many))
+    ended = run(archive, work / "many", arguments.jobs, interval=1.0)
+    samples = [sample for sample in ended.samples if sample.pages > 0]
+    quarter = len(samples) // 4
+    first, last = samples[quarter : 2 * quarter], samples[3 * quarter :]
+    print(f"{count} pages in {ended.seconds:.0f} s, an archive of {archive.stat().st_size / 1e6:.0f} MB")
+    for name, part in (("second", first), ("last", last)):
+        if part and part[-1].pages > part[0].pages:
+            cost = (part[-1].seconds - part[0].seconds) / (part[-1].pages - part[0].pages) * 1000
+            main_mb = sum(sample.main for sample in part) / len(part)
+            workers = sum(sample.workers for sample in part) / len(part)
+            print(f"{name} quarter: {cost:.2f} ms a page, main process {main_mb:.0f} MB, workers {workers:.0f} MB")
+    draw(ended.samples, arguments.output / "batch-memory.png")
+
+
+def draw(samples: list[Sample], path: Path) -> None:
+    """Draw memory against pages."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 3.2))
+    pages = [sample.pages for sample in samples]
+    axes.plot(pages, [sample.workers for sample in samples], label="workers, together", color="#4477aa", linewidth=1)
+    axes.plot(pages, [sample.main for sample in samples], label="main process", color="#cc6677", linewidth=1)
+    axes.set(xlabel="pages cleaned", ylabel="memory (RSS), MB", ylim=(0, None))
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    print(f"{path}")
+
+
+def kills(arguments: argparse.Namespace, work: Path) -> None:
+    """Kill a run at random moments again and again, resume it, and compare with one that was left alone."""
+    archive = work / "killed.warc.gz"
+    write_archive(archive, islice(cycle(pages_of(ROOT / "data")), 600))
+    run(archive, work / "left-alone", 2, shard=20)
+    chance = random.Random(1)
+    done = 0
+    runs = 0
+    while done < arguments.kills:
+        directory = work / f"killed-{runs}"
+        runs += 1
+        while done < arguments.kills and not _complete(directory):
+            process = start(archive, directory, 2, 20)
+            delay = chance.uniform(0.3, 2.5)
+            try:
+                process.wait(delay)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                done += 1
+        run(archive, directory, 2, shard=20)
+        same = _tree(directory) == _tree(work / "left-alone")
+        print(f"{done} kills so far, result equal: {same}")
+        if not same:
+            sys.exit("a killed run differs")
+        shutil.rmtree(directory)
+
+
+def _complete(directory: Path) -> bool:
+    manifest = directory / "manifest.jsonl"
+    return manifest.exists() and b'"complete"' in manifest.read_bytes()
+
+
+def _tree(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+def start(archive: Path, directory: Path, workers: int, shard: int) -> subprocess.Popen[bytes]:
+    """Start a run in a session of its own."""
+    command = [sys.executable, str(ROOT / "clean.py"), str(archive), "-q", "-j", str(workers)]
+    command += ["--to", "jsonl.gz", "--shard-records", str(shard), "-o", f"{directory}/"]
+    return subprocess.Popen(command, env={**os.environ, **QUIET}, start_new_session=True)
+
+
+def run(archive: Path, directory: Path, workers: int, shard: int = 250, interval: float = 0.1) -> Ended:
+    """Run to the end, looking at its processes now and then."""
+    begun = time.perf_counter()
+    process = start(archive, directory, workers, shard)
+    cpu: dict[int, float] = {}
+    samples: list[Sample] = []
+    while process.poll() is None:
+        seen = _session(process.pid, cpu)
+        rest = sum(size for pid, size in seen.items() if pid != process.pid)
+        pages = _pages(directory / "manifest.jsonl")
+        samples.append(Sample(time.perf_counter() - begun, pages, seen.get(process.pid, 0.0), rest))
+        time.sleep(interval)
+    return Ended(time.perf_counter() - begun, sum(cpu.values()), samples)
+
+
+def _pages(manifest: Path) -> int:
+    if not manifest.exists():
+        return 0
+    lines = manifest.read_bytes().splitlines()[1:]
+    return sum(_number(line) for line in lines if b'"part"' in line)
+
+
+def _number(line: bytes) -> int:
+    try:
+        return int(json.loads(line)["pages"])
+    except ValueError:
+        return 0
+
+
+def _session(leader: int, cpu: dict[int, float]) -> dict[int, float]:
+    """The memory, in MB, of the processes that a run has started; their CPU times are noted."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            fields = _fields(entry / "stat")
+            if fields and int(fields[3]) == leader:
+                cpu[int(entry.name)] = (int(fields[11]) + int(fields[12])) / TICK
+                found[int(entry.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return found
+
+
+def _fields(stat: Path) -> list[str]:
+    """What the kernel tells of a process behind its name; nothing where it has ended."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+if __name__ == "__main__":
+    main()

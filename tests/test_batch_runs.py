@@ -1,0 +1,567 @@
+"""Whole runs: parts, resuming after any break, the same bytes whatever happened, and places that cannot be written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from batchpages import (
+    ENVIRONMENT,
+    ROOT,
+    clean,
+    crawl,
+    failed,
+    page,
+    poisoned_site,
+    response,
+    rows,
+    tree,
+    url,
+    write_warc,
+)
+from sitepages import FOOTER, MENU
+
+import victorpy
+from victorpy.batch.choice import Choice
+from victorpy.batch.guard import Limits
+from victorpy.batch.inputs import Mark
+from victorpy.batch.names import LONGEST_PART, Names, safe_place
+from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.progress import Progress
+from victorpy.batch.records import Record
+from victorpy.batch.run import Job, retry_label, run_job
+from victorpy.batch.shards import Counts
+
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+pytest.importorskip("zstandard")
+pytest.importorskip("pyarrow")
+
+PAGES = 60
+TEXT = "Weir"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """An archive with pages, one that fails, one that is none, and one that is empty."""
+    path = tmp_path_factory.mktemp("crawl") / "crawl.warc.gz"
+    records = [response(url(number), page(number)) for number in range(PAGES)]
+    records[7] = response(url(7), bytes(range(256)) * 20)
+    records[8] = response(url(8), b"\x89PNG", "image/png")
+    records[9] = response(url(9), b"<html></html>")
+    write_warc(path, records)
+    return path
+
+
+COMMAND = ("--to", "jsonl.gz", "--shard-records", 7)
+
+
+@pytest.fixture(scope="module")
+def finished(archive, tmp_path_factory):
+    """The directory of an unbroken run with one worker, and its summary."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    ended = clean(archive, "-o", out, *COMMAND, "-j", 1, "--summary", out.parent / "s.json")
+    assert ended.returncode == 1, ended.stderr.decode()
+    return out, json.loads((out.parent / "s.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def whole(finished):
+    """What that run gave."""
+    return tree(finished[0])
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of it."""
+    shutil.copytree(finished[0], tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def test_two_workers_give_the_same_bytes_as_one(archive, whole, tmp_path):
+    clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert tree(tmp_path) == whole
+
+
+def test_every_record_ends_once_and_is_counted(finished):
+    out, summary = finished
+    found = rows(out)
+    assert [row["url"] for row in found] == [url(number) for number in range(PAGES)]
+    assert [found[number]["status"] for number in (6, 7, 8, 9)] == ["kept", "failed", "skipped", "empty"]
+    assert [(found[number]["kind"]) for number in (7, 8)] == ["decode", "not-html"]
+    counted = {"kept": PAGES - 3, "empty": 1, "skipped": 1, "failed": 1}
+    assert {str(status): summary[str(status)] for status in Status} == counted
+    assert summary["pages"] == PAGES
+    row = found[0]
+    assert row["digest"].startswith("sha256:")
+    assert row["title"]
+    assert sum(row["labels"].values()) > 5
+    assert 0 < row["probability"] <= 1
+    assert [line["url"] for line in failed(out)] == [url(7)]
+
+
+def test_what_is_finished_is_not_done_again(archive, copy):
+    before = {path: path.stat().st_mtime_ns for path in copy.glob("part-*")}
+    ended = clean(archive, "-o", copy, *COMMAND, "-j", 2)
+    assert ended.returncode == 1
+    assert b"all is done already" in ended.stderr
+    assert {path: path.stat().st_mtime_ns for path in copy.glob("part-*")} == before
+
+
+def test_another_command_into_the_same_directory_is_refused(archive, copy, whole):
+    ended = clean(archive, "-o", copy, *COMMAND, "-j", 1, "--favor", "recall", "-f", "markdown")
+    assert ended.returncode == 2
+    assert b'favor was null and is "recall"; format was "text" and is "markdown"' in ended.stderr
+    assert tree(copy) == whole
+
+
+def test_two_runs_do_not_write_into_one_directory(archive, tmp_path):
+    (tmp_path / "manifest.jsonl").touch()
+    import fcntl
+
+    with (tmp_path / "manifest.jsonl").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1)
+    assert ended.returncode == 2
+    assert b"another run is writing there" in ended.stderr
+
+
+@pytest.mark.parametrize("broken_after", [0, 4])
+def test_a_run_goes_on_where_it_was_broken_off(archive, whole, tmp_path, broken_after):
+    """As if it had been killed after some parts: half a line in the manifest, leftovers, parts that nobody knows of."""
+    for name, content in whole.items():
+        (tmp_path / name).write_bytes(content)
+    lines = whole["manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "manifest.jsonl").write_bytes(b"".join(lines[: 1 + broken_after]) + lines[1 + broken_after][:20])
+    (tmp_path / "failed.jsonl").write_bytes(whole["failed.jsonl"] + b"half a li")
+    (tmp_path / f".part-{broken_after:05d}.jsonl.gz.tmp").write_bytes(b"torn")
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert ended.returncode == 1
+    assert tree(tmp_path) == whole
+
+
+def start(*arguments):
+    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("to", ["jsonl.gz", "folder"])
+def test_killed_at_any_moment_and_resumed_it_is_as_unbroken(archive, whole, tmp_path, to):
+    options = ("--to", to, "--shard-records", 7, "-j", 2)
+    if to == "folder":
+        clean(archive, "-o", tmp_path / "whole", *options)
+        whole = tree(tmp_path / "whole")
+    chance = random.Random(len(to))
+    sessions = []
+    for _ in range(2):
+        process = start(archive, "-o", tmp_path / "out", *options)
+        time.sleep(chance.uniform(0.5, 1.6))
+        process.kill()
+        process.communicate()
+        sessions.append(process.pid)
+    assert clean(archive, "-o", tmp_path / "out", *options).returncode == 1
+    assert tree(tmp_path / "out") == whole
+    assert not left_of(sessions), "workers outlive the run"
+
+
+def left_of(sessions):
+    """The processes that are still there of some sessions."""
+    left = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        left += [stat.parent.name] if int(session) in sessions and state != "Z" else []
+    return left
+
+
+def test_an_interrupt_ends_it_cleanly_with_all_workers(archive, whole, tmp_path):
+    process = start(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    time.sleep(1.0)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, stderr = process.communicate(timeout=20)
+    assert b"Traceback" not in stderr
+    assert process.returncode in {130, 1}  # 1: it was done already
+    assert not list(tmp_path.glob(".part*"))
+    clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert tree(tmp_path) == whole
+
+
+# what it is written to
+
+
+def test_a_folder_mirrors_names_and_has_an_index(archive, tmp_path):
+    clean(archive, "-o", tmp_path, "--to", "folder", "-f", "markdown", "-j", 1)
+    assert (tmp_path / "courier.example" / "news" / "0.md").read_text().startswith("#")
+    index = [json.loads(line) for line in (tmp_path / "_index" / "part-00000.jsonl").read_text().splitlines()]
+    assert [row["file"] for row in index[6:11]] == [
+        "courier.example/news/6.md",
+        "",
+        "",
+        "courier.example/news/9.md",
+        "courier.example/news/10.md",
+    ]
+    assert "text" not in index[0]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "jsonl.zst", "parquet"])
+def test_lines_and_tables_hold_the_same_rows(archive, whole, tmp_path, to):
+    expected = [
+        json.loads(line)
+        for name in sorted(whole)
+        if name.startswith("part")
+        for line in gzip.decompress(whole[name]).splitlines()
+    ]
+    out = tmp_path / f"corpus.{to}"
+    clean(archive, "-o", f"{out}/", "-j", 1)
+    (part,) = out.glob("part-*")
+    if to == "parquet":
+        import pyarrow.parquet
+
+        found = pyarrow.parquet.read_table(part).to_pylist()
+        for row in found:
+            row["labels"] = {label: count for label, count in sorted(row["labels"].items()) if count}
+    else:
+        content = part.read_bytes()
+        if to == "jsonl.zst":
+            import zstandard
+
+            content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
+        found = [json.loads(line) for line in content.splitlines()]
+    assert found == expected
+
+
+@pytest.mark.parametrize("to", ["warc", "warc.gz"])
+def test_texts_become_conversion_records(archive, tmp_path, to):
+    from fastwarc.warc import ArchiveIterator
+
+    clean(archive, "-o", tmp_path, "--to", to, "-j", 1)
+    with (tmp_path / f"part-00000.{to}").open("rb") as file:
+        found = [(each.headers.to_dict(), each.reader.read().decode()) for each in ArchiveIterator(file)]
+    assert found[0][0]["WARC-Type"] == "warcinfo"
+    assert len(found) == 1 + PAGES - 3
+    headers, text = found[1]
+    assert headers["WARC-Type"] == "conversion"
+    assert (headers["WARC-Target-URI"], headers["WARC-Refers-To"]) == (url(0), f"<urn:test:{url(0)}>")
+    assert (headers["WARC-Date"], headers["Content-Type"]) == ("2024-05-06T07:08:09Z", "text/plain")
+    assert len(text.split()) > 10
+    assert len({headers["WARC-Record-ID"] for headers, _ in found}) == len(found)
+
+
+def test_an_archive_can_be_cleaned_to_standard_output_or_one_file(archive, tmp_path):
+    ended = clean(archive, "-q")
+    assert ended.returncode == 1
+    assert ended.stdout.count(b"==> http") == PAGES - 2
+    joined = clean(archive, "-q", "-f", "jsonl", "-o", tmp_path / "pages.jsonl")
+    assert joined.returncode == 1
+    lines = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert [line["url"] for line in lines[:3]] == [url(0), url(1), url(2)]
+
+
+def test_lines_go_in_and_come_out(tmp_path):
+    content = "".join(json.dumps({"address": url(n), "raw": page(n).decode()}) + "\n" for n in range(5))
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(content.encode()))
+    fields = ("--html-field", "raw", "--url-field", "address")
+    ended = clean("in.jsonl.gz", *fields, "-o", "out.jsonl/", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == [url(number) for number in range(5)]
+
+
+def test_many_files_are_a_batch_without_being_asked(tmp_path):
+    for number in range(51):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{number}.html").write_bytes(page(number))
+    ended = clean("in", "-o", "out", "-q", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert len(list((tmp_path / "out").glob("*.txt"))) == 51
+    assert (tmp_path / "out" / "manifest.jsonl").exists()
+
+
+# places that cannot be written
+
+
+def test_a_full_disk_ends_it_with_a_clear_error_and_it_can_go_on(archive, whole, tmp_path):
+    def small_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=small_disk)
+    assert ended.returncode == 2
+    assert b"File too large" in ended.stderr
+    assert b"the same command goes on" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert clean(archive, "-o", tmp_path, *COMMAND, "-j", 1).returncode == 1
+    assert tree(tmp_path) == whole
+
+
+@pytest.mark.parametrize("target", ["/dev/null/out", "/proc/out", "file"])
+def test_an_output_that_cannot_be_written_is_one_line(archive, tmp_path, target):
+    (tmp_path / "file").write_text("precious")
+    ended = clean(archive, "-o", target, "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.decode().count("\n") == 1
+    assert target.encode() in ended.stderr
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_pages_are_never_overwritten_by_their_cleaning(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.html").write_bytes(page(number))
+    ended = clean(".", "-f", "html", "-o", ".", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert b"choose another output" in ended.stderr
+    assert [(tmp_path / f"{number}.html").read_bytes() for number in range(3)] == [page(number) for number in range(3)]
+
+
+def test_inputs_are_never_overwritten_nor_results_read_as_inputs(tmp_path):
+    crawl(tmp_path / "in" / "a.warc.gz", 3)
+    (tmp_path / "lines.jsonl").write_text(json.dumps({"html": page(1).decode()}))
+    ended = clean("lines.jsonl", "-f", "jsonl", "-o", "lines.jsonl", cwd=tmp_path)
+    assert (ended.returncode, b"would be overwritten" in ended.stderr) == (2, True)
+    assert (tmp_path / "lines.jsonl").read_text().startswith('{"html"')
+    assert clean("in", "--to", "warc.gz", "-o", "in", "-j", 1, cwd=tmp_path).returncode == 2
+    for _ in range(2):
+        ended = clean("in", "--to", "warc.gz", "-o", "in/out", "-j", 1, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    assert b"all is done already" in ended.stderr
+
+
+def test_a_method_that_learns_from_a_site_is_told_of_site_mode(archive, tmp_path):
+    ended = clean(archive, "--method", "sst", "-o", tmp_path / "out")
+    assert (ended.returncode, b"give --by-site" in ended.stderr) == (2, True)
+
+
+# names
+
+HOSTILE = [
+    "../../escape.html",
+    "/etc/passwd",
+    "..",
+    "a/../../b.html",
+    "C:\\windows\\system32\\x.html",
+    "nul\0l.html",
+    "new\nline.html",
+    "x" * 5000 + ".html",
+    "ü" * 300 + "/" + "ß" * 300,
+    "/".join(["deep"] * 300),
+    ".hidden",
+    "con.html",
+    "\ud800half.html",
+    "a.txt/b.html",
+    "",
+    "_index/part-00000.jsonl",
+    "~root/x",
+    "a?b*c|d<e>.html",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_a_page_is_called_its_file_is_in_the_folder(tmp_path, name):
+    place = safe_place(name, ".txt")
+    path = (tmp_path / place).resolve()
+    assert path.is_relative_to(tmp_path)
+    assert all(len(part.encode()) <= LONGEST_PART for part in place.parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("fits")
+    assert safe_place(name, ".txt") == place
+
+
+def test_ordinary_names_stay_as_they_are():
+    for name in ("news/Größe der Welt.html", "a b (1).htm", "日本.html", "x'y&z.html"):
+        assert str(safe_place(name, ".txt")) == str(Path(name).with_suffix(".txt"))
+
+
+def test_long_names_that_differ_at_their_end_differ():
+    assert safe_place("x" * 400 + "a.html", ".txt") != safe_place("x" * 400 + "b.html", ".txt")
+
+
+def test_names_are_given_once():
+    names = Names(("failed.jsonl",))
+    given = [str(names.unique(safe_place(name, ".txt"))) for name in ("a", "a", "A", "a-2", "a", "failed")]
+    assert given == ["a.txt", "a-2.txt", "A-3.txt", "a-2-2.txt", "a-4.txt", "failed.txt"]
+    assert str(names.unique(safe_place("failed.html", ".jsonl"))) == "failed-2.jsonl"
+
+
+def test_a_thousand_pages_of_one_name_take_no_time():
+    names = Names()
+    assert len({names.unique(safe_place("index", ".txt")) for _ in range(5_000)}) == 5_000
+
+
+def test_hostile_addresses_are_written_below_the_folder(tmp_path):
+    records = [
+        response("http://evil.example/../../../etc/x", page(0)),
+        response("http://evil.example/a%2f..%2f..%2fb", page(1)),
+        response("http://evil.example/same", page(2)),
+        response("http://evil.example/same", page(3)),
+        response("http://../up", page(4)),
+        response("http://evil.example/" + "y" * 3000, page(5)),
+        response("http://evil.example/dir", page(6)),
+        response("http://evil.example/dir.txt/under", page(7)),
+        response("not an address", page(8)),
+    ]
+    write_warc(tmp_path / "evil.warc.gz", records)
+    ended = clean("evil.warc.gz", "-o", "deep/out", "--to", "folder", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "evil.warc.gz"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+    assert len([path for path in (tmp_path / "deep" / "out").rglob("*.txt") if path.is_file()]) == len(records)
+
+
+# site by site
+
+
+@pytest.fixture(scope="module")
+def two_sites(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sites") / "sites.warc.gz"
+    hosts = ["courier.example", "shop.example"]
+    write_warc(path, [response(f"http://{hosts[n % 2]}/{n}", page(n)) for n in range(40)])
+    return path
+
+
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method):
+    if method == "hybrid" and not (ROOT / "victorpy" / "models" / "site").exists():
+        pytest.skip("no bundled model for sites yet")
+    options = ("--by-site", "--method", method, "--to", "jsonl", "--shard-records", 15)
+    ended = clean(two_sites, "-o", tmp_path / "one", *options, "-j", 1)
+    assert ended.returncode == 0, ended.stderr.decode()
+    found = rows(tmp_path / "one")
+    assert sorted(row["url"] for row in found) == sorted(f"http://{h}/{n}" for n, h in enumerate(HOSTS))
+    assert [row["url"].split("/")[2] for row in found] in (sorted(HOSTS), sorted(HOSTS, reverse=True))
+    assert {row["status"] for row in found} == {"kept"}
+    assert not [row for row in found if FOOTER in row["text"] or MENU[0] in row["text"]]
+    clean(two_sites, "-o", tmp_path / "two", *options, "-j", 2)
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    lines = (tmp_path / "two" / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "two" / "manifest.jsonl").write_bytes(b"".join(lines[:2]))  # and resumed
+    clean(two_sites, "-o", tmp_path / "two", *options, "-j", 1)
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+
+
+HOSTS = ["courier.example", "shop.example"] * 20
+
+
+def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_path):
+    poison = {3: "CRASHES", 30: "HANGS"}
+    records = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
+    records.append(response("http://alone.example/", page(9)))
+    records.append(response("http://courier.example/png", b"", "image/png"))
+    write_warc(tmp_path / "a.warc.gz", records)
+    out = tmp_path / "out"
+    job = Job(
+        *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
+        **{"make": poisoned_site, "choice": Choice("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
+    )
+    summary = run_job(job, io.StringIO())
+    assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)
+    kinds = {row["url"].removeprefix("http://"): (row["kind"], row["reason"]) for row in rows(out) if row["kind"]}
+    assert kinds["courier.example/3"][0] == "crash"
+    assert kinds["courier.example/30"][0] == "timeout"
+    assert kinds["courier.example/png"][0] == "not-html"
+    assert "two pages are wanted" in kinds["alone.example/"][1]
+
+
+def test_site_mode_is_for_methods_that_learn_from_sites(two_sites, tmp_path):
+    ended = clean(two_sites, "-o", tmp_path, "--by-site", "--method", "crf")
+    assert ended.returncode == 2
+    assert b"--by-site is for methods that learn from a site" in ended.stderr
+
+
+# what it says
+
+
+class Terminal:
+    def __init__(self, terminal):
+        self.terminal, self.text = terminal, ""
+
+    def isatty(self):
+        return self.terminal
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def progressed(terminal, quiet=False, seconds=40):
+    times = iter(range(10_000))
+    stream = Terminal(terminal)
+    progress = Progress(stream, None, quiet, clock=lambda: float(next(times)))
+    counts = Counts()
+    for number in range(seconds):
+        outcome = Outcome(Status.KEPT, size=1_000_000)
+        counts.add(outcome)
+        progress.add(Mark(0, number), Record(str(number), Path("x")), outcome, counts)
+    progress.close()
+    return stream.text
+
+
+def test_progress_is_one_line_on_a_terminal_and_some_lines_elsewhere():
+    assert "\n" not in progressed(True)
+    assert progressed(True).count("\r") > 30
+    assert "pages/s" in progressed(True)
+    plain = progressed(False)
+    assert "\r" not in plain
+    assert 1 <= plain.count("\n") <= 3
+    assert plain.startswith("clean: ")
+    assert progressed(True, quiet=True) == progressed(False, quiet=True) == ""
+
+
+def test_retries_have_numbers():
+    assert retry_label(Path("failed.jsonl")) == "retry-1-"
+    assert retry_label(Path("retry-3-failed.jsonl")) == "retry-4-"
+
+
+def test_help_has_a_group_for_many_pages():
+    shown = clean("--help").stdout.decode()
+    assert "many pages:" in shown
+    assert shown.index("--jobs") > shown.index("many pages:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-", "-j", 2], "a batch run reads files"),
+        (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout 0: a number above 0"),
+        (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
+        (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),
+        (["x.warc.gz", "--to", "jsonl"], "give -o DIRECTORY"),
+        (["x.warc.gz", "-o", "out.txt"], "write out.txt/"),
+    ],
+)
+def test_wrong_usage_is_one_line(tmp_path, arguments, said):
+    crawl(tmp_path / "x.warc.gz", 2)
+    ended = clean(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.decode().count("\n") == 1, ended.stderr
+    assert said in ended.stderr.decode()
+
+
+# one record, for other engines
+
+
+def test_one_record_gives_one_row():
+    row = victorpy.clean_record({"url": url(1), "html": page(1)})
+    assert (row["status"], row["url"]) == ("kept", url(1))
+    assert row == victorpy.clean_record({"url": url(1), "html": page(1), "name": url(1)})
+    assert json.loads(json.dumps(row)) == row
+
+
+def test_one_record_that_fails_is_a_row_too():
+    row = victorpy.clean_record({"html": bytes(range(256)) * 20})
+    assert (row["status"], row["kind"]) == ("failed", "decode")

@@ -1,0 +1,82 @@
+"""Names of files for texts: whatever a page is called, its file is in the output folder and belongs to it alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+LONGEST_PART = 120
+"""Of a name in bytes; file systems take 255, and a temporary name is longer."""
+MOST_PARTS = 12
+
+_ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
+_MARK = 10
+
+
+def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
+    r"""Make a place below a folder of any name: no way out, no odd characters, no part too long.
+
+    >>> str(safe_place("../../etc/passwd.html", ".txt")), str(safe_place("/abs/a?b.html", ".txt"))
+    ('etc/passwd.txt', 'abs/a_b.txt')
+    >>> str(safe_place("x.txt/page.html", ".txt"))
+    'x.txt_/page.txt'
+    """
+    parts = [part for part in re.split(r"[/\\]", os.fspath(wanted)) if part not in {"", ".", ".."}] or ["page"]
+    if len(parts) > MOST_PARTS:
+        parts = [*parts[: MOST_PARTS - 2], _mark("/".join(parts[MOST_PARTS - 2 : -1])), parts[-1]]
+    *folders, last = parts
+    stem = PurePosixPath(last).stem
+    # A folder never ends as files do: a page and the folder of its children would be in each other's way.
+    safe = [_safe_part(folder + "_" if folder.lower().endswith(suffix) else folder) for folder in folders]
+    return PurePosixPath(*safe, _safe_part(stem, len(suffix)) + suffix)
+
+
+def _safe_part(part: str, room: int = 0) -> str:
+    safe = _ODD.sub("_", part).rstrip(". ") or "_"
+    if safe.startswith(".") or _RESERVED.match(safe):
+        safe = "_" + safe
+    encoded = safe.encode()
+    most = LONGEST_PART - room
+    if len(encoded) <= most:
+        return safe
+    return encoded[: most - _MARK - 1].decode(errors="ignore") + "-" + _mark(part)
+
+
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK]
+
+
+class Names:
+    """The names that are taken in a folder, kept small, because there may be millions."""
+
+    def __init__(self, reserved: tuple[str, ...] = ()) -> None:
+        self._taken: set[int] = set()
+        self._next: dict[int, int] = {}
+        """For names that were wanted more than once, the number to try next."""
+        for name in reserved:
+            self.take(PurePosixPath(name))
+
+    def take(self, place: PurePosixPath) -> None:
+        """Remember a name that is in use."""
+        self._taken.add(_key(place))
+
+    def unique(self, wanted: PurePosixPath) -> PurePosixPath:
+        """Give the wanted name, or it with the first number that is free: ``page-2``."""
+        place = wanted
+        if _key(place) in self._taken:
+            number = self._next.get(_key(wanted), 2)
+            while _key(place := wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")) in self._taken:
+                number += 1
+            self._next[_key(wanted)] = number + 1
+        self.take(place)
+        return place
+
+
+def _key(place: PurePosixPath) -> int:
+    """A number that stands for a name; names that differ in case only are the same on many file systems."""
+    return int.from_bytes(
+        hashlib.blake2b(str(place).casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    )

@@ -1,0 +1,81 @@
+"""Parquet, a record a row, in row groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from victorpy.batch.outcome import Outcome, row
+from victorpy.batch.records import Record
+from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
+from victorpy.batch.sources.base import missing
+from victorpy.document import Label
+
+GROUP_ROWS = 500
+_NUMBERS = ("probability", "confidence")
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    kinds: dict[str, Any] = {"position": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64())}
+    kinds["labels"] = pa.struct([(str(label), pa.int32()) for label in Label])
+    kinds["losses"] = pa.list_(pa.string())
+    names = row(Record("", Path()), Outcome(status=next(iter(_statuses()))))
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+
+
+def _statuses() -> Any:
+    from victorpy.batch.reasons import Status
+
+    return Status
+
+
+class _Table:
+    """A part of rows."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow.parquet
+
+        self._schema = _schema()
+        self._file = path.open("wb")
+        self._writer = pyarrow.parquet.ParquetWriter(self._file, self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def write(self, record: Record, outcome: Outcome) -> None:
+        described = row(record, outcome)
+        described["labels"] = {str(label): described["labels"].get(str(label), 0) for label in Label}
+        self._rows.append({name: _sound(value) for name, value in described.items()})
+        if len(self._rows) == GROUP_ROWS:
+            self._flush()
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+        self._file.close()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+
+
+def _sound(value: Any) -> Any:
+    """A string that is UTF-8, as the format wants it."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+@SINKS.register("parquet")
+class Parquet(Sink):
+    """Rows with the same columns as the lines of JSON."""
+
+    suffix = ".parquet"
+
+    def open(self, path: Path) -> PartWriter:
+        """Begin a part."""
+        try:
+            return _Table(path)
+        except ImportError as error:
+            raise missing("pyarrow", "parquet", f"writing {path}") from error

@@ -1,0 +1,93 @@
+"""What runs in a worker: a model loaded once, and lists of records cleaned with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from victorpy.batch.outcome import Outcome, clean_record
+from victorpy.batch.reasons import Kind
+from victorpy.batch.records import Record
+from victorpy.cleaner import Cleaner
+from victorpy.outputs import OUTPUTS, Output
+
+MEMORY_EXIT = 86
+"""How a worker ends that has run out of memory: what it holds cannot be trusted to be freed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How records are cleaned, as a worker has to know it."""
+
+    make: Callable[[], Cleaner]
+    """Loads the model; it is called once in each worker, and has to pickle."""
+    format: str = "text"
+    url: str | None = None
+    content_type: str | None = None
+    most_bytes: int | None = None
+
+
+class Tools:
+    """A model and an output, ready to run."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.cleaner = work.make()
+        self.output: Output = OUTPUTS.get(work.format)
+
+    def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
+        """Clean one record."""
+        work = self.work
+        return clean_record(record, cleaner or self.cleaner, self.output, work.url, work.content_type, work.most_bytes)
+
+
+class _Worker:
+    """What this process has loaded."""
+
+    tools: Tools | None = None
+    guarded = False
+
+
+def start(work: Work, memory: int | None = None, guarded: bool = True) -> None:
+    """Load the model, and let this process have no more than so much memory besides."""
+    _Worker.guarded = guarded
+    if guarded:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # also where C code hangs, and no handler of Python's would run
+    _Worker.tools = Tools(work)
+    if memory:
+        _limit_memory(memory)
+
+
+def tools() -> Tools:
+    """What `start` has loaded."""
+    if _Worker.tools is None:
+        raise RuntimeError("the worker was not started")
+    return _Worker.tools
+
+
+def clean_batch(records: Sequence[Record]) -> list[Outcome]:
+    """Clean some records, one after the other."""
+    return [checked(tools().clean(record)) for record in records]
+
+
+def checked(outcome: Outcome) -> Outcome:
+    """End the worker where memory ran out: the record is tried again in a new one, alone."""
+    if outcome.kind is Kind.MEMORY and _Worker.guarded:
+        os._exit(MEMORY_EXIT)
+    return outcome
+
+
+def _limit_memory(memory: int) -> None:
+    """Limit what this process may ask for to what it has now and so many bytes more."""
+    try:
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return  # other systems have no such limit: the deadline has to do
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + memory
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
