@@ -508,7 +508,7 @@ def test_a_site_must_have_been_seen(method):
         ("text-template", "W=0", "W=0: expected a whole number, 1 or more"),
         ("text-template", "D=-1", "D=-1: expected a whole number, 0 or more"),
         ("rtdm", "sample=1", "sample=1: expected a whole number, 2 or more"),
-        ("rtdm", "text=perhaps", "text=perhaps: expected a value like False"),
+        ("rtdm", "text=perhaps", "text=perhaps: expected yes or no"),
     ],
 )
 def test_parameters_that_make_no_sense(method, setting, message):
