@@ -106,6 +106,7 @@ class Guard:
         self._restarts = 0
         self._under_way: dict[int, Task[Any]] = {}
         """Tasks whose results nobody has taken yet: a new pool has to do them again."""
+        _outlive_workers()
         self._pool: Any = self._new_pool()
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
@@ -238,6 +239,12 @@ class Guard:
             )
             assert pool.active  # starts it
         return pool
+
+
+def _outlive_workers() -> None:
+    """Let a pipe to a worker that has died be an error to deal with, and not the end of this process."""
+    if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 @contextmanager
