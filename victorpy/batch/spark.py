@@ -316,7 +316,7 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
         if source is None:
             raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
         for start, end in _stretches(file, options):
-            yield Unit(number, str(file.path), str(file.place), file.name, start, end)
+            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()))
 
 
 def _stretches(file: InputFile, options: ReadOptions) -> Iterator[tuple[int, int | None]]:

@@ -7,10 +7,11 @@ cleaning are done by children that may die. They are kept from task to task, wit
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -76,6 +77,8 @@ class Unit(NamedTuple):
     start: int = 0
     end: int | None = None
     """The position that it ends before."""
+    base: str = ""
+    """The directory that its path starts from: executors have others of their own."""
 
 
 # Rows, as Spark gets them.
@@ -223,7 +226,11 @@ def _reader(cleaning: Cleaning) -> Iterator[Guard]:
 @contextmanager
 def _kept(purpose: str, key: Any, work: Callable[[], Work], limits: Limits) -> Iterator[Guard]:
     """Take the child for this purpose, or start it; what was broken off in the middle is not used again."""
-    guard = _guards.pop((purpose, key), None) or Guard(work(), replace(limits, jobs=1))
+    guard = _guards.pop((purpose, key), None)
+    if guard is None:
+        for other in [known for known in _guards if known[0] == purpose]:
+            _guards.pop(other).stop()  # of another job, which is over
+        guard = Guard(work(), replace(limits, jobs=1))
     try:
         yield guard
     except BaseException:
@@ -290,6 +297,8 @@ def read_some(unit: Unit, options: ReadOptions, after: int | None, counts: Seque
 
 
 def _unit_records(unit: Unit, options: ReadOptions, after: int | None) -> Iterator[Record]:
+    with suppress(OSError):  # it is said of the file that it cannot be read
+        os.chdir(unit.base or ".")
     file = InputFile(Path(unit.path), Path(unit.place), unit.name)
     for record in read_file(file, options, unit.start if after is None else after):
         if unit.end is not None and record.origin.position >= unit.end:
