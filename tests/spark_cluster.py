@@ -17,6 +17,8 @@ from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 
 EXECUTOR = b"CoarseGrainedExecutorBackend"
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds need not be compiled well
+JAVA = {"spark.driver.extraJavaOptions": QUICK, "spark.executor.extraJavaOptions": QUICK, "spark.ui.enabled": "false"}
 
 
 def processes():
@@ -43,7 +45,7 @@ def kill_one_when_busy(found):
             if executor in ours and EXECUTOR in command:
                 below = descendants(executor, seen)
                 if any(b"forkserver" in command for number, _, command in seen if number in below):
-                    time.sleep(2)
+                    time.sleep(1)
                     os.kill(executor, signal.SIGKILL)
                     found.append(executor)
                     return
@@ -52,7 +54,7 @@ def kill_one_when_busy(found):
 
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
-    started = spark.session("local-cluster[2,1,1024]", **{"spark.executorEnv.PYTHONPATH": path})
+    started = spark.session("local-cluster[2,1,1024]", **{**JAVA, "spark.executorEnv.PYTHONPATH": path})
     cleaning = spark.Cleaning(Choice(model=model), limits=Limits(deadline=2.0, memory=300_000_000))
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()

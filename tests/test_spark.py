@@ -33,13 +33,15 @@ pq = pytest.importorskip("pyarrow.parquet")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
+from spark_cluster import JAVA  # noqa: E402
+
 from victorpy.batch import spark, spark_task  # noqa: E402
 
 TESTS = Path(__file__).parent
 PATH = f"{ROOT}{os.pathsep}{TESTS}"
 POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
-LIMITS = Limits(deadline=2.0, memory=300_000_000)
+LIMITS = Limits(deadline=1.5, memory=300_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def session():
         patch.setenv("PYTHONPATH", PATH)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        started = spark.session("local[2]", **{"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"})
+        started = spark.session("local[2]", **JAVA, **{"spark.sql.shuffle.partitions": "2"})
         started.sparkContext.setLogLevel("ERROR")
         yield started
         started.stop()
@@ -256,15 +258,17 @@ def test_the_command_refuses_what_it_cannot_do(arguments, words, capsys):
 def test_an_executor_killed_in_the_middle_changes_nothing(model, tmp_path):
     if not Path("/proc/self/stat").exists():
         pytest.skip("no /proc to find executors in")
-    for number in range(3):
+    for number in range(2):
         crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {number: "HANGS", 15: "CRASHES"})
     program = [sys.executable, str(TESTS / "spark_cluster.py"), "in", "out", str(model)]
     environment = {**ENVIRONMENT, "PYTHONPATH": PATH, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(
         program, check=False, capture_output=True, timeout=240, env=environment, cwd=tmp_path, text=True
     )
-    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 60"], ended.stderr[-3000:]
+    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        local_run(("in",), tmp_path / "local", to="jsonl", choice=Choice(model=str(model)))
+        local_run(
+            ("in",), tmp_path / "local", to="jsonl", choice=Choice(model=str(model)), limits=Limits(1, 2.0, 300_000_000)
+        )
     assert lines_of(tmp_path / "out") == (tmp_path / "local" / "part-00000.jsonl").read_bytes()

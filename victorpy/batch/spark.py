@@ -212,8 +212,11 @@ class _Run:
         function = partial(spark_task.clean_units, job.cleaning, job.lines)
         shards = self._shards()
         for name, units in shards:
-            self._clean(name, len(shards), lambda units=units: _mapped(self._frame(units), function, job.lines))
+            self._clean(name, len(shards), partial(self._mapped_units, units, function))
         return self._counts
+
+    def _mapped_units(self, units: Sequence[Unit], function: Callable[..., Any]) -> DataFrame:
+        return _mapped(self._frame(units), function, self._job.lines)
 
     def by_site(self) -> Counts:
         """Lay all records aside by their site, in shards; then clean bucket after bucket of sites."""
@@ -221,7 +224,7 @@ class _Run:
         if not all(self._store.exists(f"{_DONE}/{name}.json") for name in names):
             self._lay_aside()
         for number, name in enumerate(names):
-            self._clean(name, len(names), lambda number=number: self._bucket(number))
+            self._clean(name, len(names), partial(self._bucket, number))
         self._store.delete(_ASIDE)
         return self._counts
 
@@ -368,8 +371,9 @@ class _Store:
     """The output directory, on whatever file system Spark can write to."""
 
     def __init__(self, spark: SparkSession, output: str) -> None:
-        self._java = spark._jvm  # there is no public way to Hadoop's file systems
-        root = self._java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
+        java: Any = spark._jvm  # there is no public way to Hadoop's file systems
+        self._java = java
+        root = java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
         self._root = root.toString()
         self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
 

@@ -61,8 +61,8 @@ class Cleaning:
         if self.archive:
             from pyspark import SparkFiles
 
-            name = "method" if choice.method else "model"
-            choice = replace(choice, **{name: SparkFiles.get(self.archive)})
+            place = SparkFiles.get(self.archive)
+            choice = replace(choice, method=place) if choice.method else replace(choice, model=place)
         return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes)
 
 
@@ -133,19 +133,19 @@ def clean_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch
 def aside_schema() -> Any:
     """The columns of records that are laid aside by their site."""
     return pa.schema(
-        [("site", pa.string()), ("file", pa.int64()), ("position", pa.int64()), ("record", pa.binary())],
+        [("site", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("record", pa.binary())],
     )
 
 
 def lay_aside_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name, to be laid aside."""
     for unit in _units(batches):
-        yield from _aside((unit.number, record) for record in _read(cleaning, unit))
+        yield from _aside((f"{unit.number:09d}", record) for record in _read(cleaning, unit))
 
 
 def lay_aside_rows(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Make records of rows with pages, to be laid aside."""
-    return _aside((0, record) for record in _row_records(cleaning, batches))
+    return _aside((record.origin.source, record) for record in _row_records(cleaning, batches))
 
 
 def clean_laid_aside(
@@ -160,25 +160,27 @@ def clean_laid_aside(
 
 def _spill(path: Path, batches: Iterable[pa.RecordBatch]) -> list[Ref]:
     """Write a site's records to a file; where they are is told in the order of the inputs, however they arrive."""
-    found: list[tuple[int, int, int, int]] = []
+    found: list[tuple[str, int, int, int]] = []
     with path.open("wb") as file:
         for batch in batches:
             columns = batch.to_pydict()
-            for number, position, content in zip(columns["file"], columns["position"], columns["record"], strict=True):
-                found.append((number, position, file.tell(), len(content)))
+            for file_key, position, content in zip(
+                columns["file"], columns["position"], columns["record"], strict=True
+            ):
+                found.append((file_key, position, file.tell(), len(content)))
                 file.write(content)
     return [Ref(str(path), offset, length) for _, _, offset, length in sorted(found)]
 
 
-def _aside(records: Iterable[tuple[int, Record]]) -> Iterator[pa.RecordBatch]:
+def _aside(records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
     return _in_batches(map(_aside_row, records), aside_schema())
 
 
-def _aside_row(numbered: tuple[int, Record]) -> tuple[dict[str, Any], int]:
-    number, record = numbered
+def _aside_row(ordered: tuple[str, Record]) -> tuple[dict[str, Any], int]:
+    file, record = ordered
     content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
     site = site_key(record).encode("utf-8", "backslashreplace").decode()
-    told = {"site": site, "file": number, "position": record.origin.position, "record": content}
+    told = {"site": site, "file": file, "position": record.origin.position, "record": content}
     return told, len(content)
 
 
