@@ -16,6 +16,7 @@ from victorpy.batch import spark
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 
+LIMITS = Limits(deadline=1.5, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds need not be compiled well
 JAVA = {"spark.driver.extraJavaOptions": QUICK, "spark.executor.extraJavaOptions": QUICK, "spark.ui.enabled": "false"}
@@ -55,7 +56,7 @@ def kill_one_when_busy(found):
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
     started = spark.session("local-cluster[2,1,1024]", **{**JAVA, "spark.executorEnv.PYTHONPATH": path})
-    cleaning = spark.Cleaning(Choice(model=model), limits=Limits(deadline=2.0, memory=300_000_000))
+    cleaning = spark.Cleaning(Choice(model=model), limits=LIMITS)
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
     try:

@@ -7,13 +7,12 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from batchpages import ENVIRONMENT, ROOT, crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from batchpages import ROOT, crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
 
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
@@ -250,25 +249,3 @@ def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(
 def test_the_command_refuses_what_it_cannot_do(arguments, words, capsys):
     assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
     assert words in capsys.readouterr().err
-
-
-# executors that are processes of their own
-
-
-def test_an_executor_killed_in_the_middle_changes_nothing(model, tmp_path):
-    if not Path("/proc/self/stat").exists():
-        pytest.skip("no /proc to find executors in")
-    for number in range(2):
-        crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {number: "HANGS", 15: "CRASHES"})
-    program = [sys.executable, str(TESTS / "spark_cluster.py"), "in", "out", str(model)]
-    environment = {**ENVIRONMENT, "PYTHONPATH": PATH, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    ended = subprocess.run(
-        program, check=False, capture_output=True, timeout=240, env=environment, cwd=tmp_path, text=True
-    )
-    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
-        local_run(
-            ("in",), tmp_path / "local", to="jsonl", choice=Choice(model=str(model)), limits=Limits(1, 2.0, 300_000_000)
-        )
-    assert lines_of(tmp_path / "out") == (tmp_path / "local" / "part-00000.jsonl").read_bytes()
