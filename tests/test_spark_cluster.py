@@ -24,7 +24,7 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
 if not Path("/proc/self/stat").exists():
     pytest.skip("no /proc to find executors in", allow_module_level=True)
 
-from spark_cluster import LIMITS  # noqa: E402
+from spark_cluster import LIMITS
 
 TESTS = Path(__file__).parent
 
