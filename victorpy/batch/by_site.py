@@ -34,7 +34,7 @@ from victorpy.document import Document
 from victorpy.errors import VictorError
 from victorpy.labellers.site_style_tree import SAMPLE
 
-__all__ = ["SAMPLE", "SPILL", "SiteFeed"]
+__all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]
 
 SPILL = ".spill"
 BUCKETS = 64
@@ -190,6 +190,19 @@ class _Site:
             if not isinstance(ended, Problem):
                 return None
         return Problem(ended.kind, f"the model of the site {self.name!r} could not be made: {ended.words}")
+
+
+def clean_site(
+    name: str, refs: list[Ref], model: Path, sample: int, limits: Limits, guard: Guard | Unguarded
+) -> Iterator[tuple[Record, Outcome]]:
+    """Make the model of one site, whose records are laid aside, and clean all its pages with it."""
+    site = _Site(name, refs, 0, model)
+    site.begin(guard, sample, limits)
+    for task, outcomes in guard.map(site.tasks(guard, 0)):
+        for (_, record), outcome in zip(task.told, outcomes, strict=True):
+            yield record, outcome
+        if task.cleanup is not None:
+            task.cleanup()
 
 
 def _light(record: Record) -> Record:

@@ -9,6 +9,7 @@ import pkgutil
 import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from victorpy.errors import VictorError, suggest
 
@@ -17,8 +18,8 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``victor COMMAND ...``."""
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    listed = "\n".join(f"  {name:<10} {_description(name)[0].partition(chr(10))[0]}" for name in names)
+    names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__)]
+    listed = "\n".join(f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in names)
     parser = argparse.ArgumentParser(
         prog="victor",
         description="Clean web pages: keep the text that somebody wrote.",
@@ -45,14 +46,19 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    importlib.import_module(f"{__name__}.{name}").configure(parser)
+    _module(name).configure(parser)
     parser.set_defaults(command=name)
     return _guarded(parser.parse_intermixed_args(arguments))
 
 
+def _module(name: str) -> Any:
+    """The module of a command; where its name has a hyphen, the module's has an underscore."""
+    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+
+
 def _description(name: str) -> tuple[str, str]:
     """A command's docstring: what it does, and the examples."""
-    doc = importlib.import_module(f"{__name__}.{name}").__doc__ or ""
+    doc = _module(name).__doc__ or ""
     description, _, epilog = doc.strip().partition("\n\n")
     return description, epilog
 

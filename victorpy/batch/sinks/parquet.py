@@ -15,7 +15,8 @@ GROUP_ROWS = 500
 _NUMBERS = ("probability", "confidence")
 
 
-def _schema() -> Any:
+def table_schema() -> Any:
+    """The columns of a table of rows."""
     import pyarrow as pa
 
     kinds: dict[str, Any] = {"position": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64())}
@@ -23,6 +24,13 @@ def _schema() -> Any:
     kinds["losses"] = pa.list_(pa.string())
     names = row(Record("", Path()), Outcome(status=next(iter(_statuses()))))
     return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+
+
+def table_row(record: Record, outcome: Outcome) -> dict[str, Any]:
+    """A row as tables have it: every label has its count, and strings are UTF-8."""
+    described = row(record, outcome)
+    described["labels"] = {str(label): described["labels"].get(str(label), 0) for label in Label}
+    return {name: _sound(value) for name, value in described.items()}
 
 
 def _statuses() -> Any:
@@ -37,15 +45,13 @@ class _Table:
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet
 
-        self._schema = _schema()
+        self._schema = table_schema()
         self._file = path.open("wb")
         self._writer = pyarrow.parquet.ParquetWriter(self._file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 
     def write(self, record: Record, outcome: Outcome) -> None:
-        described = row(record, outcome)
-        described["labels"] = {str(label): described["labels"].get(str(label), 0) for label in Label}
-        self._rows.append({name: _sound(value) for name, value in described.items()})
+        self._rows.append(table_row(record, outcome))
         if len(self._rows) == GROUP_ROWS:
             self._flush()
 

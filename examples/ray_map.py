@@ -1,0 +1,50 @@
+"""victorpy in Ray Data: pages in the rows of a dataset, cleaned by map_batches.
+
+    pip install victorpy 'ray[data]'
+    python examples/ray_map.py pages.parquet clean/        # without arguments: three pages of its own
+
+The rows of the input have `html` and `url`. Every row gives one, with `status`, `kind` and `reason`. The model is
+loaded once in each of Ray's processes. Ray tries a task again whose process died, but the page that ended it ends it
+again: for pages that are not to be trusted, run `victor clean` or `victor spark-clean`, which guard every page.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pyarrow as pa
+import ray
+
+from victorpy import clean_record
+from victorpy.batch.sinks.parquet import table_schema
+
+PAGE = "<ul><li><a href='/'>Home</a></ul><p>Tea is made by pouring hot water over the cured leaves of the tea bush.</p>"
+LABELS = [field.name for field in table_schema().field("labels").type]
+
+
+def clean_batch(table: pa.Table) -> pa.Table:
+    """Rows with pages in, rows with texts out; every label has a count, so that all tables have the same columns."""
+    rows = [clean_record(fields) for fields in table.to_pylist()]
+    for row in rows:
+        row["labels"] = {label: row["labels"].get(label, 0) for label in LABELS}
+    return pa.Table.from_pylist(rows, schema=table_schema())
+
+
+def clean(pages: Any) -> Any:
+    """Pages are large: some tens of them make a batch."""
+    return pages.map_batches(clean_batch, batch_format="pyarrow", batch_size=64)
+
+
+def main() -> None:
+    if len(sys.argv) > 2:
+        clean(ray.data.read_parquet(sys.argv[1], columns=["url", "html"])).write_parquet(sys.argv[2])
+        return
+    addresses = [f"http://tea.example/{number}" for number in range(3)]
+    pages = ray.data.from_items([{"url": address, "html": PAGE.encode()} for address in addresses])
+    for row in clean(pages).take_all():
+        print(row["url"], row["status"], row["text"])
+
+
+if __name__ == "__main__":
+    main()

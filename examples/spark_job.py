@@ -1,0 +1,9 @@
+"""What spark-submit runs: the command `victor spark-clean`, with its arguments (see docs/spark.md)."""
+
+from __future__ import annotations
+
+import sys
+
+from victorpy.commands import run
+
+sys.exit(run("spark-clean"))

@@ -1,0 +1,251 @@
+"""Cleaning with Spark, on a session of its own: the rows are those of the local run, whatever the pages do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from batchpages import ROOT, crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+
+from victorpy.batch.choice import Choice
+from victorpy.batch.guard import Limits
+from victorpy.batch.inputs import find_files, read_file
+from victorpy.batch.reasons import Kind, Problem
+from victorpy.batch.run import Job, run_job
+from victorpy.batch.sources import ReadOptions
+from victorpy.commands import main
+from victorpy.errors import DataError, OutputError
+
+pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+    pytest.skip("no Java here, which Spark needs", allow_module_level=True)
+
+from spark_cluster import JAVA  # noqa: E402
+
+from victorpy.batch import spark, spark_task  # noqa: E402
+
+TESTS = Path(__file__).parent
+PATH = f"{ROOT}{os.pathsep}{TESTS}"
+POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
+KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
+LIMITS = Limits(deadline=1.5, memory=300_000_000)
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A real session; its Python processes find victorpy and what the tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", PATH)
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        started = spark.session("local[2]", **JAVA, **{"spark.sql.shuffle.partitions": "2"})
+        started.sparkContext.setLogLevel("ERROR")
+        yield started
+        started.stop()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return poison_model(tmp_path_factory.mktemp("poison"))
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files of every kind, with poison, hard pages, pages that are none, and damage."""
+    place = tmp_path_factory.mktemp("inputs")
+    crawl(place / "a.warc.gz", 35, POISON)
+    crawl(place / "b.warc", 6)
+    (place / "b.warc").write_bytes((place / "b.warc").read_bytes()[:-300])
+    hard = [
+        {"url": url(1), "html": f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>"},
+        {"url": url(2), "html": "<div>" * 5_000 + "<p>Tea is a drink of leaves and water."},
+        {"url": url(3)},
+        {"url": url(4), "html": "<p>half a \ud800 character is no reason to lose a page about tea</p>"},
+    ]
+    (place / "c.jsonl").write_text("\n".join([*map(json.dumps, hard), "{no JSON"]))
+    with gzip.open(place / "d.jsonl.gz", "wt") as lines:
+        lines.writelines(json.dumps({"url": url(n), "html": page(n).decode()}) + "\n" for n in range(40))
+    pages = [{"url": url(n), "html": page(n)} for n in range(12)]
+    pq.write_table(pa.Table.from_pylist(pages), place / "e.parquet", row_group_size=4)
+    return tuple(str(place / name) for name in ("a.warc.gz", "b.warc", "c.jsonl", "d.jsonl.gz", "e.parquet"))
+
+
+def local_run(inputs, directory, **options):
+    job = Job(inputs, directory, shard_records=100_000, limits=options.pop("limits", LIMITS), quiet=True, **options)
+    return run_job(job, io.StringIO())
+
+
+def quiet(words):
+    pass
+
+
+def lines_of(directory):
+    return b"".join(path.read_bytes() for path in sorted(Path(directory).glob("*/part-*")))
+
+
+@pytest.fixture(scope="module")
+def local(inputs, model, tmp_path_factory):
+    """What the local run makes of the inputs."""
+    place = tmp_path_factory.mktemp("local")
+    summary = local_run(inputs, place / "out", to="jsonl", choice=Choice(model=str(model)))
+    return (place / "out" / "part-00000.jsonl").read_bytes(), summary
+
+
+class BrokenOffError(Exception):
+    pass
+
+
+def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(session, inputs, model, local, tmp_path):
+    cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
+    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", cleaning, shard_files=4)
+
+    def stop(words):
+        raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        spark.run_spark_job(session, job, stop)
+    before = tree(tmp_path / "out" / "shard-00000")
+    assert not (tmp_path / "out" / "shard-00001").exists()
+    (tmp_path / "out" / "shard-00001").mkdir()  # as if it had been killed in the middle of the next
+    (tmp_path / "out" / "shard-00001" / "part-torn").write_text("half a li")
+    said = []
+    summary = spark.run_spark_job(session, job, said.append)
+    assert tree(tmp_path / "out" / "shard-00000") == before
+    assert [words.split(":")[0] for words in said] == ["shard-00001 of 2"]
+
+    expected, told = local
+    assert lines_of(tmp_path / "out") == expected
+    wanted = ("pages", "kept", "empty", "skipped", "failed", "bytes", "kinds")
+    assert {name: summary[name] for name in wanted} == {name: told[name] for name in wanted}
+
+    found = [json.loads(line) for line in expected.splitlines()]
+    assert {n: row["kind"] for n, row in enumerate(found[:35]) if row["kind"]} == {
+        number: KINDS[poison] for number, poison in POISON.items()
+    }
+    failed = [json.loads(line) for line in (tmp_path / "out" / "failed.jsonl").read_text().splitlines()]
+    key = ("source", "position", "kind", "reason")
+    assert [[line[name] for name in key] for line in failed] == sorted(
+        [row[name] for name in key] for row in found if row["status"] == "failed"
+    )
+    other = replace(job, cleaning=replace(cleaning, format="markdown"))
+    with pytest.raises(OutputError, match="another format"):
+        spark.run_spark_job(session, other, quiet)
+
+
+def test_tables_have_the_rows_of_local_tables(session, inputs, tmp_path):
+    local_run(inputs[1:], tmp_path / "local", to="parquet")
+    spark.run_spark_job(session, spark.SparkJob(inputs[1:], str(tmp_path / "out")), quiet)
+    expected = pq.read_table(tmp_path / "local" / "part-00000.parquet")
+    found = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
+    assert found.schema.names == expected.schema.names
+    assert found.to_pylist() == expected.to_pylist()
+
+
+def by_order(lines):
+    return sorted(lines.splitlines(), key=lambda line: (json.loads(line)["source"], json.loads(line)["position"]))
+
+
+def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
+    poison = {3: "CRASHES", 30: "HANGS"}
+    pages = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
+    others = [response(f"http://{'shop' if n % 3 else 'alone'}.example/{n}", page(n)) for n in range(4)]
+    write_warc(tmp_path / "in" / "a.warc.gz", pages[::2] + others[:2])
+    write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
+    inputs, limits = (str(tmp_path / "in"),), Limits(deadline=1.0)
+    same = {"choice": Choice("sst"), "make": poisoned_site, "limits": limits, "sample": 20}
+    local_run(inputs, tmp_path / "local", to="jsonl", by_site=True, **same)
+    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
+    summary = spark.run_spark_job(session, job, quiet)
+    assert summary["kinds"] == {"crash": 1, "timeout": 1}
+    assert by_order(lines_of(tmp_path / "out")) == by_order((tmp_path / "local" / "part-00000.jsonl").read_bytes())
+    assert not (tmp_path / "out" / "_pages").exists()
+
+
+def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
+    pages = [(f"http://{host}.example/{n}", page(n), "f", n) for n in range(6) for host in ("courier", "shop")]
+    frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint")
+    from victorpy import clean_record
+
+    expected = {address: clean_record({"url": address, "html": html})["text"] for address, html, _, _ in pages}
+    cleaned = spark.clean_frame(frame, spark.Cleaning()).select("url", "text", "position").collect()
+    assert {row["url"]: row["text"] for row in cleaned} == expected
+    assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
+    sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"))).select("url", "status").collect()
+    assert sorted(row["url"] for row in sites) == sorted(expected)
+    with pytest.raises(DataError, match="no column 'html'"):
+        spark.clean_frame(frame.drop("html"), spark.Cleaning())
+
+
+# without a session
+
+
+def test_large_files_are_cut_and_nothing_is_lost_or_double(inputs, monkeypatch):
+    monkeypatch.setattr(spark, "SPLIT_BYTES", 5_000)
+    options = ReadOptions()
+    units = list(spark.find_units(inputs, options))
+    assert len(units) > len(inputs) + 3
+    cut = [record.origin for unit in units for record in spark_task._unit_records(unit, options, None)]
+    assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
+
+
+def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
+    (tmp_path / "page.html").write_text("<p>tea")
+    pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
+    for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
+        with pytest.raises(DataError, match=words):
+            list(spark.find_units([str(tmp_path / name)], ReadOptions()))
+
+
+class DiesAt:
+    """A guard whose child dies where a certain record is read."""
+
+    def __init__(self, position):
+        self.position = position
+
+    def submit(self, task):
+        pass
+
+    def result(self, task):
+        spark_task._Open.at = None
+        found = task.function(*task.fixed, task.items)
+        dies = any(record.origin.position == self.position for record in found)
+        return Problem(Kind.CRASH, "the worker was ended by SIGSEGV") if dies else found
+
+    def stop(self):
+        pass
+
+
+def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(inputs, monkeypatch):
+    offsets = [record.origin.position for record in read_file(next(find_files(inputs)), ReadOptions())]
+    monkeypatch.setattr(spark_task, "Guard", lambda work, limits: DiesAt(offsets[20]))
+    monkeypatch.setattr(spark_task, "_guards", {})
+    (unit,) = spark.find_units(inputs[:1], ReadOptions())
+    found = list(spark_task._read(spark.Cleaning(), unit))
+    assert [record.origin.position for record in found] == [*offsets[:20], offsets[19]]
+    assert found[-1].origin.unit == "record after"
+    assert found[-1].problem == (Kind.CRASH, "reading ended here: the worker was ended by SIGSEGV")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
+        (["--method", "sst"], "give --by-site"),
+        (["--by-site", "--method", "crf"], "for methods that learn from a site"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do(arguments, words, capsys):
+    assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,435 @@
+"""More than one machine: the same function over records, as a job of Apache Spark.
+
+Inputs are cut into shards of some files each. A shard is one Spark job, whose result Spark puts in its place whole;
+then a marker with its counts is written, and a run that was killed goes on with the shards that have none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
+
+from victorpy.batch import spark_task
+from victorpy.batch.choice import Choice
+from victorpy.batch.inputs import InputFile, find_files, survey
+from victorpy.batch.reasons import Kind, Status
+from victorpy.batch.run import Job
+from victorpy.batch.shards import Counts
+from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.spark_task import Cleaning, Unit
+from victorpy.errors import DataError, OutputError
+from victorpy.model import find_model
+from victorpy.resources import shipped
+
+__all__ = ["Cleaning", "SparkJob", "clean_frame", "clean_sites", "run_spark_job", "session", "with_model"]
+
+KINDS = ("parquet", "jsonl", "jsonl.gz")
+"""What the output can be made of."""
+
+SPLIT_BYTES = 128_000_000
+"""A file of lines or a table that is larger is read by several tasks."""
+
+_ASIDE = "_pages"
+_DONE = "_done"
+_SETTINGS = "_settings.json"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class SparkJob:
+    """All that says what a run is to do."""
+
+    inputs: tuple[str, ...]
+    output: str
+    to: str = "parquet"
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    by_site: bool = False
+    shard_files: int = 64
+    """Input files, or stretches of large ones, in a shard."""
+    buckets: int = 16
+    """Shards that sites are put into."""
+
+    @property
+    def lines(self) -> bool:
+        """Whether rows are written as lines of JSON."""
+        return self.to != "parquet"
+
+    def settings(self) -> dict[str, Any]:
+        """What decides about the output."""
+        cleaning = self.cleaning
+        local = Job(
+            self.inputs,
+            None,
+            to=self.to,
+            format=cleaning.format,
+            choice=cleaning.choice,
+            read=cleaning.read,
+            shard_records=0,
+            by_site=self.by_site,
+            sample=cleaning.sample,
+        )
+        cut = {"buckets": self.buckets} if self.by_site else {}
+        return {**local.settings(survey(self.inputs).digest), "files a shard": self.shard_files, **cut}
+
+
+def session(master: str | None = None, name: str = "victor spark-clean", **settings: str) -> SparkSession:
+    """Start or take a session that suits pages: they are large, so that few go into a batch.
+
+    Without a master, it is that of spark-submit or of Spark's configuration.
+    """
+    if master and master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName(name)
+    if master:
+        builder = builder.master(master)
+    for key, value in {**_SESSION, **settings}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+_SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
+
+
+# Frames: for whoever has a job of their own.
+
+
+def clean_frame(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
+    """Clean the pages of a frame that has them in a column, and perhaps their addresses in another.
+
+    Columns `source` and `position`, where there are any, are given back with the rows.
+    """
+    return _mapped(_page_columns(frame, cleaning), partial(spark_task.clean_rows, cleaning, lines), lines)
+
+
+def clean_sites(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
+    """Clean the pages of a frame site by site; `source` and `position` should say their order."""
+    aside = spark_task.aside_schema()
+    laid = _page_columns(frame, cleaning).mapInArrow(partial(spark_task.lay_aside_rows, cleaning), _ddl(aside))
+    return _cleaned_sites(laid, cleaning, lines)
+
+
+def with_model(spark: SparkSession, cleaning: Cleaning) -> Cleaning:
+    """Send a model that does not come with the package to all machines, once."""
+    choice = cleaning.choice
+    directory = _own_model(choice)
+    if directory is None:
+        return cleaning
+    digest = json.loads((directory / "meta.json").read_bytes())["digest"]
+    name = f"victor-{digest.rpartition(':')[2][:16]}"
+    place = Path(tempfile.mkdtemp(prefix="victor-model-"))
+    packed = shutil.make_archive(str(place / name), "zip", directory)
+    spark.sparkContext.addArchive(f"{packed}#{name}")
+    return replace(cleaning, archive=name)
+
+
+def _own_model(choice: Choice) -> Path | None:
+    named = choice.method if choice.method and (Path(choice.method) / "meta.json").exists() else choice.model
+    if not named:
+        return None
+    directory = find_model(named).resolve()
+    return None if directory.is_relative_to(shipped("models").resolve()) else directory
+
+
+def _page_columns(frame: DataFrame, cleaning: Cleaning) -> DataFrame:
+    """Only what is needed: other columns would travel for nothing."""
+    options = cleaning.read
+    if options.html_field not in frame.columns:
+        raise DataError(f"no column {options.html_field!r}; the frame has: {', '.join(frame.columns)}")
+    wanted = (options.html_field, options.url_field, "content_type", "source", "position")
+    return frame.select(*[name for name in wanted if name in frame.columns])
+
+
+def _mapped(frame: DataFrame, function: Callable[..., Any], lines: bool) -> DataFrame:
+    return frame.mapInArrow(function, _ddl(spark_task.result_schema(lines)))
+
+
+def _cleaned_sites(laid: DataFrame, cleaning: Cleaning, lines: bool) -> DataFrame:
+    """Clean records that are laid aside; the annotations choose the form that streams a site."""
+
+    def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return spark_task.clean_laid_aside(cleaning, lines, key[0].as_py(), batches)
+
+    return laid.groupBy("site").applyInArrow(clean, _ddl(spark_task.result_schema(lines)))
+
+
+def _ddl(schema: Any) -> str:
+    return ", ".join(f"`{column.name}` {_ddl_type(column.type)}" for column in schema)
+
+
+def _ddl_type(kind: Any) -> str:
+    """Spark's name for a type."""
+    if pa.types.is_struct(kind):
+        return f"struct<{', '.join(f'`{each.name}`: {_ddl_type(each.type)}' for each in kind)}>"
+    if pa.types.is_list(kind):
+        return f"array<{_ddl_type(kind.value_type)}>"
+    return {"string": "string", "int64": "bigint", "int32": "int", "double": "double", "binary": "binary"}[str(kind)]
+
+
+# Whole runs.
+
+
+def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any]:
+    """Run a job to its end and give the counts."""
+    begun = time.monotonic()
+    (job.cleaning.make or job.cleaning.choice.load)()  # whatever is wrong with it is said here, not by tasks
+    store = _Store(spark, job.output)
+    store.open(job.settings())
+    run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
+    counts = run.by_site() if job.by_site else run.single_pages()
+    store.write("failed.jsonl", "".join(run.failed_lines()))
+    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3)}
+
+
+class _Run:
+    """A run under way."""
+
+    def __init__(self, spark: SparkSession, job: SparkJob, store: _Store, say: Say) -> None:
+        self._spark = spark
+        self._job = job
+        self._store = store
+        self._say = say
+        self._counts = Counts()
+
+    def single_pages(self) -> Counts:
+        """Clean shard after shard."""
+        job = self._job
+        function = partial(spark_task.clean_units, job.cleaning, job.lines)
+        shards = self._shards()
+        for name, units in shards:
+            self._clean(name, len(shards), partial(self._mapped_units, units, function))
+        return self._counts
+
+    def _mapped_units(self, units: Sequence[Unit], function: Callable[..., Any]) -> DataFrame:
+        return _mapped(self._frame(units), function, self._job.lines)
+
+    def by_site(self) -> Counts:
+        """Lay all records aside by their site, in shards; then clean bucket after bucket of sites."""
+        names = [f"sites-{number:05d}" for number in range(self._job.buckets)]
+        if not all(self._store.exists(f"{_DONE}/{name}.json") for name in names):
+            self._lay_aside()
+        for number, name in enumerate(names):
+            self._clean(name, len(names), partial(self._bucket, number))
+        self._store.delete(_ASIDE)
+        return self._counts
+
+    def failed_lines(self) -> Iterator[str]:
+        """What failed.jsonl says: enough to find the records again."""
+        columns = ("name", "url", "source", "position", "kind", "reason")
+        kinds = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
+        shown = [self._store.path(name) for name in self._store.shards()]
+        if not shown:
+            return
+        read = self._spark.read.schema(kinds)
+        rows = read.json(shown) if self._job.lines else read.parquet(*shown)
+        for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
+            told = {name: row[name] for name in columns}
+            yield json.dumps({**told, "unit": _unit_of(row["source"]), "place": row["name"]}) + "\n"
+
+    def _shards(self) -> list[tuple[str, list[Unit]]]:
+        units = list(find_units(self._job.inputs, self._job.cleaning.read))
+        size = self._job.shard_files
+        return [(f"shard-{at // size:05d}", units[at : at + size]) for at in range(0, len(units), size)]
+
+    def _frame(self, units: Sequence[Unit]) -> DataFrame:
+        """A unit in each partition: repartitioning would put several into one, and none into others."""
+        rows = self._spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
+        return self._spark.createDataFrame(rows, "unit binary")
+
+    def _lay_aside(self) -> None:
+        job = self._job
+        schema = _ddl(spark_task.aside_schema())
+        for name, units in self._shards():
+            if self._store.exists(f"{_ASIDE}/{name}/_SUCCESS"):
+                continue
+            laid = self._frame(units).mapInArrow(partial(spark_task.lay_aside_units, job.cleaning), schema)
+            bucket = F.pmod(F.xxhash64("site"), F.lit(job.buckets)).cast("int")
+            target = self._store.path(f"{_ASIDE}/{name}")
+            laid.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
+            self._say(f"{name}: {len(units):,} files laid aside by site")
+
+    def _bucket(self, number: int) -> DataFrame:
+        schema = f"{_ddl(spark_task.aside_schema())}, bucket int"
+        pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_ASIDE}/shard-*"))
+        chosen = pages.where(F.col("bucket") == number).drop("bucket")
+        return _cleaned_sites(chosen, self._job.cleaning, self._job.lines)
+
+    def _clean(self, name: str, of: int, make: Callable[[], DataFrame]) -> None:
+        """Have a shard cleaned and written, unless it is there; its marker comes last."""
+        marker = f"{_DONE}/{name}.json"
+        if self._store.exists(marker):
+            self._counts.add_stored(json.loads(self._store.read(marker)))
+            return
+        seen = Observation(name)
+        self._write(make().observe(seen, *_sums()), self._store.path(name))
+        counts = _counts(seen.get)
+        self._store.write(marker, json.dumps(counts.as_dict()) + "\n")
+        self._counts.add_stored(counts.as_dict())
+        failed = self._counts.statuses[str(Status.FAILED)]
+        self._say(f"{name} of {of:,}: {self._counts.pages:,} pages so far, {failed:,} failed")
+
+    def _write(self, frame: DataFrame, target: str) -> None:
+        if not self._job.lines:
+            frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
+            return
+        compression = "gzip" if self._job.to.endswith(".gz") else "none"
+        frame.select("line").write.mode("overwrite").text(target, compression=compression)
+
+
+def _sums() -> list[Any]:
+    """What is counted while rows are written."""
+    statuses = [F.count_if(F.col("status") == str(status)).alias(f"status {status}") for status in Status]
+    kinds = [F.count_if(F.col("kind") == str(kind)).alias(f"kind {kind}") for kind in Kind]
+    return [*statuses, *kinds, F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")]
+
+
+def _counts(seen: dict[str, Any]) -> Counts:
+    counts = Counts()
+    counts.bytes = int(seen["bytes"])
+    counts.statuses.update({str(status): int(seen[f"status {status}"]) for status in Status})
+    counts.kinds.update({str(kind): int(seen[f"kind {kind}"]) for kind in Kind if seen[f"kind {kind}"]})
+    return counts
+
+
+def _unit_of(source: str) -> str:
+    """What positions count in a file of this name."""
+    name = source.lower()
+    return "row" if name.endswith(".parquet") else "line" if name.endswith((".jsonl.gz", ".zst")) else "offset"
+
+
+def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
+    """Find the files that are meant; large ones that can be read from the middle are cut."""
+    for number, file in enumerate(find_files(inputs)):
+        source = source_of(file.path)
+        if source is None:
+            raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
+        for start, end in _stretches(file, options):
+            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()))
+
+
+def _stretches(file: InputFile, options: ReadOptions) -> Iterator[tuple[int, int | None]]:
+    """The positions between which a file is read."""
+    cuts = [0]
+    if file.path.is_file() and file.path.suffix == ".parquet":
+        cuts = _row_cuts(file.path, options)
+    elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
+        cuts = _line_cuts(file.path)
+    yield from zip(cuts, [*cuts[1:], None], strict=True)
+
+
+def _line_cuts(path: Path) -> list[int]:
+    cuts = [0]
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while cuts[-1] + SPLIT_BYTES < size:
+            file.seek(cuts[-1] + SPLIT_BYTES - 1)
+            while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
+                pass
+            if file.tell() >= size:
+                break
+            cuts.append(file.tell())
+    return cuts
+
+
+def _row_cuts(path: Path, options: ReadOptions) -> list[int]:
+    """Cut between row groups; a file that is no table is said by the task that reads it."""
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names, metadata = file.schema_arrow.names, file.metadata
+    except (pa.ArrowException, OSError):
+        return [0]
+    if options.html_field not in names:
+        raise DataError(f"{path}: no column {options.html_field!r} (--html-field); it has: {', '.join(names)}")
+    cuts, row, size = [0], 0, 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if size + group.total_byte_size > SPLIT_BYTES and row > cuts[-1]:
+            cuts.append(row)
+            size = 0
+        row, size = row + group.num_rows, size + group.total_byte_size
+    return cuts
+
+
+class _Store:
+    """The output directory, on whatever file system Spark can write to."""
+
+    def __init__(self, spark: SparkSession, output: str) -> None:
+        java: Any = spark._jvm  # there is no public way to Hadoop's file systems
+        self._java = java
+        root = java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
+        self._root = root.toString()
+        self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def open(self, settings: dict[str, Any]) -> None:
+        """Begin a run, or go on with one; refuse to mix two."""
+        if self.exists(_SETTINGS):
+            before = json.loads(self.read(_SETTINGS))
+            differing = [name for name in {**before, **settings} if before.get(name) != settings.get(name)]
+            if differing:
+                raise OutputError(
+                    f"{self._root}: holds the output of another command, which had another {', '.join(differing)}; "
+                    "give the same command to go on with it, or another directory"
+                )
+        elif self.shards():
+            raise OutputError(f"{self._root}: there are shards and no settings of theirs: choose another directory")
+        else:
+            self.write(_SETTINGS, json.dumps(settings, indent=1) + "\n")
+
+    def path(self, name: str) -> str:
+        """The full name of something in it."""
+        return f"{self._root}/{name}"
+
+    def exists(self, name: str) -> bool:
+        """Whether something is there."""
+        return bool(self._files.exists(self._path(name)))
+
+    def shards(self) -> list[str]:
+        """What Spark has written, in order."""
+        if not self.exists(""):
+            return []
+        names = [status.getPath().getName() for status in self._files.listStatus(self._path(""))]
+        return sorted(name for name in names if name.startswith(("shard-", "sites-")))
+
+    def read(self, name: str) -> str:
+        """Read a small file."""
+        stream = self._files.open(self._path(name))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def write(self, name: str, content: str) -> None:
+        """Write a small file, whole or not at all."""
+        fresh, target = self._path(f"{name}._tmp"), self._path(name)
+        stream = self._files.create(fresh, True)
+        try:
+            stream.write(content.encode())
+        finally:
+            stream.close()
+        self._files.delete(target, False)
+        if not self._files.rename(fresh, target):
+            raise OutputError(f"{target.toString()}: cannot be written")
+
+    def delete(self, name: str) -> None:
+        """Take something away."""
+        self._files.delete(self._path(name), True)
+
+    def _path(self, name: str) -> Any:
+        return self._java.org.apache.hadoop.fs.Path(self.path(name) if name else self._root)

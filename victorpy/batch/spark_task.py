@@ -1,0 +1,309 @@
+"""What runs inside the tasks of a Spark job: records read, laid aside and cleaned, each in a guarded child process.
+
+An engine does not survive a page that ends its process: it gives the task to another process, which dies of the same
+page, until the job is given up. Here the process that Spark knows only waits; reading, making a site's model and
+cleaning are done by children that may die. They are kept from task to task, with the model that they have loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pyarrow as pa
+
+from victorpy.batch.by_site import SAMPLE, Ref, clean_site, site_key
+from victorpy.batch.choice import Choice
+from victorpy.batch.feeds import batches as in_tasks
+from victorpy.batch.guard import BATCH_BYTES, BATCH_PAGES, Guard, Limits, Task
+from victorpy.batch.inputs import InputFile, Mark, read_file
+from victorpy.batch.outcome import Outcome, row
+from victorpy.batch.reasons import Problem
+from victorpy.batch.records import Origin, Record
+from victorpy.batch.sinks.jsonl import as_line
+from victorpy.batch.sinks.parquet import table_row, table_schema
+from victorpy.batch.sources import ReadOptions
+from victorpy.batch.sources.jsonl import broken_record, field_record
+from victorpy.batch.worker import Work
+from victorpy.cleaner import Cleaner
+
+ROWS = 64
+"""Rows that go to Spark together, unless they are large: then fewer do."""
+ROWS_BYTES = 8_000_000
+
+_READ_PATIENCE = 300.0
+"""Seconds more than for a page that reading may take: a stretch of an archive without any page is long."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """How pages are cleaned, as every task has to know it."""
+
+    choice: Choice = field(default_factory=Choice)
+    format: str = "text"
+    limits: Limits = field(default_factory=Limits)
+    read: ReadOptions = field(default_factory=ReadOptions)
+    sample: int = SAMPLE
+    make: Callable[[], Cleaner] | None = None
+    """How to have the cleaner, where it is not only to be loaded."""
+    archive: str = ""
+    """The name that the model was sent out under, where it does not come with the package."""
+
+    def work(self) -> Work:
+        """What a child has to know; here is where the model was put on this machine."""
+        choice = self.choice
+        if self.archive:
+            from pyspark import SparkFiles
+
+            place = SparkFiles.get(self.archive)
+            choice = replace(choice, method=place) if choice.method else replace(choice, model=place)
+        return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes)
+
+
+class Unit(NamedTuple):
+    """A file, or a stretch of one, that a task reads."""
+
+    number: int
+    """Of the file, among all."""
+    path: str
+    place: str
+    name: str
+    start: int = 0
+    end: int | None = None
+    """The position that it ends before."""
+    base: str = ""
+    """The directory that its path starts from: executors have others of their own."""
+
+
+# Rows, as Spark gets them.
+
+
+def result_schema(lines: bool = False) -> Any:
+    """The columns that tasks give: those of a row, or the row as a line of JSON; and the page's size, to be summed."""
+    described = [("line", pa.string()), ("status", pa.string()), ("kind", pa.string())] if lines else table_schema()
+    return pa.schema([*described, ("size", pa.int64())])
+
+
+def _result_row(record: Record, outcome: Outcome, lines: bool) -> dict[str, Any]:
+    if not lines:
+        return {**table_row(record, outcome), "size": outcome.size}
+    told = {"status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
+    return {"line": as_line(row(record, outcome)).decode().removesuffix("\n"), **told}
+
+
+def _results(ended: Iterable[tuple[Record, Outcome]], lines: bool) -> Iterator[pa.RecordBatch]:
+    rows = ((_result_row(record, outcome, lines), len(outcome.text)) for record, outcome in ended)
+    return _in_batches(rows, result_schema(lines))
+
+
+def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
+    """Put rows, each with its size, into batches that are neither long nor large."""
+    waiting: list[dict[str, Any]] = []
+    size = 0
+    for each, length in rows:
+        waiting.append(each)
+        size += length
+        if len(waiting) >= ROWS or size >= ROWS_BYTES:
+            yield pa.RecordBatch.from_pylist(waiting, schema=schema)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.RecordBatch.from_pylist(waiting, schema=schema)
+
+
+# What Spark calls.
+
+
+def clean_units(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read the files that the rows name, and clean their pages."""
+    for unit in _units(batches):
+        yield from _results(_cleaned(cleaning, _read(cleaning, unit)), lines)
+
+
+def clean_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Clean the pages that are in the rows."""
+    return _results(_cleaned(cleaning, _row_records(cleaning, batches)), lines)
+
+
+def aside_schema() -> Any:
+    """The columns of records that are laid aside by their site."""
+    return pa.schema(
+        [("site", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("record", pa.binary())],
+    )
+
+
+def lay_aside_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read the files that the rows name, to be laid aside."""
+    for unit in _units(batches):
+        yield from _aside((f"{unit.number:09d}", record) for record in _read(cleaning, unit))
+
+
+def lay_aside_rows(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Make records of rows with pages, to be laid aside."""
+    return _aside((record.origin.source, record) for record in _row_records(cleaning, batches))
+
+
+def clean_laid_aside(
+    cleaning: Cleaning, lines: bool, site: str, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Clean a site. It goes to this machine's disk as it comes; memory keeps only where its records are."""
+    with tempfile.TemporaryDirectory(prefix="victor-site-") as place, _guarded(cleaning) as guard:
+        refs = _spill(Path(place, "records"), batches)
+        ended = clean_site(site, refs, Path(place, "model"), cleaning.sample, cleaning.limits, guard)
+        yield from _results(ended, lines)
+
+
+def _spill(path: Path, batches: Iterable[pa.RecordBatch]) -> list[Ref]:
+    """Write a site's records to a file; where they are is told in the order of the inputs, however they arrive."""
+    found: list[tuple[str, int, int, int]] = []
+    with path.open("wb") as file:
+        for batch in batches:
+            columns = batch.to_pydict()
+            for file_key, position, content in zip(
+                columns["file"], columns["position"], columns["record"], strict=True
+            ):
+                found.append((file_key, position, file.tell(), len(content)))
+                file.write(content)
+    return [Ref(str(path), offset, length) for _, _, offset, length in sorted(found)]
+
+
+def _aside(records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
+    return _in_batches(map(_aside_row, records), aside_schema())
+
+
+def _aside_row(ordered: tuple[str, Record]) -> tuple[dict[str, Any], int]:
+    file, record = ordered
+    content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
+    site = site_key(record).encode("utf-8", "backslashreplace").decode()
+    told = {"site": site, "file": file, "position": record.origin.position, "record": content}
+    return told, len(content)
+
+
+def _units(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+    for batch in batches:
+        for content in batch.column("unit").to_pylist():
+            yield pickle.loads(content)  # the driver's own
+
+
+def _row_records(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[Record]:
+    for batch in batches:
+        for fields in batch.to_pylist():
+            origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0), "row")
+            yield field_record(fields, origin, cleaning.read, 0)
+
+
+def _cleaned(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
+    marked = ((Mark(0, record.origin.position), record) for record in records)
+    with _guarded(cleaning) as guard:
+        for task, outcomes in guard.map(in_tasks(marked)):
+            for (_, record), outcome in zip(task.told, outcomes, strict=True):
+                yield record, outcome
+
+
+# Children, which stay from task to task.
+
+_guards: dict[tuple[str, Any], Guard] = {}
+
+
+@contextmanager
+def _guarded(cleaning: Cleaning) -> Iterator[Guard]:
+    """The child that cleans."""
+    with _kept("clean", cleaning, cleaning.work, cleaning.limits) as guard:
+        yield guard
+
+
+@contextmanager
+def _reader(cleaning: Cleaning) -> Iterator[Guard]:
+    """The child that reads: without a model, and never replaced in the middle of a file unless it dies."""
+    limits = replace(cleaning.limits, memory=4 * cleaning.limits.memory, recycle=0)
+    with _kept("read", limits, lambda: Work(_no_model), limits) as guard:
+        yield guard
+
+
+@contextmanager
+def _kept(purpose: str, key: Any, work: Callable[[], Work], limits: Limits) -> Iterator[Guard]:
+    """Take the child for this purpose, or start it; what was broken off in the middle is not used again."""
+    guard = _guards.pop((purpose, key), None)
+    if guard is None:
+        for other in [known for known in _guards if known[0] == purpose]:
+            _guards.pop(other).stop()  # of another job, which is over
+        guard = Guard(work(), replace(limits, jobs=1))
+    try:
+        yield guard
+    except BaseException:
+        guard.stop()
+        raise
+    _guards[purpose, key] = guard
+
+
+def _no_model() -> Cleaner:
+    return cast(Cleaner, None)
+
+
+# Reading, in a child.
+
+
+def _read(cleaning: Cleaning, unit: Unit) -> Iterator[Record]:
+    """Read a unit's records in a child, a few ahead; where reading ends the child, the record at fault is said."""
+    with _reader(cleaning) as guard:
+        count, after = BATCH_PAGES, None
+        task = _reading(guard, cleaning, unit, after, count)
+        while True:
+            found = guard.result(task)
+            if isinstance(found, Problem):
+                if count == 1:
+                    where = Origin(unit.path, unit.start if after is None else after, "record after")
+                    yield broken_record(where, found.kind, f"reading ended here: {found.words}", 0)
+                    return
+                count = 1  # so that all before the one at fault are had
+                task = _reading(guard, cleaning, unit, after, count)
+                continue
+            if not found:
+                return
+            after = found[-1].origin.position
+            task = _reading(guard, cleaning, unit, after, count)
+            yield from found
+
+
+def _reading(guard: Guard, cleaning: Cleaning, unit: Unit, after: int | None, count: int) -> Task[int]:
+    task = Task(read_some, [count], (unit, cleaning.read, after), allowance=_READ_PATIENCE)
+    guard.submit(task)
+    return task
+
+
+class _Open:
+    """The file that this child is reading."""
+
+    at: tuple[Unit, int | None] | None = None
+    records: Iterator[Record] = iter(())
+
+
+def read_some(unit: Unit, options: ReadOptions, after: int | None, counts: Sequence[int]) -> list[Record]:
+    """Read the next records of a unit, behind one that is known; none are left where none come."""
+    if _Open.at != (unit, after):
+        _Open.records = _unit_records(unit, options, after)
+    found: list[Record] = []
+    size = 0
+    for record in _Open.records:
+        found.append(record)
+        size += len(record.payload)
+        if len(found) >= counts[0] or size >= BATCH_BYTES:
+            break
+    _Open.at = (unit, found[-1].origin.position if found else after)
+    return found
+
+
+def _unit_records(unit: Unit, options: ReadOptions, after: int | None) -> Iterator[Record]:
+    with suppress(OSError):  # it is said of the file that it cannot be read
+        os.chdir(unit.base or ".")
+    file = InputFile(Path(unit.path), Path(unit.place), unit.name)
+    for record in read_file(file, options, unit.start if after is None else after):
+        if unit.end is not None and record.origin.position >= unit.end:
+            return
+        if after is None or record.origin.position > after:
+            yield record
