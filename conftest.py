@@ -1,5 +1,5 @@
-"""What pytest leaves alone: modules of extras that are not installed."""
+"""What pytest leaves alone: modules that need an extra which is not installed."""
 
 import importlib.util
 
-collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark.py"]
+collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark.py", "tests/spark_cluster.py"]

@@ -82,10 +82,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--labelled",
-        nargs="+",
+        action="append",
         default=[],
         metavar="FILE.anno",
-        help="annotated pages of the site, to tune a method by",
+        help="an annotated page of the site, to tune a method by; may be repeated",
     )
     parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
     parser.add_argument(
@@ -319,12 +319,14 @@ def _choice(arguments: argparse.Namespace) -> Choice:
 def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[Record]) -> Cleaner:
     """Let the method see the pages of the site, where it learns from them."""
     labelled = [Path(name) for name in arguments.labelled]
+    if labelled and not cleaner.labeller.tunes:
+        raise ConfigError(
+            f"--labelled {labelled[0]}: only a method that chooses a threshold at a site has a use for it"
+        )
     if arguments.site and is_tree(Path(arguments.site)):
         return use_tree(cleaner, Path(arguments.site), labelled)
     single = arguments.method is None and len(records) < 2  # a model for sites cleans a page by itself too
     if not arguments.site and (single or not cleaner.labeller.wants_site):
-        if labelled:
-            raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site has a use for it")
         return cleaner
     pages = list(find_records([arguments.site])) if arguments.site else records
     if arguments.site and not any(page.file is None or page.file.exists() for page in pages):

@@ -41,6 +41,8 @@ class Labeller(ABC):
     """Gives every block of a page a label. What `__init__` takes are its parameters."""
 
     learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
+    tunes: ClassVar[bool] = False
+    """Whether labels of a few pages of a site make it better there."""
 
     @property
     def wants_site(self) -> bool:

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple, Self
 
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.labellers.tuning import Example
+from victorpy.labellers.tuning import Example, add_pages
 from victorpy.sites.checks import check_range
 from victorpy.sites.content import Content, words
 from victorpy.sites.mapping import leaves_of_blocks
@@ -46,6 +46,8 @@ class Sentence(NamedTuple):
 class SentenceEntropy(SiteLabeller):
     """Drops blocks whose sentences the pages of a site repeat at the same place."""
 
+    tunes = True
+
     def __init__(self, T: float = 0.9, stop_share: float = 0.2, styles: str = "modern", sample: int = SAMPLE) -> None:  # noqa: N803
         self.T = T
         self.stop_share = stop_share
@@ -61,11 +63,7 @@ class SentenceEntropy(SiteLabeller):
         check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
-        examples = []
-        for document, known in first_pages(documents, labels, self.sample):
-            tree.add(document)
-            if known is not None:
-                examples.append((document, known))
+        examples = add_pages(tree, documents, labels, self.sample)
         if not tree.page_count:
             raise VictorError("sentence-entropy learns from the pages of a site: there are none")
         self.tree_ = tree

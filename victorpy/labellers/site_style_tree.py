@@ -12,9 +12,9 @@ from typing import Any, Self
 
 from victorpy.document import Document, Labelling
 from victorpy.errors import VictorError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.labellers.tuning import Example, Trial, best_threshold
+from victorpy.labellers.tuning import Example, Trial, add_pages, best_threshold
 from victorpy.sites.checks import check_range
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
@@ -28,6 +28,8 @@ SAMPLE = 500
 @LABELLERS.register("sst")
 class SiteStyleTree(SiteLabeller):
     """Drops what is no more important in its site's style tree than a threshold."""
+
+    tunes = True
 
     def __init__(
         self,
@@ -57,12 +59,7 @@ class SiteStyleTree(SiteLabeller):
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         tree = StyleTree(self.styles, self.virtual_leaves)
-        examples = []
-        for document, known in first_pages(documents, labels, self.sample):
-            tree.add(document)
-            if known is not None:
-                examples.append((document, known))
-        return self.with_tree(tree, examples)
+        return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
     def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
         """Take a tree that was built before, and choose the threshold by examples, if there are any."""

@@ -1,17 +1,29 @@
-"""A threshold chosen from pages whose labels are known."""
+"""Pages whose labels are known, among those of a site, and a threshold chosen by them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from victorpy.document import Document, Label
+from victorpy.labellers.base import Labels, first_pages
+from victorpy.sites.style_tree import StyleTree
 
 Example = tuple[Document, Sequence[str]]
 """A page and the labels of its blocks."""
 
 THRESHOLDS = tuple(step / 50 for step in range(51))
+
+
+def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sample: int) -> list[Example]:
+    """Add the first pages of a site to its tree, one at a time; those whose labels are known are the examples."""
+    examples = []
+    for document, known in first_pages(documents, labels, sample):
+        tree.add(document)
+        if known is not None:
+            examples.append((document, known))
+    return examples
 
 
 class Trial:
