@@ -16,6 +16,7 @@ LAYERS = [
     {"registry", "config", "variables", "textformat", "resources", "unicode", "groups"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
+        *("docview",),
         *("labellers", "markup", "anno", "outputs"),
     },
     {"cleaner", "model", "methods", "peers"},

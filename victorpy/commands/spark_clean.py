@@ -23,8 +23,8 @@ from victorpy.batch.guard import Limits
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import write_summary
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.sources.base import MOST_BYTES, missing
-from victorpy.errors import ConfigError
+from victorpy.batch.sources.base import MOST_BYTES
+from victorpy.errors import ConfigError, missing
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import OUTPUTS

@@ -10,7 +10,7 @@ from typing import IO, Any
 from victorpy.batch.outcome import Outcome, row
 from victorpy.batch.records import Record
 from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
-from victorpy.batch.sources.base import missing
+from victorpy.errors import missing
 
 # The main process compresses, and all workers wait for it: gzip's usual 6 would take more than twice the
 # time for files that are a twentieth smaller.

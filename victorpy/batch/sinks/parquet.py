@@ -8,8 +8,8 @@ from typing import Any
 from victorpy.batch.outcome import Outcome, row
 from victorpy.batch.records import Record
 from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
-from victorpy.batch.sources.base import missing
 from victorpy.document import Label
+from victorpy.errors import missing
 
 GROUP_ROWS = 500
 _NUMBERS = ("probability", "confidence")
