@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lxml import etree
-
 from victorpy.docview.metadata.names import clean_names
 from victorpy.docview.metadata.page import Candidate, Page, is_around, text_of
 
@@ -14,11 +12,7 @@ _META_NAMES = (
     *("author", "article:author", "citation_author", "dc.creator", "dcterms.creator", "dc.creator.author"),
     *("parsely-author", "sailthru.author", "byl", "article:author_name", "og:article:author", "authors", "creator", "cxenseparse:author"),
 )
-_LOWER = "translate(@class,'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
-_MARKED = etree.XPath(
-    f"//*[@rel='author' or contains(@itemprop,'author') or contains({_LOWER},'author') or contains({_LOWER},'byline') "
-    f"or contains({_LOWER},'username') or contains({_LOWER},'writer') or contains(@data-testid,'author')]"
-)
+_MARKS = re.compile("author|byline|username|writer")
 _BY = re.compile(r"^\s*(?:written |posted |published |words |text |story )?by:?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
 _LONGEST_BYLINE = 150
 _FAR = 60  # elements behind the headline
@@ -43,7 +37,7 @@ def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
         yield thing.texts("author") or thing.texts("creator"), thing.source
     for name in _META_NAMES:
         yield page.meta_tags.get(name, []), f"meta {name}"
-    marked = [element for element in _MARKED(page.root) if not is_around(element)]
+    marked = [element for element, said in page.marked if _MARKS.search(said) and not is_around(element)]
     yield from (([text_of(element)], "rel author") for element in marked if element.get("rel") == "author")
     yield from (([text_of(element)], "itemprop") for element in marked if "author" in (element.get("itemprop") or ""))
     for element in marked:

@@ -21,7 +21,7 @@ _META_NAMES = (
     *("article:published_time", "article:published", "og:article:published_time", "og:published_time", "datepublished"),
     *("date.issued", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
     *("citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date", "sailthru.date"),
-    *("publish-date", "publish_date", "publishdate", "publication_date", "published_time", "published", "pubdate"),
+    *("published-date", "publish-date", "publish_date", "publishdate", "publication_date", "published_time", "published", "pubdate"),
     *("article.published", "cxenseparse:recs:publishtime", "bt:pubdate", "pub_date", "date", "created", "datecreated"),
 )
 _ISO = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]?(?P<m>0\d|1[0-2])[-/.]?(?P<d>[0-2]\d|3[01])(?!\d)")
@@ -33,13 +33,11 @@ _VISIBLE = re.compile(
     r"(?:19|20)\d\d\s*[-/.年년]\s*\d{1,2}\s*[-/.月월]\s*\d{1,2}[日일]?|"
     r"\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)(?![\w/])"
 )
-_LOWER = "translate(@class,'ABCDEFGHIJKLMNOPQRSTUVWXYZ','abcdefghijklmnopqrstuvwxyz')"
-_MARKED = etree.XPath(
-    f"//*[contains({_LOWER},'date') or contains({_LOWER},'publish') or contains({_LOWER},'posted') or "
-    f"contains({_LOWER},'byline') or contains({_LOWER},'time') or contains({_LOWER},'meta')]"
-)
+_MARKS = re.compile("date|publish|posted|byline|time|meta")
 _UPDATED = re.compile(r"updat|modif|revis|edited|changed|aktualis|mise à jour|actualiz|aggiorn", re.IGNORECASE)
+_OF_OTHERS = re.compile(r"joined|registered|member since|since|expires|valid|deadline|until|release|©|copyright", re.IGNORECASE)
 _LONGEST = 150
+_LABEL = 30  # characters before a date that may say what it is
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
@@ -76,36 +74,53 @@ def _day(found: re.Match[str]) -> date | None:
 
 
 def _candidates(page: Page) -> Iterator[Candidate]:
-    """From trustworthy to less."""
+    """From trustworthy to less.
+
+    What is made for machines comes from the system that published the page. Next to the headline stands the day, but
+    it may be that of the last change; what is said to be such comes last. An address gives the day it was made on.
+    Dates elsewhere on the page are as a rule those of other pages.
+    """
     for thing in page.written:
         for name in ("datePublished", "dateCreated", "uploadDate"):
             yield from (Candidate(text, thing.source) for text in thing.texts(name))
     yield from page.meta(_META_NAMES)
-    for thing in page.things:
-        if thing.is_a("webpage", "videoobject", "qapage", "profilepage"):
-            yield from (Candidate(text, f"{thing.source} page") for text in thing.texts("datePublished"))
-    yield from _time_elements(page)
-    yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
-    yield from _marked_texts(page)
+    if not _is_dated_by_others(page):
+        near = list(_near_headline(page))
+        yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
+        yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
+        yield from _time_elements(page)
+        yield from _marked_texts(page)
+        yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
+    for thing in page.written:
+        yield from (Candidate(text, f"{thing.source}, updated") for text in thing.texts("dateModified"))
+
+
+def _is_dated_by_others(page: Page) -> bool:
+    """Whether the dates to be seen are not the page's: those of a shop's goods, of the articles on a home page."""
+    kinds = page.meta_tags.get("og:type", [])
+    return page.is_home or any(thing.is_a("product") for thing in page.things) or any("product" in kind for kind in kinds)
+
+
+def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
+    """Dates near the headline, and whether they are those of a change."""
+    for line in page.lines:
+        if _ISO.search(line.text) or _VISIBLE.search(line.text):
+            said = f"{line.before[-_LABEL:]} {line.text}"
+            if not _OF_OTHERS.search(said):
+                yield line.text, bool(_UPDATED.search(said))
 
 
 def _time_elements(page: Page) -> Iterator[Candidate]:
+    """The only time on the page, or the first one outside of what is around its text."""
     found = [element for element in page.root.iter("time") if not is_around(element)]
-    found.sort(key=_is_update)
     for element in found[:1]:
         yield Candidate(element.get("datetime") or text_of(element), "time")
-        yield Candidate(text_of(element), "time")
-
-
-def _is_update(element: etree._Element) -> bool:
-    around = " ".join(filter(None, (element.get("class"), element.get("itemprop"), text_of(element)[:50])))
-    return bool(_UPDATED.search(around))
 
 
 def _marked_texts(page: Page) -> Iterator[Candidate]:
-    for element in _MARKED(page.root):
-        text = text_of(element)
-        if len(text) <= _LONGEST and not is_around(element):
+    for element, said in page.marked:
+        text = text_of(element) if _MARKS.search(said) else ""
+        if 0 < len(text) <= _LONGEST and not is_around(element):
             yield Candidate(text, "text")
 
 

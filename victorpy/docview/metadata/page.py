@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from lxml import etree
 
+from victorpy.docview.metadata.near import Line, lines_near
 from victorpy.docview.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
 from victorpy.parse import Tree
 
@@ -19,7 +22,9 @@ _AROUND = re.compile(
     r"testimonial|review|card|carousel|slider)",
     re.IGNORECASE,
 )
+_MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
+_MOST_HEADINGS = 60
 _NO_TEXT = frozenset(["script", "style", "noscript", "svg", "template", "button"])
 
 
@@ -68,6 +73,41 @@ class Page:
         found = [(element, text_of(element)) for element in self.root.iter("h1")]
         return [(element, text) for element, text in found if text]
 
+    @cached_property
+    def headline(self) -> etree._Element | None:
+        """The heading that bears the title, the most of it, else the first h1."""
+        whole = words(self.title_tag)
+        best, length = None, 0
+        for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
+            own = words(text_of(element))
+            if len(own) > length and _is_part(own, whole):
+                best, length = element, len(own)
+        return best if best is not None or not self.headings else self.headings[0][0]
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The texts near the headline, those behind it first, each nearer than the next."""
+        return list(lines_near(self.headline)) if self.headline is not None else []
+
+    @cached_property
+    def is_home(self) -> bool:
+        """Whether this is where a site begins: what has an author and a date there are other pages."""
+        try:
+            return bool(self.url) and urlsplit(self.url).path in {"", "/"}
+        except ValueError:
+            return False
+
+    @cached_property
+    def marked(self) -> list[tuple[etree._Element, str]]:
+        """Elements whose attributes speak of authors or dates, with what these say, in lower case."""
+        found = []
+        for element in self.root.iter("*"):
+            get = element.get
+            said = f"{get('class') or ''} {get('rel') or ''} {get('itemprop') or ''} {get('data-testid') or ''}".lower()
+            if len(said) > 3 and _MARKS.search(said):
+                found.append((element, said))
+        return found
+
     def meta(self, names: Iterable[str]) -> list[Candidate]:
         """What meta tags of these names say, in the order of the names."""
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
@@ -89,6 +129,11 @@ def _collect(element: etree._Element, pieces: list[str], depth: int = 0) -> None
         if child.tag in _SPACED:
             pieces.append(" ")
         pieces.append(child.tail or "")
+
+
+def _is_part(own: list[str], whole: list[str]) -> bool:
+    """Whether words stand in a row among others."""
+    return any(whole[at : at + len(own)] == own for at in range(len(whole) - len(own) + 1))
 
 
 _SPACED = frozenset(["br", "div", "li", "p", "td", "ul", "h1", "h2", "h3", "time"])

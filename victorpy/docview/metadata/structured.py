@@ -194,8 +194,12 @@ def _nodes(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     elif isinstance(value, dict):
         if "@type" in value:
             yield value
+        if value.get("@type") == "FAQPage":  # its questions are nobody's article
+            return
         for name in _TOWARDS_TOPIC:
             yield from _nodes(value.get(name), depth + 1)
+        posts = _as_list(value.get("blogPost"))
+        yield from _nodes(posts if len(posts) == 1 else None, depth + 1)
 
 
 def _as_list(value: Any) -> list[Any]:
