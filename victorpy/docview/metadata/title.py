@@ -29,9 +29,8 @@ _FILE_NAME = re.compile(r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:mic
 _META_NAMES = ("og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title", "title")
 
 
-def find_title(page: Page) -> Candidate | None:
+def find_title(page: Page, site: Site) -> Candidate | None:
     """The title, or none where the page has none that says anything."""
-    site = Site(page)
     return next((Candidate(value, source) for value, source in _candidates(page, site) if not is_generated(value)), None)
 
 
