@@ -69,6 +69,11 @@ class Page:
         return sorted(found, key=lambda thing: not _is_about(thing, own))
 
     @cached_property
+    def is_article(self) -> bool:
+        """Whether the page says that somebody wrote it."""
+        return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
+
+    @cached_property
     def headings(self) -> list[tuple[etree._Element, str]]:
         """The page's h1 and their texts."""
         found = [(element, text_of(element)) for element in self.root.iter("h1")]

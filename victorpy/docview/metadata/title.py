@@ -26,6 +26,9 @@ _GENERATED = re.compile(
     re.IGNORECASE,
 )
 _FILE_NAME = re.compile(r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I)
+_BAR = re.compile(r"\s*[|｜│¦]+\s*")
+_SAME_MATTER = 1 / 3
+"""A heading that shares so many of its words with the title says the same in other words."""
 _META_NAMES = ("og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title", "title")
 
 
@@ -47,6 +50,7 @@ def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
     """From trustworthy to less; see the module."""
     title = page.title_tag
     yield from _agreed(page, title, site)
+    yield from _in_other_words(page, title, site)
     if not is_generated(title):
         yield Candidate(without_site(title, site, _others(page)), "title")
     for value, source in _others(page):
@@ -74,21 +78,34 @@ def _agreed(page: Page, title: str, site: Site) -> Iterator[Candidate]:
     yield from sorted(found, key=lambda candidate: -len(candidate.value))
 
 
+def _in_other_words(page: Page, title: str, site: Site) -> Iterator[Candidate]:
+    """The first heading, if it speaks of the same or stands over something written: what people see is the title.
+
+    Elsewhere a heading may be a slogan.
+    """
+    whole = set(words(title))
+    for text in [text for _, text in page.headings if not site.is_name(text)][:1]:
+        own = words(text)
+        shared = sum(word in whole for word in own) / len(own) if own else 0
+        if shared >= _SAME_MATTER or (len(own) > 2 and page.is_article):
+            yield Candidate(text, "h1")
+
+
 def without_site(title: str, site: Site, others: list[Candidate] | None = None) -> str:
     """Cut the site's name from a title's end or beginning.
 
-    What OpenGraph or JSON-LD gives as title is taken as the sign where to cut, if it is how the title begins. Else the
-    parts that name the site go.
+    Where OpenGraph's title or JSON-LD's ends, there the title may be cut: what follows are sections. Else the parts
+    that name the site go, and what stands behind a bar, which is said for search engines.
     """
+    heads = [words(title[: cut.start()]) for cut in SEPARATOR.finditer(title)]
     for value, _ in others or ():
-        own, whole = words(value), words(title)
-        if own and len(own) < len(whole) and whole[: len(own)] == own and site.is_name(" ".join(whole[len(own) :])):
-            return value
-    while True:
-        shorter = _cut_once(title, site)
-        if shorter == title:
-            return title
+        if words(value) in heads:
+            title = value
+            break
+    while (shorter := _cut_once(title, site)) != title:
         title = shorter
+    first = _BAR.split(title)[0]
+    return first if len(words(first)) > 1 else title
 
 
 def _cut_once(title: str, site: Site) -> str:
