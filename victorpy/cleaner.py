@@ -114,8 +114,8 @@ class Cleaner:
     ) -> str:
         """Clean a page and write it in a format."""
         output = OUTPUTS.get(format)
-        wanted = {"features": output.wants_features, "metadata": output.wants_metadata}
-        return output.render(self.document(page, url, content_type, **wanted))
+        cleaned = self.document(page, url, content_type, features=output.wants_features, metadata=output.wants_metadata)
+        return output.render(cleaned)
 
 
 @cache

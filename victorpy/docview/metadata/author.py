@@ -12,15 +12,18 @@ from victorpy.docview.metadata.near import LONGEST
 from victorpy.docview.metadata.page import Candidate, Page, is_around, pieces_of
 from victorpy.docview.metadata.sites import Site
 
-_META_NAMES = (
-    *("author", "article:author", "citation_author", "dc.creator", "dcterms.creator", "dc.creator.author"),
-    *("parsely-author", "sailthru.author", "byl", "article:author_name", "og:article:author", "authors", "creator"),
-    *("cxenseparse:author",),
+_META_NAMES = tuple(
+    """
+    author article:author citation_author dc.creator dcterms.creator dc.creator.author parsely-author sailthru.author
+    byl article:author_name og:article:author authors cxenseparse:author
+    """.split()
 )
 _MARKED = re.compile("author|byline|username|writer")
 _HANDLES = re.compile("username|nickname|author")
 _COMMENT = re.compile(r"comment|related|recommend|footer|sidebar", re.IGNORECASE)
-_PROFILE = re.compile(r"/(?:authors?|contributors?|people|team|profiles?|users?|staff|by|writers?|autor)/", re.IGNORECASE)
+_PROFILE = re.compile(
+    r"/(?:authors?|contributors?|people|team|profiles?|users?|staff|by|writers?|autor)/", re.IGNORECASE
+)
 
 Found = tuple[list[str], str]
 """Names, and where they were found."""
@@ -45,7 +48,8 @@ def _candidates(page: Page) -> Iterator[Found]:
     and what stands behind "By" near the headline is a guess.
     """
     for thing in page.written:
-        yield clean_names(thing.texts("author") or thing.texts("creator")), thing.source
+        names = clean_names(thing.texts("author") or thing.texts("creator"))
+        yield names[:1] if thing.is_a("discussionforumposting", "question") else names, thing.source
     for name in _META_NAMES:
         yield clean_names(page.meta_tags.get(name, [])), f"meta {name}"
     yield clean_names(_twitter_label(page)), "meta twitter:label"

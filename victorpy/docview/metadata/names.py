@@ -31,7 +31,7 @@ _ROLE = re.compile(
     r"\b(?:editors?|writer|reporter|correspondent|staff|contributors?|contributing|manager|director|ceo|cto|founder|"
     r"co-founder|president|columnist|journalist|critic|analyst|specialist|experts?|senior|chief|head|lead|producer|"
     r"professor|freelance|authors?|members?|updated|published|posted|last|min|mins|minutes?|read|views?|comments?|"
-    r"follow|about|share|sign|log|view|subscribe|more|all|bio|profile|educators?|consultant|dealer|topic|owner|"
+    r"follow|about|blog|share|sign|log|view|subscribe|more|all|bio|profile|educators?|consultant|dealer|topic|owner|"
     r"redakteur|redaktion|rédacteur|rédactrice|redactor|ago|today|yesterday)\b",
     re.IGNORECASE,
 )
@@ -52,7 +52,7 @@ def clean_names(texts: Iterable[str]) -> list[str]:
     >>> clean_names(["Center for Drug Evaluation and Research"]), clean_names(["admin"]), clean_names(["Doe, Jane"])
     (['Center for Drug Evaluation and Research'], [], ['Jane Doe'])
     """
-    return _once(name for text in texts for part in _parts(text) if (name := _tidied(part)))
+    return _once(name for text in texts for part in _without_titles(_parts(text)) if (name := _tidied(part)))
 
 
 def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
@@ -67,7 +67,8 @@ def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
     for piece in pieces:
         if _BY_ANOTHER.search(piece):
             break
-        names = [name for part in _parts(piece) if (name := _tidied(part)) and _reads_like_name(name, handles)]
+        alone = handles and not found
+        names = [name for part in _parts(piece) if (name := _tidied(part)) and _reads_like_name(name, alone)]
         if found and not names and any(char.isalnum() for char in piece) and not _AND.fullmatch(f" {piece} "):
             break
         found.extend(names)
@@ -109,6 +110,11 @@ def _commas(text: str) -> list[str]:
     if len(parts) == 2 and all(re.fullmatch(r"[^\W\d_][\w'’.-]*(?: \w\.?)?", part) for part in parts):
         return parts[:1] if _is_title(parts[1]) else [f"{parts[1]} {parts[0]}"]
     return [part for number, part in enumerate(parts) if number == 0 or (" " in part and not _is_title(part))]
+
+
+def _without_titles(parts: list[str]) -> list[str]:
+    """A name and those behind it, without what people are."""
+    return [part for number, part in enumerate(parts) if number == 0 or not _is_title(part)]
 
 
 def _is_title(text: str) -> bool:

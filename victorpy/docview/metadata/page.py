@@ -76,7 +76,7 @@ class Page:
     @cached_property
     def headings(self) -> list[tuple[etree._Element, str]]:
         """The page's h1 and their texts."""
-        found = [(element, text_of(element)) for element in self.root.iter("h1")]
+        found = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
         return [(element, text) for element, text in found if text]
 
     @cached_property
