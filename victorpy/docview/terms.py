@@ -35,10 +35,11 @@ def terms(text: str, language: str = "") -> list[str]:
 def words(text: str) -> list[str]:
     """The words and numbers of a text in lower case.
 
-    >>> words("It's 3.5 °C, हिन्दी में!")
+    >>> words("It’s 3.5 °C, हिन्दी में!")
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
-    return [piece for piece in _pieces("WordBreaker", text.lower()) if piece[0].isalnum()]
+    plain = text.lower().replace("’", "'")  # as lists of stop words have it
+    return [piece for piece in _pieces("WordBreaker", plain) if piece[0].isalnum()]
 
 
 def sentences(text: str, language: str = "") -> list[str]:
