@@ -67,6 +67,7 @@ def clean_record(
             content_type or record.content_type or None,
             source=record.name,
             features=output.wants_features,
+            metadata=output.wants_metadata,
         )
         return _described(cleaned, output.render(cleaned), digest, size)
     except Exception as error:  # a bug of ours must not cost the other pages

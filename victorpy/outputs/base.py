@@ -24,6 +24,8 @@ class Output:
     """Whether it shows the features of blocks."""
     joins: bool = False
     """Whether many pages may stand one after the other in a file of it."""
+    wants_metadata: bool = False
+    """Whether it shows what a page says of itself."""
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
@@ -31,12 +33,14 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
 Renderer = Callable[[CleanPage], str]
 
 
-def output(name: str, suffix: str, wants_features: bool = False, joins: bool = False) -> Callable[[Renderer], Renderer]:
+def output(
+    name: str, suffix: str, wants_features: bool = False, joins: bool = False, wants_metadata: bool = False
+) -> Callable[[Renderer], Renderer]:
     """Register a function as an output format; the first line of its docstring describes it to users."""
 
     def register(function: Renderer) -> Renderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
-        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins))
+        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins, wants_metadata))
         return function
 
     return register
