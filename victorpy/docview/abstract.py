@@ -13,9 +13,10 @@ from itertools import chain
 from math import ceil
 
 from victorpy.docview.keywords import keywords
-from victorpy.docview.tag_tree import TagTree
+from victorpy.docview.tag_tree import Node, TagTree
 from victorpy.docview.terms import sentences, words
 from victorpy.docview.weights import Vector
+from victorpy.unicode import CLOSING, ENDS
 
 SHARE = 0.35
 _LEAST_WORDS = 3  # of a sentence: less is a heading or a date
@@ -24,7 +25,7 @@ _LEAST_WORDS = 3  # of a sentence: less is a heading or a date
 def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: int, language: str = "") -> list[str]:
     """At most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords."""
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
-    paragraphs = [_sentences(part, language) for part in paragraph_texts(tree)]
+    paragraphs = _complete([_sentences(part, language) for part in paragraph_texts(tree)])
     total = sum(map(len, paragraphs))
     counts = share_out(min(most_sentences, ceil(SHARE * total)), [_size(each) for each in paragraphs])
     chosen = (heaviest(each, count, weights) for each, count in zip(paragraphs, counts, strict=True))
@@ -52,9 +53,14 @@ def paragraph_texts(tree: TagTree) -> list[list[str]]:
     if root < 0:
         return []
     node = tree.nodes[root]
-    parts = [[tree.text(node)]] if node.texts else []
-    parts += [[tree.text(inner) for inner in tree.inside(son) if inner.texts] for son in node.children]
-    return [part for part in parts if part]
+    parts = [[node], *(list(tree.inside(son)) for son in node.children)]
+    texts = [[tree.text(inner) for inner in part if inner.texts and not _is_code(tree, inner)] for part in parts]
+    return [part for part in texts if part]
+
+
+def _is_code(tree: TagTree, node: Node) -> bool:
+    """Whether a block is a ``<pre>``: a listing has no sentences."""
+    return tree.page.elements.tag[node.element] == "pre"
 
 
 def share_out(count: int, sizes: Sequence[int]) -> list[int]:
@@ -84,6 +90,16 @@ def _sentences(texts: Sequence[str], language: str) -> list[list[str]]:
     """Every sentence of some texts, followed by its words."""
     found = ([each, *words(each)] for text in texts for each in sentences(text, language))
     return [sentence for sentence in found if len(sentence) > _LEAST_WORDS]
+
+
+def _complete(paragraphs: list[list[list[str]]]) -> list[list[list[str]]]:
+    """Leave out what ends as no sentence does, headings and rows of tables; where nothing does, as in Thai, nothing."""
+    complete = [[each for each in paragraph if _ends(each[0])] for paragraph in paragraphs]
+    return complete if any(complete) else paragraphs
+
+
+def _ends(sentence: str) -> bool:
+    return sentence.rstrip(CLOSING)[-1:] in ENDS
 
 
 def _size(paragraph: Sequence[Sequence[str]]) -> int:

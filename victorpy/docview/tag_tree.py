@@ -90,9 +90,9 @@ class Node:
 class TagTree:
     """The containers of a page, from the outermost on in document order."""
 
-    def __init__(self, document: Document, kept: Sequence[bool] | None = None) -> None:
-        """Build the tree; where blocks to keep are told, from what lies in them alone."""
-        self.page = PageTree(document)
+    def __init__(self, page: Document | PageTree, kept: Sequence[bool] | None = None) -> None:
+        """Build the tree; where blocks to keep are told, from the texts in them alone."""
+        self.page = page if isinstance(page, PageTree) else PageTree(page)
         self.kept = kept
         self.nodes: list[Node] = []
         self.node_of: list[int] = []

@@ -43,7 +43,8 @@ def normalised(weights: Mapping[str, float]) -> Vector:
 
 def similarity(one: Vector, other: Vector) -> float:
     """The cosine of the angle between two vectors of length 1 (formula 3)."""
-    return sum(weight * other.get(term, 0.0) for term, weight in one.items())
+    short, long = sorted((one, other), key=len)
+    return sum(weight * long.get(term, 0.0) for term, weight in short.items())
 
 
 def block_weights(tree: TagTree, spread: float = SPREAD, thresholds: Thresholds | None = None) -> list[float]:
