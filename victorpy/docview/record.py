@@ -40,6 +40,8 @@ class Parameters:
     """β: how similar to the content the text of a block of links has to be."""
     spread: float = SPREAD
     """How much of a block's force goes to the blocks around it."""
+    categories: str = ""
+    """The directory of a model that tells categories; without one records have none."""
 
     def __post_init__(self) -> None:
         check_count("docview", 0, keywords=self.keywords, sentences=self.sentences, theta=self.theta)
