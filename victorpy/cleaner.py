@@ -14,7 +14,7 @@ from victorpy.document import CleanPage, Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model import DEFAULT, load_model
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import find_output
 from victorpy.parse import Tree, parse_whole, prune
 from victorpy.split import split
 from victorpy.variables import FAVORS
@@ -113,9 +113,9 @@ class Cleaner:
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
     ) -> str:
         """Clean a page and write it in a format."""
-        output = OUTPUTS.get(format)
+        output = find_output(format)
         cleaned = self.document(page, url, content_type, features=output.wants_features, metadata=output.wants_metadata)
-        return output.render(cleaned)
+        return output.alone(cleaned)
 
 
 @cache

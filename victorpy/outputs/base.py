@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from victorpy.document import Block, CleanPage, Label
+from victorpy.errors import ConfigError
 from victorpy.registry import Registry
+from victorpy.settings import split_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,33 @@ class Output:
     """Whether many pages may stand one after the other in a file of it."""
     wants_metadata: bool = False
     """Whether it shows what a page says of itself."""
+    header: str = ""
+    """What stands once above all pages of a file."""
+    columns: tuple[str, ...] = ()
+    """What tables of pages have besides the text ..."""
+    tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
+    """... and how that is found together with the text."""
+    configure: Callable[[Sequence[str]], Output] | None = None
+    """The same format with parameters, each as ``NAME=VALUE``; None for one that has none."""
+
+    def alone(self, page: CleanPage) -> str:
+        """Write a file of one page."""
+        return self.header + self.render(page)
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
+
+
+def find_output(format: str) -> Output:
+    """Find a format by its name, which may have parameters behind it: ``docview(keywords=5)``."""
+    name, settings = split_name(format)
+    found = OUTPUTS.get(name)
+    if not settings:
+        return found
+    if found.configure is None:
+        raise ConfigError(f"the format {name!r} has no parameters to set: {' '.join(settings)}")
+    return found.configure(settings)
+
 
 Renderer = Callable[[CleanPage], str]
 
