@@ -87,7 +87,9 @@ def read_gold(directory: Path, half: str) -> list[GoldFacts]:
             values = {"title": gold["title"], "author": gold["author"], "date": gold["publish_date"]}
             text = decode((directory / "html" / f"{truth.stem}.html").read_bytes()).text
             pages.append(
-                GoldFacts(truth.stem, text, record["url"], {key: value or "" for key, value in values.items()})
+                GoldFacts(
+                    truth.stem, text, record.get("url") or "", {key: value or "" for key, value in values.items()}
+                )
             )
     return pages
 

@@ -1,0 +1,25 @@
+"""Categories: which of the user's own topics a page is of (section 7.1 of the paper)."""
+
+from victorpy.docview.categories.classifiers import CLASSIFIERS
+from victorpy.docview.categories.model import (
+    CategoryModel,
+    Settings,
+    bag_of,
+    load_categories,
+    save_categories,
+    train_categories,
+)
+from victorpy.docview.categories.validation import CategoryScore, cross_validate, score
+
+__all__ = [
+    "CLASSIFIERS",
+    "CategoryModel",
+    "CategoryScore",
+    "Settings",
+    "bag_of",
+    "cross_validate",
+    "load_categories",
+    "save_categories",
+    "score",
+    "train_categories",
+]
