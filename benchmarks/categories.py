@@ -5,7 +5,9 @@
 A page's vertical (auto, book, camera, job) is its category. Folds keep the pages of a site together, of all its
 verticals: a model is tested on sites whose templates it has not seen. `--train-sites N` learns from the pages of N
 sites a vertical only, drawn by chance `--runs` times, and tests on the pages of all others: the fewer sites a model
-has seen, the more of what it learns is their templates. Terms are selected by χ² in each fold anew.
+has seen, the more of what it learns is their templates. "Crossed" is for sites that have pages of two verticals: one
+vertical is learned from the one site, the other from the other, and the rest of both is tested. There a template
+leads to the wrong category. Terms are selected by χ² in each training set anew.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import random
 import sys
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -76,6 +79,23 @@ def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -
     return score(found, gold)
 
 
+def crossed(pages: list[Page], settings: Settings) -> list[CategoryScore]:
+    """Learn one vertical from one site and another from another, test on what the two have besides."""
+    cells: dict[tuple[str, str], list[Page]] = {}
+    for page in pages:
+        cells.setdefault((page.vertical, page.site), []).append(page)
+    found: list[str] = []
+    gold: list[str] = []
+    for (ours, here), (theirs, there) in permutations(cells, 2):
+        tested = cells.get((ours, there), []) + cells.get((theirs, here), [])
+        if ours < theirs and here != there and (ours, there) in cells and (theirs, here) in cells:
+            known = cells[ours, here] + cells[theirs, there]
+            model = train_categories([page.bag for page in known], [page.vertical for page in known], settings)
+            found += [model.category_of(page.bag) for page in tested]
+            gold += [page.vertical for page in tested]
+    return score(found, gold)
+
+
 def drawn_sites(pages: list[Page], count: int, runs: int, seed: int) -> Iterator[set[tuple[str, str]]]:
     """Draw sites of each vertical; every method gets the same ones."""
     verticals = {page.vertical: sorted({one.site for one in pages if one.vertical == page.vertical}) for page in pages}
@@ -116,6 +136,8 @@ def main() -> None:
             for count in arguments.train_sites:
                 few = {name: by_few_sites(each, settings, count, arguments.runs) for name, each in pages.items()}
                 print(describe(f"{classifier}, {count} sites a vertical, {arguments.runs} draws", few), flush=True)
+            both = {name: crossed(each, settings) for name, each in pages.items()}
+            print(describe(f"{classifier}, crossed", both), flush=True)
             folds = {name: by_folds(each, settings, arguments.folds) for name, each in pages.items()}
             print(describe(f"{classifier}, {arguments.folds} folds by site", folds), flush=True)
     except VictorError as error:

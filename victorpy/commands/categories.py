@@ -29,6 +29,7 @@ from victorpy.docview.categories import (
     CategoryScore,
     Settings,
     bag_of,
+    check_target,
     cross_validate,
     load_categories,
     save_categories,
@@ -80,15 +81,17 @@ def _train(arguments: argparse.Namespace) -> int:
         raise DataError("where should the model go? give -o MODEL")
     if len(arguments.inputs) != 1:
         raise DataError("give one directory, with a folder for each category")
+    check_target(arguments.output)
     settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
     method = arguments.method or "crf"
     examples = list(_examples(Path(arguments.inputs[0]), _load(method), arguments.by_site))
+    scores = _validated(examples, settings, arguments.folds) if arguments.folds else []
     model = train_categories([each.bag for each in examples], [each.category for each in examples], settings)
     counts = {name: sum(each.category == name for each in examples) for name in model.categories}
     save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
     _say(f"{arguments.output}: {len(examples)} pages, {len(counts)} categories, {len(model.vocabulary.terms)} terms")
-    if arguments.folds:
-        print(_table(_validated(examples, settings, arguments.folds)))
+    if scores:
+        print(_table(scores))
     return 0
 
 

@@ -100,8 +100,7 @@ def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Setti
 
 def save_categories(model: CategoryModel, directory: Path) -> None:
     """Write a model; it appears whole or not at all, and replaces only another one of its kind."""
-    if directory.exists() and not _is_replaceable(directory):
-        raise ModelError(f"{directory}: is no model of categories: choose another place")
+    check_target(directory)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
         fresh = Path(temporary) / "model"
@@ -134,6 +133,12 @@ def load_categories(path: str | Path) -> CategoryModel:
         return CategoryModel(tuple(meta["categories"]), vocabulary, found, settings, meta["method"], meta["training"])
     except (ValueError, LookupError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise _damaged(directory, str(error) or type(error).__name__) from error
+
+
+def check_target(directory: Path) -> None:
+    """Refuse to save a model where something else is."""
+    if directory.exists() and not _is_replaceable(directory):
+        raise ModelError(f"{directory}: is no model of categories: choose another place")
 
 
 def _is_replaceable(directory: Path) -> bool:

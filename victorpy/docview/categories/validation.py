@@ -67,7 +67,7 @@ def cross_validate(
     pairs of a page's number and the category that was told.
     """
     if not 2 <= folds <= len(bags):
-        raise DataError(f"{len(bags)} pages make 2 to {len(bags)} folds, not {folds}")
+        raise DataError(f"{len(bags)} pages make 2 to {len(bags)} folds, not {folds}; 0 folds are no validation")
     fold_of = spread(labels, groups, folds, settings.seed)
     for fold in range(folds):
         seen = [number for number, its in enumerate(fold_of) if its != fold]
@@ -87,7 +87,9 @@ def spread(labels: Sequence[str], groups: Sequence[str], folds: int, seed: int) 
         sizes.setdefault(group, Counter())[label] += 1
     for category in sorted(set(labels)):
         if sum(category in counts for counts in sizes.values()) < 2:
-            raise DataError(f"category {category!r} cannot be cross-validated: it needs two pages or sites at least")
+            raise DataError(
+                f"category {category!r} cannot be cross-validated: it needs two pages or sites at least; 0 folds need none"
+            )
     order = sorted(sizes)
     random.Random(seed).shuffle(order)
     order.sort(key=lambda group: -sizes[group].total())
