@@ -88,7 +88,7 @@ def spread(labels: Sequence[str], groups: Sequence[str], folds: int, seed: int) 
     for category in sorted(set(labels)):
         if sum(category in counts for counts in sizes.values()) < 2:
             raise DataError(
-                f"category {category!r} cannot be cross-validated: it needs two pages or sites at least; 0 folds need none"
+                f"category {category!r} cannot be cross-validated: it needs two pages or sites; 0 folds need none"
             )
     order = sorted(sizes)
     random.Random(seed).shuffle(order)
