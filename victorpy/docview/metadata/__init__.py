@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from victorpy.document import Metadata
 from victorpy.docview.metadata.author import find_author
 from victorpy.docview.metadata.dates import find_date
 from victorpy.docview.metadata.page import Page
-from victorpy.docview.metadata.plain import find_description, find_image, find_keywords, find_kind, find_language, find_url
-from victorpy.docview.metadata.sites import find_site_name
+from victorpy.docview.metadata.plain import (
+    find_description,
+    find_image,
+    find_keywords,
+    find_kind,
+    find_language,
+    find_url,
+)
+from victorpy.docview.metadata.sites import Site, find_site_name
 from victorpy.docview.metadata.title import find_title
-from victorpy.document import Metadata
 from victorpy.parse import Tree
 
 __all__ = ["read_metadata"]
@@ -17,11 +24,12 @@ __all__ = ["read_metadata"]
 def read_metadata(tree: Tree, url: str = "") -> Metadata:
     """Read the metadata of a page that was parsed and not yet pruned; `url` is where it was read from."""
     page = Page(tree, url)
+    site = Site(page)
     language = find_language(page)
     keywords = find_keywords(page)
     found = {
-        "title": find_title(page),
-        "author": find_author(page),
+        "title": find_title(page, site),
+        "author": find_author(page, site),
         "date": find_date(page, language.value if language else ""),
         "site_name": find_site_name(page),
         "description": find_description(page),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
-
-from lxml import etree
 
 from victorpy.docview.metadata.page import Candidate, Page, is_around, text_of
 from victorpy.docview.terms import EXTRA, primary
@@ -17,12 +15,15 @@ from victorpy.errors import missing
 OLDEST = date(1990, 1, 1)
 """Before this there was no web; what is older is the date of an event, or a program's zero."""
 
-_META_NAMES = (
-    *("article:published_time", "article:published", "og:article:published_time", "og:published_time", "datepublished"),
-    *("date.issued", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
-    *("citation_publication_date", "citation_date", "citation_online_date", "parsely-pub-date", "sailthru.date"),
-    *("published-date", "publish-date", "publish_date", "publishdate", "publication_date", "published_time", "published", "pubdate"),
-    *("article.published", "cxenseparse:recs:publishtime", "bt:pubdate", "pub_date", "date", "created", "datecreated"),
+_EASTERNMOST = timezone(timedelta(hours=14))  # where the day begins first: a page from there is not of the future
+_META_NAMES = tuple(
+    """
+    article:published_time article:published og:article:published_time og:published_time datepublished
+    date.issued dc.date.issued dcterms.issued dcterms.created dc.date.created dc.date dcterms.date
+    citation_publication_date citation_date citation_online_date parsely-pub-date sailthru.date
+    published-date publish-date publish_date publishdate publication_date published_time published pubdate
+    article.published cxenseparse:recs:publishtime bt:pubdate pub_date date created datecreated
+    """.split()
 )
 _ISO = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]?(?P<m>0\d|1[0-2])[-/.]?(?P<d>[0-2]\d|3[01])(?!\d)")
 _IN_URL = re.compile(r"/(?P<y>(?:19|20)\d\d)[/_-](?P<m>0?[1-9]|1[0-2])[/_-](?P<d>0?[1-9]|[12]\d|3[01])(?=[/_-]|$)")
@@ -35,14 +36,17 @@ _VISIBLE = re.compile(
 )
 _MARKS = re.compile("date|publish|posted|byline|time|meta")
 _UPDATED = re.compile(r"updat|modif|revis|edited|changed|aktualis|mise à jour|actualiz|aggiorn", re.IGNORECASE)
-_OF_OTHERS = re.compile(r"joined|registered|member since|since|expires|valid|deadline|until|release|©|copyright", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"joined|registered|member since|since|expires|valid|deadline|until|release|©|copyright", re.IGNORECASE
+)
+_WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
 _LABEL = 30  # characters before a date that may say what it is
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
-    """The day, as ``2024-05-17``: the first candidate that is a day from 1990 until now."""
-    newest = (today or date.today()) + timedelta(days=1)  # it may be tomorrow already where the page was written
+    """The day, as ``2024-05-17``: the first candidate that is a day from 1990 until today."""
+    newest = today or datetime.now(_EASTERNMOST).date()
     for text, source in _candidates(page):
         found = read_date(text, language)
         if found and OLDEST <= found <= newest:
@@ -60,7 +64,7 @@ def read_date(text: str, language: str = "") -> date | None:
     if found:
         return _day(found)
     for visible in _VISIBLE.finditer(text):
-        day = _in_words(visible[0], primary(language))
+        day = _in_words(visible[0], language)
         if day:
             return day
     return None
@@ -98,7 +102,8 @@ def _candidates(page: Page) -> Iterator[Candidate]:
 def _is_dated_by_others(page: Page) -> bool:
     """Whether the dates to be seen are not the page's: those of a shop's goods, of the articles on a home page."""
     kinds = page.meta_tags.get("og:type", [])
-    return page.is_home or any(thing.is_a("product") for thing in page.things) or any("product" in kind for kind in kinds)
+    of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
+    return page.is_home or of_many or any("product" in kind for kind in kinds)
 
 
 def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
@@ -134,11 +139,18 @@ def _parser() -> Any:
 
 
 def _in_words(text: str, language: str) -> date | None:
-    """Read a date with the order and the months of the page's language, else those of English."""
-    languages = [language, "en"] if language and language != "en" else ["en"]
-    settings = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
-    try:
-        found = _parser().parse(text, languages=languages, settings=settings)
-    except (ValueError, OverflowError):
-        return None
-    return found.date() if found else None
+    """Read a date with the months and the order of the page's language, else those of English.
+
+    >>> _in_words("04/05/2021", "en-US"), _in_words("04/05/2021", "en-GB"), _in_words("04/05/2021", "fr")
+    (datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4))
+    """
+    region = language.rpartition("-")[2] if len(language) == 5 else None
+    for spoken in dict.fromkeys((primary(language), "en")):
+        try:
+            found = _parser().parse(text, languages=[spoken], region=region, settings=_WHOLE) if spoken else None
+        except (ValueError, OverflowError):  # a language or region that dateparser does not know, a day that is none
+            found = None
+        if found:
+            day: date = found.date()
+            return day
+    return None

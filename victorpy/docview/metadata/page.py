@@ -25,6 +25,7 @@ _AROUND = re.compile(
 _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
+_DEEPEST = 50
 _NO_TEXT = frozenset(["script", "style", "noscript", "svg", "template", "button"])
 
 
@@ -68,9 +69,14 @@ class Page:
         return sorted(found, key=lambda thing: not _is_about(thing, own))
 
     @cached_property
+    def is_article(self) -> bool:
+        """Whether the page says that somebody wrote it."""
+        return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
+
+    @cached_property
     def headings(self) -> list[tuple[etree._Element, str]]:
         """The page's h1 and their texts."""
-        found = [(element, text_of(element)) for element in self.root.iter("h1")]
+        found = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
         return [(element, text) for element, text in found if text]
 
     @cached_property
@@ -115,28 +121,29 @@ class Page:
 
 def text_of(element: etree._Element) -> str:
     """The text in an element, without that of scripts and pictures."""
+    return " ".join(pieces_of(element))
+
+
+def pieces_of(element: etree._Element) -> list[str]:
+    """The texts in an element between its tags, without those of scripts and pictures."""
     pieces: list[str] = []
     _collect(element, pieces)
-    return " ".join("".join(pieces).split())
+    found = (" ".join(piece.split()) for piece in pieces)
+    return [piece for piece in found if piece]
 
 
 def _collect(element: etree._Element, pieces: list[str], depth: int = 0) -> None:
-    if element.tag in _NO_TEXT or depth > 50:
+    if element.tag in _NO_TEXT or depth > _DEEPEST:
         return
     pieces.append(element.text or "")
     for child in element:
         _collect(child, pieces, depth + 1)
-        if child.tag in _SPACED:
-            pieces.append(" ")
         pieces.append(child.tail or "")
 
 
 def _is_part(own: list[str], whole: list[str]) -> bool:
     """Whether words stand in a row among others."""
     return any(whole[at : at + len(own)] == own for at in range(len(whole) - len(own) + 1))
-
-
-_SPACED = frozenset(["br", "div", "li", "p", "td", "ul", "h1", "h2", "h3", "time"])
 
 
 def is_around(element: etree._Element) -> bool:

@@ -9,7 +9,7 @@ from victorpy.docview.metadata.page import Candidate, Page
 
 _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.abstract")
 _LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language", "language")
-_KEYWORDS = ("keywords", "news_keywords", "article:tag", "parsely-tags", "sailthru.tags", "dc.subject", "citation_keywords")
+_KEYWORDS = tuple("keywords news_keywords article:tag parsely-tags sailthru.tags dc.subject citation_keywords".split())
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _CONTAINERS = frozenset(
@@ -28,7 +28,10 @@ def find_description(page: Page) -> Candidate | None:
 
 def find_language(page: Page) -> Candidate | None:
     """The page's own claim: that of its root element, which browsers heed, before those of meta tags."""
-    claims = [Candidate(page.root.get(name) or "", f"html {name}") for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")]
+    claims = [
+        Candidate(page.root.get(name) or "", f"html {name}")
+        for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
+    ]
     claims += page.meta(_LANGUAGES)
     claims += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("inLanguage")]
     for value, source in claims:
@@ -49,7 +52,7 @@ def find_url(page: Page) -> Candidate | None:
     """The address that the page calls its own, whole, else where it was read from."""
     claims = [Candidate(page.own_url, "canonical"), *page.meta(["og:url"]), Candidate(page.url, "address")]
     for value, source in claims:
-        address = _absolute(value, page.url)
+        address = _absolute(value, page.url) if value else ""
         if address.startswith(("http://", "https://")):
             return Candidate(address, source)
     return None

@@ -11,7 +11,7 @@ from victorpy.groups import site_of
 # Between a page's title and its site's name. A hyphen or a colon needs space around it or it is part of the words.
 SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+")
 
-_META_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "al:android:app_name", "twitter:app:name:iphone")
+_SITE, *_APPLICATIONS = "og:site_name application-name apple-mobile-web-app-title al:android:app_name".split()
 _LONGEST = 60  # characters; longer ones are slogans
 
 
@@ -22,13 +22,13 @@ def site_name_candidates(page: Page) -> Iterator[Candidate]:
     sites. Names of applications are shortened for small screens. The part of the title that spells the host's name is
     a guess, but a good one.
     """
-    yield from page.meta(_META_NAMES[:1])
+    yield from page.meta([_SITE])
     for thing in page.things:
         if thing.is_a("website"):
             yield from (Candidate(name, thing.source) for name in thing.texts("name"))
     for thing in page.written:
         yield from (Candidate(name, thing.source) for name in thing.texts("publisher"))
-    yield from page.meta(_META_NAMES[1:])
+    yield from page.meta(_APPLICATIONS)
     yield from (Candidate(part, "title and host") for part in title_parts(page.title_tag) if is_host(part, page.url))
 
 
@@ -73,7 +73,11 @@ def is_host(text: str, url: str) -> bool:
     if len(label) >= 3 and len(pieces) == len(label) and initials == label:
         return True
     near = label.rstrip("s")
-    return len(near) >= 4 and len(pieces) <= 5 and (spelt.startswith(near) or (len(spelt) >= 5 and label.startswith(spelt)))
+    return (
+        len(near) >= 4
+        and len(pieces) <= 5
+        and (spelt.startswith(near) or (len(spelt) >= 5 and label.startswith(spelt)))
+    )
 
 
 def title_parts(title: str) -> list[str]:

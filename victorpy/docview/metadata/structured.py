@@ -149,7 +149,7 @@ def _microdata_extractor() -> Any:
         """Takes an element's text as it stands: extruct copies and lays out each, which costs more than cleaning."""
 
         def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)
-            return " ".join("".join(node.itertext("*")).split())
+            return " ".join("".join(map(str, node.itertext("*"))).split())
 
         def _extract_property_value(self, node: etree._Element, **around: Any) -> Any:
             """A link's text, not where it leads, is a person's name."""
