@@ -108,6 +108,7 @@ def test_a_page_cut_off_anywhere_has_sound_metadata(page, data):
         max_leaves=15,
     )
 )
+@example({"@type": ["", " ", "http://schema.org/"]})
 def test_any_json_is_read(value):
     script = json.dumps(value).replace("<", "\\u003c")
     assert is_sound(metadata_of(f"<script type=application/ld+json>{script}</script>"))
