@@ -183,3 +183,19 @@ def test_cleaning_loads_nothing_of_it():
     code = "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize(
+    ("package", "page"),
+    [("extruct", CASES[0]["page"]), ("dateparser", "<h1>Tea</h1><p>May 17, 2024</p>")],
+    ids=["extruct", "dateparser"],
+)
+def test_a_missing_package_is_named(package, page):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from victorpy import Cleaner, VictorError\n"
+        f"try: Cleaner.load().document({page!r}, metadata=True)\n"
+        "except VictorError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"needs {package}: pip install 'victorpy[docview]'" in said
