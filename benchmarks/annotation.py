@@ -26,13 +26,16 @@ from typing import NamedTuple
 from terminal import Terminal
 
 from victorpy.anno import load_anno, load_annotation
-from victorpy.annotate.journal import Journal, Store
+from victorpy.annotate.app import App
+from victorpy.annotate.events import Prediction, Scope
+from victorpy.annotate.journal import Journal
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.opening import Opened, without_collector
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.screen import App, canvas_of
-from victorpy.annotate.session import Prediction, Scope, Session
-from victorpy.cleaner import Cleaner, read_document
+from victorpy.annotate.screen import canvas_of
+from victorpy.annotate.session import Session
+from victorpy.annotate.store import Store
+from victorpy.cleaner import read_document
 from victorpy.config import Cuts, load_config
 from victorpy.document import Label
 
@@ -135,8 +138,8 @@ def gain(session: Session, gold: Sequence[Label], select: Callable[[], object]) 
 
 def measure_keystrokes() -> None:
     """Count on all shipped pages."""
-    cleaner = Cleaner.load()
-    predictor = Predictor(cleaner, "default")
+    predictor = Predictor.load("default")
+    cleaner = predictor.cleaner
     counts = []
     for path in sorted((ROOT / "data").glob("*/*.anno")):
         gold = load_anno(path, cleaner.config.cuts)

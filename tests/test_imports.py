@@ -13,10 +13,10 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups"},
+    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "files"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
-        *("labellers", "markup", "anno", "outputs"),
+        *("labellers", "markup", "anno", "same_blocks", "outputs"),
     },
     {"cleaner", "model", "methods", "peers"},
     {

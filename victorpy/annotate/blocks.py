@@ -8,8 +8,9 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from victorpy.annotate.colours import label_look, text_look
-from victorpy.annotate.session import Session, State
-from victorpy.annotate.show import Span, cut, fit, lines_of, show_block, visible, width_of
+from victorpy.annotate.events import Choice, State
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import Span, cut, fit, lines_of, mark_hits, show_block, visible, width_of
 from victorpy.document import Label
 
 Cell = tuple[str, str]
@@ -47,6 +48,8 @@ class BlockPane:
         """How many lines of the topmost block are above the screen."""
         self._width = 0
         self._height = 1
+        self._pattern = ""
+        """What was searched for when the lines were made ready."""
         self._ready: dict[int, _Lines] = {}
         self._numbers: list[int] = []
         self._digits = len(str(max(len(session), 1)))
@@ -62,9 +65,9 @@ class BlockPane:
 
     def rows(self, width: int, height: int) -> list[Row]:
         """Draw the blocks around the cursor."""
-        if width != self._width:
+        if (width, self.session.pattern) != (self._width, self._pattern):
             self._ready.clear()
-            self._width = width
+            self._width, self._pattern = width, self.session.pattern
         self._height = height
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
@@ -115,6 +118,13 @@ class BlockPane:
 
     def _bring_into_view(self) -> None:
         """Choose what is topmost, so that the cursor's block is seen with something around it."""
+        self._choose_top()
+        last = len(self.session) - 1
+        shown = self._lines(self._top).height - self._skip
+        if shown + self._height_after(self._top, self._height) < self._height:  # nothing is left empty at the end
+            self._top, self._skip = self._above(last, self._height - self._lines(last).height)
+
+    def _choose_top(self) -> None:
         cursor, height = self.session.cursor, self._height
         tall = self._lines(cursor).height
         if tall >= height:
@@ -162,7 +172,7 @@ class BlockPane:
             shown = show_block(self.session.document.blocks[number], self.session.document)
             # one column stays free: terminals do not agree on the width of every character
             room = self._width - self.gutter - 2 * shown.indent - width_of(shown.mark) - 1
-            lines = lines_of(shown.spans, max(room, 8))
+            lines = lines_of(mark_hits(shown.spans, self._pattern), max(room, 8))
             ready = self._ready[number] = _Lines(self._rules.get(number, ""), shown.mark, 2 * shown.indent, lines)
         return ready
 
@@ -213,9 +223,8 @@ class BlockPane:
         return ("uncertain" if self.session.is_uncertain(number) else "gutter", percent)
 
     def _choices(self, number: int) -> Cell:
-        first, second = (labels[number] for labels in self.session.choices)
-        text = f"{_letter(first)}/{_letter(second)} "
-        return ("uncertain" if self.session.differs(number) else "gutter", text)
+        text = "/".join(_choice_letter(choice, number) for choice in self.session.choices)
+        return ("uncertain" if self.session.differs(number) else "gutter", f"{text} ")
 
     @cached_property
     def _rules(self) -> dict[int, str]:
@@ -234,8 +243,11 @@ class BlockPane:
         return rules
 
 
-def _letter(label: Label | None) -> str:
-    return "?" if label is None else label[0].upper()
+def _choice_letter(choice: Choice, number: int) -> str:
+    """A person's label as a capital letter; a small one is the model's, on which nobody has decided."""
+    label = choice.labels[number]
+    letter = "?" if label is None else label[0]
+    return letter.upper() if choice.decided[number] else letter
 
 
 def _section_name(tag: str, attributes: dict[str, str]) -> str:
