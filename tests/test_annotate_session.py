@@ -705,9 +705,7 @@ def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
     other = open_page(tmp_path / "c.html", tmp_path / "c.anno", CONFIG)
     other.session.give(P)
     other.store.close()
-    with pytest.raises(
-        DataError, match=r"not of the same page: block 1 is 'Home' in .*a.anno and 'Coffee' in .*c.anno"
-    ):
+    with pytest.raises(DataError, match=r"not of the same page: block 1 is .Home. in .* and .Coffee. in .*c.anno"):
         open_adjudication(tmp_path / "a.anno", tmp_path / "c.anno", tmp_path / "g.anno", CONFIG)
     with pytest.raises(DataError, match="not over one of the two"):
         open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "b.anno", CONFIG)

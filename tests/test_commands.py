@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.train import load_pages, train
+from victorpy.train import find_unconfirmed, load_pages, train
 
 ROOT = Path(__file__).parents[1]
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
@@ -460,6 +461,46 @@ def test_learn_says_in_one_line_what_is_wrong(tmp_path, files, arguments, said):
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert said in only_line(ended.stderr)
     assert not (tmp_path / "models").exists()
+
+
+def half_confirmed(tmp_path):
+    """Four annotated pages; of one a model gave three labels, one has a block without a label."""
+    (tmp_path / "pages").mkdir()
+    for path in ARTICLES[:4]:
+        shutil.copy(path, tmp_path / "pages")
+    first, second = sorted((tmp_path / "pages").iterdir())[:2]
+    first.write_text(first.read_text().replace("other\t-\t", "other\t0.9\t", 3))
+    return first, second
+
+
+def test_learn_warns_of_labels_that_nobody_confirmed(tmp_path):
+    first, _ = half_confirmed(tmp_path)
+    ended = learn("-q", "-c", small_conf(tmp_path), tmp_path / "pages", "-o", tmp_path / "model")
+    assert ended.returncode == 0
+    blocks = len(load_anno(first, load_config("default").cuts).labels)
+    said = only_line(ended.stderr)
+    assert "1 of 4 files have blocks that nobody has decided on, 3 in all" in said
+    assert f"(the first: {first}, 3 of {blocks})" in said
+    assert "--only-confirmed leaves these files out" in said
+    assert json.loads((tmp_path / "model" / "meta.json").read_text())["training"]["pages"] == 4
+
+
+def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
+    _, second = half_confirmed(tmp_path)
+    second.write_text(second.read_text().replace("other\t-\t", "?\t-\t", 1))
+    conf = small_conf(tmp_path)
+    ended = learn("--only-confirmed", "-c", conf, tmp_path / "pages", "-o", tmp_path / "model")
+    assert ended.returncode == 0
+    assert b"learn: left out: 2 of 4 files have blocks that nobody has decided on, 4 in all" in ended.stderr
+    assert json.loads((tmp_path / "model" / "meta.json").read_text())["training"]["pages"] == 2
+    ended = learn("--only-confirmed", "-c", conf, second, "-o", tmp_path / "other")
+    assert ended.returncode == 2
+    assert "--only-confirmed leaves nothing to learn from: 1 of 1 files" in only_line(ended.stderr)
+    assert not (tmp_path / "other").exists()
+
+
+def test_converted_gold_standards_count_as_confirmed():
+    assert find_unconfirmed(ARTICLES) == []
 
 
 def test_learn_refuses_a_place_that_is_no_model_before_it_trains(tmp_path):

@@ -20,6 +20,8 @@ from victorpy.errors import VictorError
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
+_ROOMY = 48
+"""Columns from which on a small terminal is told what would be better."""
 _LONGEST_GAP = 1.0
 """Seconds between two characters of a paste; a terminal that does not say where it ends is not waited for."""
 
@@ -276,9 +278,11 @@ class App:
             return [("message", fit(f" {self._message}", width))], None
         if view.trouble:
             return [("error", fit(f" {view.trouble}", width))], None
-        small = width < COMFORT[0] or height < COMFORT[1]
-        size = f"{width}×{height}, better with {COMFORT[0]}×{COMFORT[1]} │ " if small else ""
-        return [("bar", fit(f" {size}{view.hints(width - 1 - len(size))}", width))], None
+        size = ""
+        if width < COMFORT[0] or height < COMFORT[1]:
+            better = f", better with {COMFORT[0]}×{COMFORT[1]}" if width >= _ROOMY else " is small"
+            size = f" │ {width}×{height}{better}"
+        return [("bar", fit(f" {view.hints(width - 1 - len(size))}{size}", width))], None
 
     def _too_small(self, width: int, height: int) -> list[Row]:
         lines = ["Too small:", f"{width}×{height}.", "At least", f"{SMALLEST[0]}×{SMALLEST[1]}.", "All is saved."]

@@ -34,7 +34,7 @@ class HelpView(View):
 
     def hints(self, width: int) -> str:
         """The line below."""
-        return "↑↓ PgUp PgDn scroll   any other key goes back"
+        return "↑↓ PgUp PgDn scroll   any other key goes back" if width > _KEYS * 3 else "↑↓ PgDn, or goes back"
 
     def body(self, width: int, height: int) -> list[Row]:
         """As much as fits, from where it was scrolled to."""
