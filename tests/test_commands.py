@@ -499,8 +499,13 @@ def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_converted_gold_standards_count_as_confirmed():
-    assert find_unconfirmed(ARTICLES) == []
+@pytest.mark.parametrize("options", [[], ["--method", "everything"]], ids=["with probabilities", "without"])
+def test_what_a_method_says_is_never_taken_for_a_persons(tmp_path, options):
+    page = ROOT / "data" / "article" / "courier-bridge.html"
+    ended = victor("clean", page, "--format", "anno", *options)
+    (tmp_path / "page.anno").write_bytes(ended.stdout)
+    (found,) = find_unconfirmed([tmp_path / "page.anno"])
+    assert found.blocks == found.of > 100
 
 
 def test_learn_refuses_a_place_that_is_no_model_before_it_trains(tmp_path):
@@ -618,6 +623,7 @@ def test_convert_makes_annotations_that_learn_takes(tmp_path):
     assert ended.stderr.endswith(f"1 pages written to {tmp_path / 'out'}, 1 left out\n".encode())
     page = load_anno(tmp_path / "out" / "input" / "1.anno", load_config("default").cuts)
     assert [str(label) for label in page.labels] == ["other", "header", "paragraph"]
+    assert find_unconfirmed([tmp_path / "out" / "input" / "1.anno"]) == []  # a gold standard is a person's
     assert page.document.url == "http://tea.example/"
     assert learn("-q", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model").returncode == 0
 

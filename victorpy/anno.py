@@ -41,7 +41,8 @@ def write_anno(page: CleanPage) -> str:
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
     }
-    probabilities = page.probabilities or (None,) * len(page.labels)
+    # A method that does not say how sure it is counts as sure: without a number its labels would be a person's.
+    probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
 
 

@@ -91,7 +91,7 @@ class Cleaner:
         document = read_document(page, self.config, url, content_type, source)
         found = self.labeller.label(document)
         shown = self.labeller.features(document) if features else ()
-        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown)
+        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown, True)
 
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None

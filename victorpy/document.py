@@ -149,6 +149,8 @@ class CleanPage:
     """The word F1 that may be expected of the cleaned text; None where not known."""
     features: tuple[dict[str, Any], ...] = ()
     """The features of each block by name, where they were asked for."""
+    by_method: bool = field(default=False, compare=False)
+    """Whether a method gave the labels, so that they are not taken for a person's."""
 
     @property
     def is_empty(self) -> bool:
