@@ -25,14 +25,18 @@ from test_annotate_screen import (
 
 from victorpy.annotate.app import App
 from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.events import Prediction
 from victorpy.annotate.keys import Keys
+from victorpy.annotate.opening import Opened
 from victorpy.annotate.page_list import PageListView
 from victorpy.annotate.pages import Pages
 from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.retrain import learn
 from victorpy.annotate.session import Session
 from victorpy.annotate.show import width_of
+from victorpy.annotate.store import Store
 from victorpy.cleaner import read_document
+from victorpy.document import Label
 from victorpy.errors import ConfigError
 
 __all__ = ["page"]
@@ -195,6 +199,66 @@ def test_a_key_that_does_not_exist_is_refused(tmp_path, key):
 @pytest.mark.parametrize("key", ["z", "é", "ctrl-z", "meta-x", "shift-f5", "ctrl-page-down", "f20", "ctrl-shift-left"])
 def test_keys_that_exist_are_taken(tmp_path, key):
     assert Keys(config_of(tmp_path, f"annotate-key-undo: {key}")).shown("undo")
+
+
+# Going to what is doubtful, and by screens
+
+
+def test_digits_lead_to_what_the_model_is_least_sure_of(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    with annotate(tmp_path / BRIDGE.name) as terminal:
+        terminal.wait_for("block 1 of 161")
+        terminal.type("g", "45", "enter")
+        terminal.wait_for("block 45 of 161")
+        marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] *\d+ ", line)}
+        assert re.match(r"\d 50 H 71", next(line for line in marked.values() if " 50 " in line[:5]))
+        digit, line = sorted(marked.items())[-1]
+        terminal.type(digit)
+        terminal.wait_for(f"block {line[1:4].strip()} of 161")
+
+
+def test_digits_are_given_to_the_least_sure_in_reading_order():
+    session = Session(
+        read_document("<p>A" * 12, CONFIG),
+        Prediction((Label.OTHER,) * 12, (0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None)),
+    )
+    assert session.most_doubtful(range(12), 3) == [2, 3, 9]
+    assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    session.move(2)
+    session.give(Label.OTHER)
+    assert session.most_doubtful(range(5), 3) == [0, 3, 4]
+
+
+def test_a_digit_that_a_config_uses_stands_for_no_block(tmp_path):
+    document = read_document("<p>A<p>B<p>C", CONFIG)
+    for config, cursor, label in ((None, 1, None), (config_of(tmp_path, "annotate-key-label-list: 1"), 1, Label.LIST)):
+        session = Session(document, Prediction((Label.OTHER,) * 3, (0.99, 0.6, 0.7)))
+        app = App(Keys(config), CONFIG)
+        app.show_page(Opened("page", session, Store(tmp_path / "page.anno", session, None)))
+        app.draw(80, 24)
+        app.key("1")
+        assert (session.cursor, session.given[0]) == (cursor, label)
+
+
+def test_paging_shows_all_of_a_page_once():
+    session = Session(read_document("".join(f"<p>Block {number} here" for number in range(100)), CONFIG))
+    pane = BlockPane(session)
+
+    def seen():
+        return [int(found[1]) for row in pane.rows(80, 20) if (found := re.search(r"Block (\d+) here", text_of(row)))]
+
+    screens = [seen()]
+    while screens[-1][-1] < 99:
+        session.move(pane.page(1))
+        screens.append(seen())
+    assert sorted(set().union(*screens)) == list(range(100))
+    assert len(screens) == 6  # 20 lines each, of which 4 were seen before
+    session.move(pane.page(1))
+    assert session.cursor == 99
+    while session.cursor:
+        session.move(pane.page(-1))
+        screens.append(seen())
+    assert screens[-1] == screens[0]
 
 
 # Mouse and search

@@ -21,6 +21,7 @@ _SECTIONS = frozenset("nav header footer aside main article section form table u
 _SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
 _END = "end"
 _JUMPS = ascii_lowercase + ascii_uppercase
+_DIGITS = "123456789"
 _AHEAD = 3
 """So many lines are kept visible around the cursor's block, where there are so many."""
 _MOST_KEPT = 2_000
@@ -52,6 +53,8 @@ class BlockPane:
         """What was searched for when the lines were made ready."""
         self._ready: dict[int, _Lines] = {}
         self._numbers: list[int] = []
+        self._marks: dict[int, str] = {}
+        """The digits that stand before blocks on the screen."""
         self._digits = len(str(max(len(session), 1)))
         self.shows_letters = False
         """Whether letters stand in the place of numbers, to go to a block by one of them."""
@@ -72,21 +75,34 @@ class BlockPane:
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
         self._bring_into_view()
+        visible = self._visible()
+        doubtful = () if self.session.choices else self.session.most_doubtful(visible, len(_DIGITS))
+        self._marks = {number: digit for digit, number in zip(_DIGITS, doubtful, strict=False)}
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._numbers = []
-        number, skip = self._top, self._skip
-        while len(rows) < height and number < len(self.session):
+        for number in visible:
             letter = _JUMPS[number - self._top] if self.shows_letters and number - self._top < len(_JUMPS) else ""
-            drawn = self._draw(number, selected, letter)[skip:]
+            drawn = self._draw(number, selected, letter)[self._skip if number == self._top else 0 :]
             rows += drawn
             self._numbers += [number] * len(drawn)
-            number, skip = number + 1, 0
         return rows[:height]
+
+    def _visible(self) -> range:
+        """The blocks that are on the screen, in part or whole."""
+        stop, room = self._top, self._height + self._skip
+        while room > 0 and stop < len(self.session):
+            room -= self._lines(stop).height
+            stop += 1
+        return range(self._top, stop)
 
     def number_at(self, row: int) -> int | None:
         """Which block stands in a row of what was drawn last."""
         return self._numbers[row] if 0 <= row < len(self._numbers) else None
+
+    def number_of_digit(self, digit: str) -> int | None:
+        """Which block on the screen has a digit, because the model is not sure of it."""
+        return next((number for number, mark in self._marks.items() if mark == digit), None)
 
     def number_of(self, letter: str) -> int | None:
         """Which block on the screen has a letter."""
@@ -108,12 +124,15 @@ class BlockPane:
         return moved
 
     def page(self, step: int) -> int:
-        """The block a screen further."""
-        number = self.session.cursor
-        room = self._height - _AHEAD
-        while 0 <= number + step < len(self.session) and room > 0:
-            number += step
-            room -= self._lines(number).height
+        """Scroll by a screen; the answer is the block that the cursor goes to, the first or last that was seen."""
+        visible = self._visible()
+        last = len(self.session) - 1
+        if not visible or (step > 0 and visible[-1] == last) or (step < 0 and visible[0] == 0):
+            return last if step > 0 else 0
+        number = visible[-1 if step > 0 else 0]
+        number += step if number == self.session.cursor else 0  # a block may fill the screen by itself
+        above = _AHEAD if step > 0 else self._height - self._lines(number).height - _AHEAD
+        self._top, self._skip = self._above(number, above)
         return number
 
     def _bring_into_view(self) -> None:
@@ -185,7 +204,7 @@ class BlockPane:
         for line, spans in enumerate(ready.lines):
             row = self._gutter(number, label, selected, first=line == 0)
             if letter and line == 0:
-                row[0] = ("gutter selected", letter.center(len(row[0][1])))
+                row[:2] = [("gutter selected", letter.center(self._digits + 2))]
             mark = ready.mark if line == 0 else " " * width_of(ready.mark)
             row.append((text_look(label, "mark"), " " * ready.indent + mark))
             row += [(text_look(label, span.look), span.text) for span in spans]
@@ -201,13 +220,14 @@ class BlockPane:
         """Number, label, what stands behind it, how sure the model is."""
         here = number == self.session.cursor
         look = "gutter current" if here else "gutter selected" if number in selected else "gutter"
-        mark = "►" if here else "+" if number in selected else " "
+        mark = "►" if here else "+" if number in selected else self._marks.get(number, " ")
         if not first:
             blank = " " * (self.gutter - 3)
             return [(look, " "), ("gutter", blank), (look if here else "gutter", "│"), ("gutter", " ")]
         state = self.session.state(number)
         return [
-            (look, f"{mark}{number + 1:>{self._digits}} "),
+            ("uncertain" if mark.isdigit() else look, mark),
+            (look, f"{number + 1:>{self._digits}} "),
             (label_look(label), label[0].upper() if label else "?"),
             (state if state.is_decided else "gutter", _SIGNS[state]),
             self._choices(number) if self.session.choices else self._probability(number, state),

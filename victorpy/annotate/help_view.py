@@ -11,7 +11,8 @@ _KEYS = 18
 _SIGNS = (
     "Before a block stand its number and its label, then ✓ where a person confirmed it, * where a person changed it, "
     "or a number where nobody has decided: 97 says that the model is sure by 97 of 100.",
-    "A selection that the program makes (the rest of an element, the same path, the same text, a run, all the rest) "
+    "A digit from 1 to 9 stands before the blocks on the screen that the model is least sure of: type it to go there.",
+    "A selection that the program makes (the rest of an element, the same path, the same text, all the rest) "
     "leaves out what somebody has decided on, but for the block under the cursor; a range that you mark is taken "
     "whole.",
     "The mouse works too: click on a block, turn the wheel. What is pasted is not taken for keys.",

@@ -15,6 +15,8 @@ from victorpy.annotate.session import Session
 from victorpy.annotate.show import fit, visible, width_of
 from victorpy.document import Label
 
+_TAKING = frozenset(["take-first", "take-second"])
+"""What digits do where there are two annotations."""
 _LEAVING = frozenset(["quit", "next-page", "previous-page"])
 
 
@@ -263,13 +265,22 @@ class PageView(View):
         self.desk.say("Type the letter of the block to go to")
 
     def take_key(self, key: str) -> bool:
-        """While letters are shown, go to the block of one."""
+        """Go to the block that has a digit; while letters are shown, to that of a letter."""
         if not self._blocks.shows_letters:
-            return False
+            return self._take_digit(key)
         self._blocks.shows_letters = False
         number = self._blocks.number_of(key) if len(key) == 1 else None
         if number is not None:
             self.session.move(number)
+        return True
+
+    def _take_digit(self, key: str) -> bool:
+        """Digits stand for blocks as long as they stand for nothing else."""
+        bound = self.desk.keys.action_of.get(key)
+        number = self._blocks.number_of_digit(key) if bound is None or bound in _TAKING else None
+        if number is None:
+            return False
+        self.session.move(number)
         return True
 
     def _search(self, pattern: str) -> None:
@@ -308,7 +319,7 @@ class PageView(View):
     def _take(self, choice: int) -> None:
         session = self.session
         if not session.choices:
-            self.desk.say("There are not two annotations to choose from: annotate.py --adjudicate")
+            self.desk.say("No block here has this digit; with --adjudicate it takes one of two labels")
         elif not session.has_selection and len(session) and session.choices[choice].labels[session.cursor] is None:
             self.desk.say(f"{visible(session.choices[choice].name)} has no label for this block: give it one")
         else:

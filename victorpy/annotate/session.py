@@ -36,6 +36,8 @@ T = TypeVar("T")
 
 UNCERTAIN = 0.8
 """A label that the model gives with a lower probability is worth a look."""
+DOUBTFUL = 0.95
+"""Where there are few of those, one with a lower probability than this is too."""
 
 
 class Session:
@@ -114,6 +116,16 @@ class Session:
         """Whether the model is not sure, and nobody has decided."""
         probability = self.predicted.probabilities[number]
         return self.given[number] is None and probability is not None and probability < UNCERTAIN
+
+    def most_doubtful(self, numbers: Iterable[int], count: int) -> list[int]:
+        """Of some blocks that nobody has decided on those that the model is least sure of, in their order."""
+        sure = self.predicted.probabilities
+        found = [
+            (chance, number)
+            for number in numbers
+            if self.given[number] is None and (chance := sure[number]) is not None and chance < DOUBTFUL
+        ]
+        return sorted(number for _, number in sorted(found)[:count])
 
     def is_undecided(self, number: int) -> bool:
         """Whether nobody has decided on the block."""
