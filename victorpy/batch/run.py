@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import OutputError
+from victorpy.files import write_atomically
 from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
@@ -251,9 +251,7 @@ def _summary(counts: Counts, progress: Progress, before: Counts) -> dict[str, An
 def write_summary(path: Path, summary: dict[str, Any]) -> None:
     """Write the counts as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")
 
 
 __all__ = ["Job", "run_job", "summary_table", "write_summary"]
