@@ -141,10 +141,10 @@ def clean(*arguments: object, **options: object) -> subprocess.CompletedProcess[
     return subprocess.run(command, check=False, **options)
 
 
-def rows(directory: Path) -> list[dict]:
+def rows(directory: Path, label: str = "") -> list[dict]:
     """All rows of a run into lines of JSON."""
     found = []
-    for part in sorted(directory.glob("part-*.jsonl*")):
+    for part in sorted(directory.glob(f"{label}part-*.jsonl*")):
         content = gzip.decompress(part.read_bytes()) if part.suffix == ".gz" else part.read_bytes()
         found += [json.loads(line) for line in content.splitlines()]
     return found
@@ -157,5 +157,5 @@ def tree(directory: Path) -> dict[str, bytes]:
     }
 
 
-def failed(directory: Path) -> list[dict]:
-    return [json.loads(line) for line in (directory / "failed.jsonl").read_bytes().splitlines()]
+def failed(directory: Path, label: str = "") -> list[dict]:
+    return [json.loads(line) for line in (directory / f"{label}failed.jsonl").read_bytes().splitlines()]
