@@ -92,6 +92,18 @@ def poisoned_site():
     return Cleaner(PoisonedSite(), load_config("blocks"))
 
 
+class CrashingName(str):
+    """The name of a field, which crashes whoever looks for a fourth one."""
+
+    uses = 0
+
+    def __hash__(self):
+        CrashingName.uses += 1
+        if CrashingName.uses > 3:
+            ctypes.string_at(0)
+        return str.__hash__(self)
+
+
 def page(number: int, poison: str = "") -> bytes:
     """A page of a made-up newspaper, with poison in it if asked for."""
     html = site_page(number)

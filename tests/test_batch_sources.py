@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from batchpages import page, response, url, warc_record, write_warc
+from batchpages import CrashingName, page, response, url, warc_record, write_warc
 
 from victorpy.batch.guard import Limits
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import find_files, read_inputs, survey
-from victorpy.batch.reading import Reader
+from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
 from victorpy.batch.reasons import Kind, ProblemError
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import DataError
@@ -370,19 +370,28 @@ def test_a_table_that_is_a_bomb_is_stopped_and_its_neighbours_are_read(tmp_path)
 def test_a_table_is_read_by_a_child_that_may_die(tmp_path):
     pytest.importorskip("pebble")
     path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
-    little, nothing = Reader(Limits(memory=30_000_000)), Reader(Limits(memory=1_000_000))
+    reader = Reader(Limits(memory=30_000_000))
     try:
-        found = [record for _, record in read_inputs([str(path)], OPTIONS, read=little.read)]
-        (unread,) = [record for _, record in read_inputs([str(path)], OPTIONS, read=nothing.read)]
+        found = [record for _, record in read_inputs([str(path)], OPTIONS, read=reader.read)]
         with pytest.raises(DataError, match="no column 'raw'"):
-            list(read_inputs([str(path)], ReadOptions(html_field="raw"), read=little.read))
+            list(read_inputs([str(path)], ReadOptions(html_field="raw"), read=reader.read))
     finally:
-        little.close()
-        nothing.close()
+        reader.close()
     assert kinds(found) == [None, Kind.MEMORY, None]
-    assert unread.origin == (str(path), -1, "record after")
-    assert unread.problem.kind in {Kind.CRASH, Kind.MEMORY}
-    assert unread.problem.words.startswith("the file was not read: ")
+
+
+def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(tmp_path):
+    pytest.importorskip("pebble")
+    path = write_lines(tmp_path / "a.jsonl")
+    guard = reading_guard(Limits())
+    try:
+        unit = Unit(0, str(path), "a.jsonl", "a.jsonl")
+        *before, rest = read_unit(guard, unit, ReadOptions(html_field=CrashingName("html")))
+    finally:
+        guard.stop()
+    assert [record.url for record in before] == [url(0), url(1), url(2)]
+    assert rest.origin == (str(path), before[-1].origin.position, "record after")
+    assert rest.problem == (Kind.CRASH, "the rest of the file was not read: the worker was ended by SIGSEGV")
 
 
 def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):

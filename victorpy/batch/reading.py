@@ -64,10 +64,13 @@ class Reader:
 
 def reading_guard(limits: Limits) -> Guard:
     """A child that reads: without a model, and never replaced in the middle of a file unless it dies."""
-    return Guard(Work(_no_model), replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
+    return Guard(Work(_libraries), replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
 
 
-def _no_model() -> Cleaner:
+def _libraries() -> Cleaner:
+    """Load what reading needs, before memory is limited, and no model."""
+    with suppress(ImportError):
+        import pyarrow.parquet  # noqa: F401
     return cast(Cleaner, None)
 
 
