@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +15,7 @@ from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
 from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
-from victorpy.batch.inputs import Mark, survey
+from victorpy.batch.inputs import Mark, passed_over, size_before, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
@@ -29,6 +30,7 @@ from victorpy.errors import OutputError
 from victorpy.outputs import OUTPUTS
 
 SHARD_RECORDS = 1_000
+MOST_COUNTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     (job.make or job.choice.load)()  # whatever is wrong with it is said here, not by workers
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
+    if job.retry is None and not job.quiet:
+        _say_passed_over(job, progress)
     if job.directory is None:
         summary = _streamed(job, progress, write)
     else:
@@ -109,6 +113,16 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.summary is not None:
         write_summary(job.summary, summary)
     return summary
+
+
+def _say_passed_over(job: Job, progress: Progress) -> None:
+    others = list(islice(passed_over(job.inputs), MOST_COUNTED))
+    if others:
+        count = f"{len(others):,}" if len(others) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
+        progress.say(
+            f"{count} files of lines or tables beside pages or archives are not read, such as {others[0]}; "
+            "name them if they are meant"
+        )
 
 
 def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
@@ -145,6 +159,8 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
         if not store.complete:
             if store.parts and not job.quiet:
                 progress.say(f"{directory}: going on after {store.counts.pages:,} pages")
+            if store.last is not None and not (job.by_site or job.retry):
+                progress.skip(size_before(job.inputs, store.last.file))
             _fill(job, store, progress)
     except KeyboardInterrupt:
         progress.say(f"stopped: {store.counts.pages:,} pages are safe in {directory}; the same command goes on")
@@ -175,7 +191,7 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
     sink = SINKS.get(job.to)(store.directory, OUTPUTS.get(job.format))
     sink.resume(store.finished_parts())
     reader = Reader(job.limits)
-    feed = _feed(job, reader, store)
+    feed = _feed(job, reader, store, progress)
     guard = _guard(job, progress)
     part: Part | None = None
     counts = Counts()
@@ -206,11 +222,11 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
         reader.close()
 
 
-def _feed(job: Job, reader: Reader, store: Store | None = None) -> Feed:
+def _feed(job: Job, reader: Reader, store: Store | None = None, progress: Progress | None = None) -> Feed:
     if job.by_site and store is not None:
         place = store.directory / f".{store.label}{sites.SPILL}"
         wanted = Wanted.of(job.retry) if job.retry else None
-        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted)
+        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
     if job.retry is not None:
         return RetryFeed(job.retry, job.read, reader.read)
     return InputFeed(job.inputs, job.read, reader.read)
