@@ -13,9 +13,10 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "files"},
+    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
+        *("docview",),
         *("labellers", "markup", "anno", "same_blocks", "outputs"),
     },
     {"cleaner", "model", "methods", "peers"},

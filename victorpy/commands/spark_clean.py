@@ -21,13 +21,13 @@ from typing import Any
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.progress import summary_table
-from victorpy.batch.run import write_summary
+from victorpy.batch.run import check_summary, write_summary
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.sources.base import MOST_BYTES, missing
-from victorpy.errors import ConfigError
+from victorpy.batch.sources.base import MOST_BYTES
+from victorpy.errors import ConfigError, missing
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import OUTPUTS, find_output
 from victorpy.variables import FAVORS
 
 
@@ -81,7 +81,13 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
     job = _job(arguments, spark)
-    opened = spark.session(arguments.master or _default_master())
+    job.check()
+    if arguments.summary is not None:
+        check_summary(arguments.summary)
+    master = arguments.master or _default_master()
+    opened = spark.session(master)
+    if master and master.startswith("local"):
+        opened.sparkContext.setLogLevel("ERROR")  # what it warns of is of interest on a cluster
     try:
         summary = spark.run_spark_job(opened, job, _quiet if arguments.quiet else _say)
     finally:
@@ -90,13 +96,17 @@ def run(arguments: argparse.Namespace) -> int:
         write_summary(arguments.summary, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
+        if summary["failed"]:
+            _say(
+                f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry"
+            )
     return 1 if summary["failed"] else 0
 
 
 def _job(arguments: argparse.Namespace, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
-    OUTPUTS.get(arguments.format)
+    find_output(arguments.format)
     cleaning = spark.Cleaning(
         choice=_choice(arguments),
         format=arguments.format,

@@ -54,7 +54,7 @@ class Folder(Sink):
         self._refuse_inputs(record)
         path = self.directory / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text.encode("utf-8", "backslashreplace"), alone=True)
+        write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
         return place
 
     def _refuse_inputs(self, record: Record) -> None:
@@ -73,7 +73,7 @@ class _Index:
     def write(self, record: Record, outcome: Outcome) -> None:
         saved = outcome.status in {Status.KEPT, Status.EMPTY}
         place = str(self._folder.save(record, outcome.text)) if saved else ""
-        described = row(record, outcome)
+        described = row(record, outcome, self._folder.output.columns)
         del described["text"]
         self._file.write(as_line({"file": place, **described}))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from victorpy.batch.records import Record
-from victorpy.errors import VictorError
 from victorpy.registry import Registry
 
 MOST_BYTES = 32_000_000
@@ -45,17 +44,21 @@ class Source:
     """Whether it costs nothing to start late in a file."""
     archive: bool
     """Whether files of this kind are pages and nothing else, so that one finds them in directories too."""
+    crashes: bool = False
+    """Whether its library may end the process on a damaged file, so that another process should read it."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
-def source(*suffixes: str, seeks: bool = False, archive: bool = False) -> Callable[[Reader], Reader]:
+def source(
+    *suffixes: str, seeks: bool = False, archive: bool = False, crashes: bool = False
+) -> Callable[[Reader], Reader]:
     """Register a reader for files whose names end so."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:
-            SOURCES.add(suffix, Source(read, seeks, archive))
+            SOURCES.add(suffix, Source(read, seeks, archive, crashes))
         return read
 
     return register
@@ -66,11 +69,6 @@ def source_of(path: Path | str) -> Source | None:
     name = str(path).lower()
     endings = [suffix for suffix in SOURCES if name.endswith(suffix)]
     return SOURCES.get(max(endings, key=len)) if endings else None
-
-
-def missing(package: str, extra: str, purpose: str) -> VictorError:
-    """What to say where a package is wanted and not there."""
-    return VictorError(f"{purpose} needs {package}: pip install 'victorpy[{extra}]'")
 
 
 def place_of(url: str, otherwise: str) -> Path:
