@@ -10,7 +10,7 @@ from typing import Any
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.retry import settings_beside
-from victorpy.batch.sinks import SINKS
+from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
@@ -77,7 +77,7 @@ def inherit(arguments: argparse.Namespace) -> None:
     arguments.before = before.get("inputs", [])
     if not before:
         return
-    if arguments.output is None and before["to"] in SINKS:
+    if before["to"] in SINKS and not sink_name(arguments.output or ""):
         arguments.to = arguments.to or before["to"]
     arguments.html_field = arguments.html_field or before["html field"]
     arguments.url_field = arguments.url_field or before["url field"]
