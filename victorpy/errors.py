@@ -42,6 +42,11 @@ class OutputError(VictorError):
     """What was cleaned cannot be written where it should go."""
 
 
+def missing(package: str, extra: str, purpose: str) -> VictorError:
+    """What to say where a package is wanted and not there."""
+    return VictorError(f"{purpose} needs {package}: pip install 'victorpy[{extra}]'")
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Say which known name was probably meant.
 

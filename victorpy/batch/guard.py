@@ -24,8 +24,7 @@ from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Record
-from victorpy.batch.sources.base import missing
-from victorpy.errors import VictorError
+from victorpy.errors import VictorError, missing
 
 Item = TypeVar("Item")
 

@@ -27,7 +27,8 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import OutputError
-from victorpy.outputs import OUTPUTS
+from victorpy.files import write_atomically
+from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
 MOST_COUNTED = 1_000
@@ -99,7 +100,7 @@ Write = Callable[[Record, Outcome], None]
 
 def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, Any]:
     """Run a job to its end and give the counts; progress goes to the stream."""
-    OUTPUTS.get(job.format)
+    find_output(job.format)
     (job.make or job.choice.load)()  # whatever is wrong with it is said here, not by workers
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
@@ -188,7 +189,7 @@ def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[s
 
 def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing."""
-    sink = SINKS.get(job.to)(store.directory, OUTPUTS.get(job.format))
+    sink = SINKS.get(job.to)(store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
     reader = Reader(job.limits)
     feed = _feed(job, reader, store, progress)
@@ -293,9 +294,7 @@ def _beside(path: Path) -> Path:
 def write_summary(path: Path, summary: dict[str, Any]) -> None:
     """Write the counts as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = _beside(path)
-    fresh.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")
 
 
 __all__ = ["Job", "check_summary", "failed_path", "run_job", "summary_table", "write_summary"]

@@ -19,7 +19,6 @@ from typing import Any
 
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import check_summary, write_summary
-from victorpy.batch.sources.base import missing
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
@@ -28,9 +27,9 @@ from victorpy.commands._many_pages import (
     positive,
     read_options_of,
 )
-from victorpy.errors import ConfigError
+from victorpy.errors import ConfigError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import OUTPUTS, find_output
 from victorpy.variables import FAVORS
 
 
@@ -86,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
-    OUTPUTS.get(arguments.format)
+    find_output(arguments.format)
     if learns_from_site(arguments.method) and not arguments.by_site:
         raise ConfigError(f"--method {arguments.method} learns from a site: give --by-site")
     cleaning = spark.Cleaning(

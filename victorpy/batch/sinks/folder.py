@@ -13,6 +13,7 @@ from victorpy.batch.records import PAGE_SUFFIXES, Record
 from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import DataError
+from victorpy.files import write_atomically
 from victorpy.outputs import Output
 
 INDEX = "_index"
@@ -53,9 +54,7 @@ class Folder(Sink):
         self._refuse_inputs(record)
         path = self.directory / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.tmp")
-        fresh.write_bytes(text.encode("utf-8", "backslashreplace"))
-        fresh.replace(path)
+        write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
         return place
 
     def _refuse_inputs(self, record: Record) -> None:
@@ -74,7 +73,7 @@ class _Index:
     def write(self, record: Record, outcome: Outcome) -> None:
         saved = outcome.status in {Status.KEPT, Status.EMPTY}
         place = str(self._folder.save(record, outcome.text)) if saved else ""
-        described = row(record, outcome)
+        described = row(record, outcome, self._folder.output.columns)
         del described["text"]
         self._file.write(as_line({"file": place, **described}))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from victorpy.batch.records import Record
-from victorpy.errors import VictorError
 from victorpy.registry import Registry
 
 MOST_BYTES = 32_000_000
@@ -70,11 +69,6 @@ def source_of(path: Path | str) -> Source | None:
     name = str(path).lower()
     endings = [suffix for suffix in SOURCES if name.endswith(suffix)]
     return SOURCES.get(max(endings, key=len)) if endings else None
-
-
-def missing(package: str, extra: str, purpose: str) -> VictorError:
-    """What to say where a package is wanted and not there."""
-    return VictorError(f"{purpose} needs {package}: pip install 'victorpy[{extra}]'")
 
 
 def place_of(url: str, otherwise: str) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
-from victorpy.batch.sources.base import missing
+from victorpy.errors import missing
 
 _CHUNK = 1 << 18
 _GZIP = b"\x1f\x8b\x08"

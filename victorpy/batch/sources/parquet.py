@@ -8,9 +8,9 @@ from typing import Any
 
 from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Origin, Record
-from victorpy.batch.sources.base import ReadOptions, missing, source
+from victorpy.batch.sources.base import ReadOptions, source
 from victorpy.batch.sources.jsonl import broken_record, field_record
-from victorpy.errors import DataError
+from victorpy.errors import DataError, missing
 
 _ROWS = 1
 """In memory at a time: a table can say a large page a thousand times in a few bytes."""

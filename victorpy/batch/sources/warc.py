@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 from victorpy.batch.http import codings_of, is_html, split_message
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Origin, Record, size_problem
-from victorpy.batch.sources.base import ReadOptions, missing, place_of, source
+from victorpy.batch.sources.base import ReadOptions, place_of, source
+from victorpy.errors import missing
 
 _GZIP = b"\x1f\x8b\x08"
 _WARC = b"WARC/1."
