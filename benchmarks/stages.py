@@ -89,7 +89,8 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
     layer = {id(forest): number for number, forest in enumerate(evidence.layers if evidence else (), 1)}
     stages: list[tuple[Any, str, str | Name]] = [
         (cleaner, "decode", "decode"),
-        (cleaner, "parse", "parse"),
+        (cleaner, "parse_whole", "parse"),
+        (cleaner, "prune", "prune"),
         (cleaner, "split", "split"),
         (Inputs, "matrix", "features of the trees"),
         (Lexicon, "columns", "lexicon"),

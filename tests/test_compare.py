@@ -30,10 +30,10 @@ from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.methods import split_name
 from victorpy.report.comparison import render_html, render_markdown
 from victorpy.report.plots import spread
 from victorpy.scores import word_f1
+from victorpy.settings import split_name
 from victorpy.statistics import compare
 
 ROOT = Path(__file__).parents[1]

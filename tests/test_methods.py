@@ -21,7 +21,8 @@ from victorpy.labellers.everything import KeepEverything
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
-from victorpy.methods import MODELS, load_method, method_names, parse_settings
+from victorpy.methods import MODELS, load_method, method_names
+from victorpy.settings import parse_settings
 
 ROOT = Path(__file__).parents[1]
 DATA = sorted((ROOT / "data").rglob("*.html"))

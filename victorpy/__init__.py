@@ -3,7 +3,7 @@
 from victorpy.batch.api import clean_record
 from victorpy.cleaner import Cleaner, clean, read_document
 from victorpy.config import Config, load_config
-from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Piece
+from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Metadata, Piece
 from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
 
 __version__ = "0.1.0"
@@ -20,6 +20,7 @@ __all__ = [
     "Elements",
     "Label",
     "Labelling",
+    "Metadata",
     "ModelError",
     "Piece",
     "TemplateError",

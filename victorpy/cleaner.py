@@ -10,12 +10,12 @@ from pathlib import Path
 from victorpy.anno import is_anno, read_anno
 from victorpy.config import Config
 from victorpy.decode import decode
-from victorpy.document import CleanPage, Document
+from victorpy.document import CleanPage, Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model import DEFAULT, load_model
-from victorpy.outputs import OUTPUTS
-from victorpy.parse import parse
+from victorpy.outputs import find_output
+from victorpy.parse import Tree, parse_whole, prune
 from victorpy.split import split
 from victorpy.variables import FAVORS
 
@@ -28,15 +28,30 @@ def read_document(
     source: str = "",
 ) -> Document:
     """Take a page from bytes to blocks; an annotation file is a page too."""
+    return _read(page, config, url, content_type, source, metadata=False)[0]
+
+
+def _read(
+    page: bytes | str, config: Config, url: str | None, content_type: str | None, source: str, metadata: bool
+) -> tuple[Document, Metadata | None]:
+    """Take a page from bytes to blocks; on request with its metadata, which pruning takes away."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
     if is_anno(page):
-        return replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
+        document = replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
+        return document, _metadata(Tree(None, document.url, document.title), url) if metadata else None
     decoded = decode(page, content_type)
-    tree = parse(decoded.text, config.get("tag-delete"), decoded.utf8)
-    document = split(tree, config.cuts)
+    whole = parse_whole(decoded.text, decoded.utf8)
+    found = _metadata(whole, url) if metadata else None
+    document = split(prune(whole, config.get("tag-delete")), config.cuts)
     losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
-    return replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses)
+    return replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses), found
+
+
+def _metadata(tree: Tree, url: str | None) -> Metadata:
+    from victorpy.docview.metadata import read_metadata  # only for those who ask
+
+    return read_metadata(tree, url or "")
 
 
 class Cleaner:
@@ -86,19 +101,21 @@ class Cleaner:
         content_type: str | None = None,
         source: str = "",
         features: bool = False,
+        metadata: bool = False,
     ) -> CleanPage:
-        """Clean a page: its blocks, their labels and probabilities, and on request their features."""
-        document = read_document(page, self.config, url, content_type, source)
+        """Clean a page: its blocks, their labels and probabilities, and on request their features and its metadata."""
+        document, about = _read(page, self.config, url, content_type, source, metadata)
         found = self.labeller.label(document)
         shown = self.labeller.features(document) if features else ()
-        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown)
+        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown, about)
 
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
     ) -> str:
         """Clean a page and write it in a format."""
-        output = OUTPUTS.get(format)
-        return output.render(self.document(page, url, content_type, features=output.wants_features))
+        output = find_output(format)
+        cleaned = self.document(page, url, content_type, features=output.wants_features, metadata=output.wants_metadata)
+        return output.alone(cleaned)
 
 
 @cache

@@ -138,6 +138,31 @@ class Labelling:
 
 
 @dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says of itself; a field is empty where it says nothing that can be believed."""
+
+    title: str = ""
+    """The title of what stands on the page, without the site's name."""
+    author: str = ""
+    """Who wrote it; several are joined by ``"; "``."""
+    date: str = ""
+    """The day of publication, as ``2024-05-17``."""
+    site_name: str = ""
+    description: str = ""
+    language: str = ""
+    """The language that the page claims to be in, as ``en`` or ``pt-BR``."""
+    url: str = ""
+    """The address that the page gives itself, else the one it was read from."""
+    image: str = ""
+    """The address of the picture that stands for the page."""
+    kind: str = ""
+    """What the page says it is, in schema.org's or OpenGraph's words: ``NewsArticle``, ``product``."""
+    keywords: tuple[str, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)
+    """Where in the page each field that is not empty was found: ``{"author": "json-ld"}``."""
+
+
+@dataclass(frozen=True, slots=True)
 class CleanPage:
     """A page with its labels: what every output is made from."""
 
@@ -149,6 +174,8 @@ class CleanPage:
     """The word F1 that may be expected of the cleaned text; None where not known."""
     features: tuple[dict[str, Any], ...] = ()
     """The features of each block by name, where they were asked for."""
+    metadata: Metadata | None = None
+    """What the page says of itself, where that was asked for."""
 
     @property
     def is_empty(self) -> bool:

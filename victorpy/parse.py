@@ -42,7 +42,7 @@ _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A parsed and pruned page; `root` is None for a page without any markup or text."""
+    """A parsed page, whole or pruned; `root` is None for a page without any markup or text."""
 
     root: etree._Element | None
     url: str = ""
@@ -55,6 +55,11 @@ def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> T
 
     Whoever has the text in UTF-8 already may give that too.
     """
+    return prune(parse_whole(text, utf8), delete)
+
+
+def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
+    """Parse a page's text with its head, scripts and all else that is pruned before it is split."""
     wrapper = _cleaneval_wrapper(text)
     root, losses = _parse_whole(text, utf8 or text.encode())
     if root is None:
@@ -62,8 +67,14 @@ def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> T
     title = " ".join((_title(root) or wrapper.get("title", "")).split())
     url = "".join(wrapper.get("id", "").split()) or _canonical_url(root)
     etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
-    etree.strip_elements(root, *delete, with_tail=False)
     return Tree(root, url, title, losses)
+
+
+def prune(tree: Tree, delete: Iterable[str]) -> Tree:
+    """Take the elements named out of a tree, with all that is in them; the tree that was given is changed."""
+    if tree.root is not None:
+        etree.strip_elements(tree.root, *delete, with_tail=False)
+    return tree
 
 
 def _parse_whole(text: str, utf8: bytes) -> tuple[etree._Element | None, tuple[str, ...]]:

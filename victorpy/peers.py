@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from victorpy.errors import ConfigError, VictorError, suggest
-from victorpy.methods import parse_settings
+from victorpy.settings import parse_settings
 
 Extractor = Callable[[bytes], str]
 

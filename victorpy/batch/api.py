@@ -13,7 +13,7 @@ from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Origin, Record
 from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.cleaner import Cleaner
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import find_output
 
 
 def clean_record(
@@ -37,7 +37,7 @@ def clean_record(
     """
     made = record if isinstance(record, Record) else as_record(record)
     cleaner = _loaded(Choice(method, (), model, None, favor))
-    ended = outcome.clean_record(made, cleaner, OUTPUTS.get(format), most_bytes=MOST_BYTES)
+    ended = outcome.clean_record(made, cleaner, find_output(format), most_bytes=MOST_BYTES)
     return outcome.row(made, ended)
 
 

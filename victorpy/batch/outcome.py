@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +46,8 @@ class Outcome:
     """How many blocks have each label."""
     probability: float | None = None
     """The mean probability of the blocks' labels; None where not known."""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    """What the format knows of the page besides."""
 
 
 def clean_record(
@@ -67,8 +69,9 @@ def clean_record(
             content_type or record.content_type or None,
             source=record.name,
             features=output.wants_features,
+            metadata=output.wants_metadata,
         )
-        return _described(cleaned, output.render(cleaned), digest, size)
+        return _described(cleaned, output, digest, size)
     except Exception as error:  # a bug of ours must not cost the other pages
         return failure(_problem(error), digest, size)
 
@@ -78,17 +81,21 @@ def failure(problem: Problem, digest: str = "", size: int = 0) -> Outcome:
     return Outcome(problem.kind.status, kind=problem.kind, reason=problem.words, digest=digest, size=size)
 
 
-def row(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """All that is known of a record in the end, as plain data: a line of JSON, a row of a table."""
+def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """All that is known of a record in the end, as plain data: a line of JSON, a row of a table.
+
+    `columns` are those that the format adds; where a page failed they are None.
+    """
+    told = outcome.columns
     return {
         "url": record.url or outcome.url,
         "name": record.name,
         "source": record.origin.source,
         "position": record.origin.position,
         "digest": outcome.digest,
-        "language": outcome.language,
-        "title": outcome.title,
-        "text": outcome.text,
+        "language": told.get("language", outcome.language),
+        "title": told.get("title", outcome.title),
+        "text": told.get("content", outcome.text),
         "labels": dict(outcome.labels),
         "probability": outcome.probability,
         "confidence": outcome.confidence,
@@ -96,6 +103,7 @@ def row(record: Record, outcome: Outcome) -> dict[str, Any]:
         "status": str(outcome.status),
         "kind": str(outcome.kind or ""),
         "reason": outcome.reason,
+        **{name: told.get(name) for name in columns},
     }
 
 
@@ -123,8 +131,9 @@ def _is_memory(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _described(page: CleanPage, text: str, digest: str, size: int) -> Outcome:
+def _described(page: CleanPage, output: Output, digest: str, size: int) -> Outcome:
     document = page.document
+    text, columns = output.tabulate(page) if output.tabulate else (output.render(page), {})
     counts = Counter(map(str, page.labels))
     return Outcome(
         Status.EMPTY if page.is_empty else Status.KEPT,
@@ -138,6 +147,7 @@ def _described(page: CleanPage, text: str, digest: str, size: int) -> Outcome:
         size=size,
         labels=dict(sorted(counts.items())),
         probability=_rounded(sum(page.probabilities) / len(page.probabilities)) if page.probabilities else None,
+        columns=columns,
     )
 
 

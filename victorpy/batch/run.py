@@ -23,7 +23,7 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import OutputError
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
 
@@ -88,7 +88,7 @@ Write = Callable[[Record, Outcome], None]
 
 def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, Any]:
     """Run a job to its end and give the counts; progress goes to the stream."""
-    OUTPUTS.get(job.format)
+    find_output(job.format)
     (job.make or job.choice.load)()  # whatever is wrong with it is said here, not by workers
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
@@ -160,7 +160,7 @@ def _opened(directory: Path, settings: dict[str, Any], label: str) -> Store:
 
 def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing."""
-    sink = SINKS.get(job.to)(store.directory, OUTPUTS.get(job.format))
+    sink = SINKS.get(job.to)(store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
     feed = _feed(job, store)
     guard = _guard(job, progress)

@@ -12,7 +12,7 @@ from victorpy.batch.outcome import Outcome, clean_record
 from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
-from victorpy.outputs import OUTPUTS, Output
+from victorpy.outputs import Output, find_output
 
 MEMORY_EXIT = 86
 """How a worker ends that has run out of memory: what it holds cannot be trusted to be freed."""
@@ -36,7 +36,7 @@ class Tools:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.cleaner = work.make()
-        self.output: Output = OUTPUTS.get(work.format)
+        self.output: Output = find_output(work.format)
 
     def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
         """Clean one record."""

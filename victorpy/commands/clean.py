@@ -45,7 +45,7 @@ from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import method_names
-from victorpy.outputs import OUTPUTS, Output
+from victorpy.outputs import OUTPUTS, Output, find_output
 from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
@@ -122,7 +122,7 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
     _inherit(arguments)
-    output = OUTPUTS.get(arguments.format)
+    output = find_output(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else [])
     if _is_batch(arguments, inputs):
         return _run_batch(arguments, inputs)
@@ -164,7 +164,7 @@ def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
     if arguments.retry or any(getattr(arguments, name) not in {None, False} for name in BATCH_OPTIONS):
         return True
     target = arguments.output or "-"
-    one_file = target == "-" or (sink_name(target) == "jsonl" and OUTPUTS.get(arguments.format).joins)
+    one_file = target == "-" or (sink_name(target) == "jsonl" and find_output(arguments.format).joins)
     if sink_name(target) and not one_file:
         return True
     few = one_file or arguments.site or _learns_from_site(arguments.method)  # however many: as it always was
@@ -187,7 +187,7 @@ def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
     _refuse_inputs(arguments.output, job, inputs)
     write = None
     if job.directory is None:
-        writer = open_stream(arguments.output, OUTPUTS.get(arguments.format))
+        writer = open_stream(arguments.output, find_output(arguments.format))
         write = partial(_written, writer)
     summary = run_job(job, sys.stderr, write)
     if not arguments.quiet:
@@ -272,7 +272,7 @@ def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | N
         return None
     path = Path(target)
     names_file = path.suffix and not path.is_dir() and not target.endswith("/") and not arguments.to
-    if names_file and OUTPUTS.get(arguments.format).joins and sink_name(target) in {None, "jsonl"}:
+    if names_file and find_output(arguments.format).joins and sink_name(target) in {None, "jsonl"}:
         return None  # one file, as for a few pages
     if names_file and not path.exists() and not sink_name(target):
         raise DataError(f"{target}: many pages go into a directory; if that is what you mean, write {target}/")

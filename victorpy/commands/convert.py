@@ -19,7 +19,7 @@ from victorpy.config import load_config
 from victorpy.datasets import DATASETS, read_dataset
 from victorpy.document import CleanPage
 from victorpy.errors import VictorError
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import find_output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Align every page with its gold and write it."""
     config = load_config(arguments.config)
-    output = OUTPUTS.get(arguments.format)
+    output = find_output(arguments.format)
     done, warnings = 0, []
 
     def warn(message: str) -> None:

@@ -27,7 +27,7 @@ from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.outputs import OUTPUTS
+from victorpy.outputs import OUTPUTS, find_output
 from victorpy.variables import FAVORS
 
 
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
-    OUTPUTS.get(arguments.format)
+    find_output(arguments.format)
     cleaning = spark.Cleaning(
         choice=_choice(arguments),
         format=arguments.format,

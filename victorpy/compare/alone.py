@@ -16,7 +16,7 @@ from victorpy.crossval import PageResult, keep_everything, score_page
 from victorpy.errors import ConfigError, DataError
 from victorpy.evaluate import Evaluation, Settings
 from victorpy.gold import LabelledPage
-from victorpy.methods import split_name
+from victorpy.settings import split_name
 
 
 def load_untrained(entry: str) -> Cleaner:

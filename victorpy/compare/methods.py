@@ -13,10 +13,11 @@ from victorpy.datasets import GoldPage
 from victorpy.document import CleanPage
 from victorpy.errors import ConfigError, ModelError, VictorError, suggest
 from victorpy.labellers.base import LearnsFrom
-from victorpy.methods import MODELS, load_method, method_names, split_names
+from victorpy.methods import MODELS, load_method, method_names
 from victorpy.model import find_model
 from victorpy.outputs import OUTPUTS
 from victorpy.peers import PEERS, Extractor, installed_peers, is_peer, load_peer, show_peer
+from victorpy.settings import split_names
 
 ALL, ALL_PEERS = "all", "peers"
 """Names that stand for all methods that are there, and for all other cleaners that are installed."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 EXTRA = "docview"
 
+_ELIDING = frozenset(["ca", "fr", "it"])
+"""Languages that write an article or pronoun together with the word behind it."""
+
 
 def terms(text: str, language: str = "") -> list[str]:
     """The words of a text in lower case, in order, without stop words and single letters of alphabets.
@@ -25,20 +28,23 @@ def terms(text: str, language: str = "") -> list[str]:
 
     >>> terms("Tea is made by pouring hot water over the leaves of the tea bush.", "en")
     ['tea', 'pouring', 'hot', 'water', 'leaves', 'tea', 'bush']
-    >>> terms("茶是一种饮料。", "zh")
-    ['茶', '饮料']
+    >>> terms("茶是一种饮料。", "zh"), terms("L’arbre qu’on coupe", "fr")
+    (['茶', '饮料'], ['arbre', 'coupe'])
     """
-    stop = stop_words(primary(language))
-    return [word for word in words(text) if word not in stop and (len(word) > 1 or not _is_letter(word))]
+    code = primary(language)
+    stop = stop_words(code)
+    found = (_without_article(word) for word in words(text)) if code in _ELIDING else words(text)
+    return [word for word in found if word not in stop and (len(word) > 1 or not _is_letter(word))]
 
 
 def words(text: str) -> list[str]:
     """The words and numbers of a text in lower case.
 
-    >>> words("It's 3.5 °C, हिन्दी में!")
+    >>> words("It’s 3.5 °C, हिन्दी में!")
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
-    return [piece for piece in _pieces("WordBreaker", text.lower()) if piece[0].isalnum()]
+    plain = text.lower().replace("’", "'")  # as lists of stop words have it
+    return [piece for piece in _pieces("WordBreaker", plain) if piece[0].isalnum()]
 
 
 def sentences(text: str, language: str = "") -> list[str]:
@@ -69,6 +75,12 @@ def stop_words(language: str) -> frozenset[str]:
         raise missing("stopwordsiso", EXTRA, "telling keywords from stop words") from error
     known = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(known)))
+
+
+def _without_article(word: str) -> str:
+    """Leave out what stands before an apostrophe, if it is short: ``l'arbre``, ``dell'albero``, ``qu'on``."""
+    before, apostrophe, after = word.partition("'")
+    return after if apostrophe and after and len(before) <= 5 else word
 
 
 def _is_letter(char: str) -> bool:

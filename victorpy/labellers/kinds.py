@@ -23,14 +23,14 @@ def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
 
 def _kind(block: Block, follows: bool) -> Label:
     """A heading, a list's item or a paragraph; what goes on in the line of kept text before continues it."""
-    if follows and not _begins_segment(block.distance):
+    if follows and not begins_segment(block.distance):
         return Label.CONTINUATION
     if not _HEADERS.isdisjoint(block.containers):
         return Label.HEADER
     return Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST
 
 
-def _begins_segment(distance: Sequence[str]) -> bool:
+def begins_segment(distance: Sequence[str]) -> bool:
     """Whether the tags before a block part it from the text before: one line break does not, two do."""
     breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
     return breaks != ["br"] and bool(breaks)

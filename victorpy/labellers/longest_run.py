@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from victorpy import unicode
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, PageLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.sites.tree import PageTree
+from victorpy.unicode import count_words
 
 
 @LABELLERS.register("longest-run")
@@ -52,21 +50,3 @@ def best_run(words: Sequence[float], tags: Sequence[int]) -> range:
         if so_far > best:
             best, found = so_far, range(start, place + 1)
     return found
-
-
-def count_words(texts: Sequence[str]) -> list[float]:
-    """How many words each text has.
-
-    >>> count_words(["Tea, hot tea", "", "茶是饮料"])
-    [3.0, 0.0, 2.0]
-    """
-    if not texts:
-        return []
-    joined = "\n".join(["", *texts])
-    flags = unicode.flags_table()[np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")]
-    unspaced = (flags & unicode.UNSPACED) != 0
-    wordly = ((flags & (unicode.LETTER | unicode.DIGIT)) != 0) & ~unspaced
-    begins = wordly & ~np.append(False, wordly[:-1])
-    lengths = np.array([len(text) + 1 for text in texts])
-    counts: list[float] = np.add.reduceat(begins + 0.5 * unspaced, np.cumsum(lengths) - lengths).tolist()
-    return counts

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from victorpy.cleaner import Cleaner
-from victorpy.methods import load_method, split_names
+from victorpy.methods import load_method
+from victorpy.settings import split_names
 
 NONE = "none"
 """No cleaning: all text of a page."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from victorpy.document import Block, CleanPage, Label
+from victorpy.errors import ConfigError
 from victorpy.registry import Registry
+from victorpy.settings import split_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,47 @@ class Output:
     """Whether it shows the features of blocks."""
     joins: bool = False
     """Whether many pages may stand one after the other in a file of it."""
+    wants_metadata: bool = False
+    """Whether it shows what a page says of itself."""
+    header: str = ""
+    """What stands once above all pages of a file."""
+    columns: tuple[str, ...] = ()
+    """What tables of pages have besides the text ..."""
+    tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
+    """... and how that is found together with the text."""
+    configure: Callable[[Sequence[str]], Output] | None = None
+    """The same format with parameters, each as ``NAME=VALUE``; None for one that has none."""
+
+    def alone(self, page: CleanPage) -> str:
+        """Write a file of one page."""
+        return self.header + self.render(page)
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
 
+
+def find_output(format: str) -> Output:
+    """Find a format by its name, which may have parameters behind it: ``docview(keywords=5)``."""
+    name, settings = split_name(format)
+    found = OUTPUTS.get(name)
+    if not settings:
+        return found
+    if found.configure is None:
+        raise ConfigError(f"the format {name!r} has no parameters to set: {' '.join(settings)}")
+    return found.configure(settings)
+
+
 Renderer = Callable[[CleanPage], str]
 
 
-def output(name: str, suffix: str, wants_features: bool = False, joins: bool = False) -> Callable[[Renderer], Renderer]:
+def output(
+    name: str, suffix: str, wants_features: bool = False, joins: bool = False, wants_metadata: bool = False
+) -> Callable[[Renderer], Renderer]:
     """Register a function as an output format; the first line of its docstring describes it to users."""
 
     def register(function: Renderer) -> Renderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
-        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins))
+        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins, wants_metadata))
         return function
 
     return register

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
-from victorpy.methods import parse_settings
 from victorpy.registry import Registry
+from victorpy.settings import parse_settings
 
 EXTRA = "docview"
 """The extra that has the packages for it."""

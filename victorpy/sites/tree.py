@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from victorpy.document import Block, Document, Elements
 from victorpy.sites.hashes import number_of
+
+Number = TypeVar("Number", int, float)
 
 
 class Text(NamedTuple):
@@ -67,9 +69,9 @@ class PageTree:
                 stop[parent] = max(stop[parent], stop[element])
         return [range(start, end) if start < end else range(0) for start, end in zip(first, stop, strict=True)]
 
-    def totals(self, of_texts: Sequence[int]) -> list[int]:
+    def totals(self, of_texts: Sequence[Number]) -> list[Number]:
         """Add up, for each element, a number of the texts in it."""
-        running = [0, *accumulate(of_texts)]
+        running = list(accumulate(of_texts, initial=0))
         return [running[texts.stop] - running[texts.start] for texts in self.text_ranges]
 
     @cached_property

@@ -54,7 +54,7 @@ class Folder(Sink):
         path = self.directory / place
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.name}.tmp")
-        fresh.write_bytes(text.encode("utf-8", "backslashreplace"))
+        fresh.write_bytes((self.output.header + text).encode("utf-8", "backslashreplace"))
         fresh.replace(path)
         return place
 
@@ -74,7 +74,7 @@ class _Index:
     def write(self, record: Record, outcome: Outcome) -> None:
         saved = outcome.status in {Status.KEPT, Status.EMPTY}
         place = str(self._folder.save(record, outcome.text)) if saved else ""
-        described = row(record, outcome)
+        described = row(record, outcome, self._folder.output.columns)
         del described["text"]
         self._file.write(as_line({"file": place, **described}))
 

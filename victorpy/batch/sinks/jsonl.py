@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,12 +22,13 @@ ZSTD_LEVEL = 3
 class _Lines:
     """A part of lines."""
 
-    def __init__(self, stream: Any, file: IO[bytes] | None = None) -> None:
+    def __init__(self, columns: Sequence[str], stream: Any, file: IO[bytes] | None = None) -> None:
+        self._columns = columns
         self._stream = stream
         self._file = file
 
     def write(self, record: Record, outcome: Outcome) -> None:
-        self._stream.write(as_line(row(record, outcome)))
+        self._stream.write(as_line(row(record, outcome, self._columns)))
 
     def close(self) -> None:
         self._stream.close()
@@ -48,7 +50,7 @@ class JsonLines(Sink):
 
     def open(self, path: Path) -> PartWriter:
         """Begin a part."""
-        return _Lines(path.open("wb"))
+        return _Lines(self.output.columns, path.open("wb"))
 
 
 @SINKS.register("jsonl.gz")
@@ -60,7 +62,7 @@ class GzipLines(Sink):
     def open(self, path: Path) -> PartWriter:
         """Begin a part."""
         file = path.open("wb")
-        return _Lines(gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0), file)
+        return _Lines(self.output.columns, gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0), file)
 
 
 @SINKS.register("jsonl.zst")
@@ -77,4 +79,4 @@ class ZstdLines(Sink):
             raise missing("zstandard", "batch", f"writing {path}") from error
         file = path.open("wb")
         compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=0)
-        return _Lines(compressor.stream_writer(file, closefd=False), file)
+        return _Lines(self.output.columns, compressor.stream_writer(file, closefd=False), file)

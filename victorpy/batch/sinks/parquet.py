@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,22 @@ GROUP_ROWS = 500
 _NUMBERS = ("probability", "confidence")
 
 
-def table_schema() -> Any:
-    """The columns of a table of rows."""
+def table_schema(columns: Sequence[str] = ()) -> Any:
+    """The columns of a table of rows, with those that a format adds."""
     import pyarrow as pa
 
     kinds: dict[str, Any] = {"position": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64())}
     kinds["labels"] = pa.struct([(str(label), pa.int32()) for label in Label])
-    kinds["losses"] = pa.list_(pa.string())
-    names = row(Record("", Path()), Outcome(status=next(iter(_statuses()))))
+    links = pa.list_(pa.struct([("url", pa.string()), ("text", pa.string())]))
+    kinds |= dict.fromkeys(("losses", "keywords"), pa.list_(pa.string()))
+    kinds |= dict.fromkeys(("links", "main_links", "images"), links)
+    names = row(Record("", Path()), Outcome(status=next(iter(_statuses()))), columns)
     return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
 
-def table_row(record: Record, outcome: Outcome) -> dict[str, Any]:
+def table_row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
     """A row as tables have it: every label has its count, and strings are UTF-8."""
-    described = row(record, outcome)
+    described = row(record, outcome, columns)
     described["labels"] = {str(label): described["labels"].get(str(label), 0) for label in Label}
     return {name: _sound(value) for name, value in described.items()}
 
@@ -42,16 +45,17 @@ def _statuses() -> Any:
 class _Table:
     """A part of rows."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
         import pyarrow.parquet
 
-        self._schema = table_schema()
+        self._columns = columns
+        self._schema = table_schema(columns)
         self._file = path.open("wb")
         self._writer = pyarrow.parquet.ParquetWriter(self._file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 
     def write(self, record: Record, outcome: Outcome) -> None:
-        self._rows.append(table_row(record, outcome))
+        self._rows.append(table_row(record, outcome, self._columns))
         if len(self._rows) == GROUP_ROWS:
             self._flush()
 
@@ -82,6 +86,6 @@ class Parquet(Sink):
     def open(self, path: Path) -> PartWriter:
         """Begin a part."""
         try:
-            return _Table(path)
+            return _Table(path, self.output.columns)
         except ImportError as error:
             raise missing("pyarrow", "parquet", f"writing {path}") from error

@@ -1,0 +1,178 @@
+"""DocView's types of pages and keywords against what WCXB's pages are and say of themselves, and what a record costs.
+
+    python benchmarks/docview.py --data wcxb:DIR
+
+**Types.** Listings and collections are hubs, all other pages topics. Told by the paper's rule from the central area of
+the page, from the blocks that were kept of it, and by the mean of both, which records have. The thresholds were chosen
+on every second page (chosen on), the others show what they are worth (kept aside).
+
+**Keywords.** Of pages that name keywords in a meta tag: how many of those, as far as they stand in the content, are
+among the ten heaviest terms, for several shares of a block's force that go to the blocks around it.
+
+**Cost.** CPU time of a record to that of cleaning alone, and what of it is metadata.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pages import add_arguments, read_pages
+from results import table
+from tqdm import tqdm
+
+from victorpy import Cleaner, CleanPage
+from victorpy.docview.keywords import keywords
+from victorpy.docview.record import PAGE_HUB, describe, page_type
+from victorpy.docview.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.docview.terms import terms, words
+from victorpy.docview.weights import feature_vector
+from victorpy.errors import DataError, VictorError
+
+HUBS = frozenset(["listing", "collection"])
+SPREADS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
+KEYWORDS = 10
+_LEAST_KEYWORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A cleaned page of the gold standard, as trees."""
+
+    kind: str
+    cleaned: CleanPage
+    whole: TagTree
+    content: TagTree
+
+
+def read(arguments: argparse.Namespace) -> list[Page]:
+    """Clean all pages."""
+    cleaner = Cleaner.load(arguments.model)
+    pages = []
+    for _, gold in tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None):
+        cleaned = cleaner.document(gold.html, metadata=True)
+        whole = TagTree(cleaned.document)
+        content = TagTree(whole.page, [label.is_content for label in cleaned.labels])
+        pages.append(Page(gold.page_type, cleaned, whole, content))
+    if not pages:
+        raise DataError("there are no pages in the data")
+    return pages
+
+
+def by_central_area(page: Page) -> Type:
+    """The paper's rule."""
+    return page.whole.page_type(Thresholds())
+
+
+def by_content(page: Page) -> Type:
+    """The same rule for the blocks that were kept."""
+    thresholds = Thresholds()
+    shares = page.content.shares(thresholds, [True] * len(page.content.nodes))
+    return type_by_shares(shares, PAGE_HUB, thresholds.page_image)
+
+
+def by_both(page: Page) -> Type:
+    """What a record has."""
+    return page_type(page.whole, page.content)
+
+
+RULES: dict[str, Callable[[Page], Type]] = {
+    "central area": by_central_area,
+    "content": by_content,
+    "mean of both": by_both,
+}
+
+
+def type_table(pages: Sequence[Page]) -> str:
+    """Precision, recall and F1 of hubs, and accuracy, by rule and half."""
+    known = [page for page in pages if page.kind]
+    rows = []
+    for name, rule in RULES.items():
+        for half, part in (("chosen on", known[::2]), ("kept aside", known[1::2])):
+            rows.append([name, half, *_hub_scores([(rule(page) is Type.HUB, page.kind in HUBS) for page in part])])
+    return table(["rule", "pages", "precision", "recall", "F1", "accuracy"], rows)
+
+
+def _hub_scores(pairs: Sequence[tuple[bool, bool]]) -> list[str]:
+    hits = sum(found and is_hub for found, is_hub in pairs)
+    found, hubs = sum(found for found, _ in pairs), sum(is_hub for _, is_hub in pairs)
+    right = sum(found == is_hub for found, is_hub in pairs)
+    values = hits / max(found, 1), hits / max(hubs, 1), 2 * hits / max(found + hubs, 1), right / max(len(pairs), 1)
+    return [f"{value:.3f}" for value in values]
+
+
+def kinds_table(pages: Sequence[Page]) -> str:
+    """What records say of each kind of page."""
+    rows = []
+    for kind in sorted({page.kind for page in pages if page.kind}):
+        found = [by_both(page) for page in pages if page.kind == kind]
+        rows.append([kind, str(len(found)), *(f"{found.count(each) / len(found):.2f}" for each in Type)])
+    return table(["WCXB's type", "pages", *map(str, Type)], rows)
+
+
+def keyword_table(pages: Sequence[Page]) -> str:
+    """How many of the keywords that pages name are found."""
+    named = [(page, _named_keywords(page)) for page in pages]
+    chosen = [(page, wanted) for page, wanted in named if len(wanted) >= _LEAST_KEYWORDS]
+    rows = []
+    for spread in SPREADS:
+        shares = [_found_share(page, wanted, spread) for page, wanted in chosen]
+        rows.append([f"{spread:g}", f"{sum(shares) / max(len(shares), 1):.3f}"])
+    return f"{len(chosen)} pages name keywords of their content.\n\n" + table(["spread", "found"], rows)
+
+
+def _named_keywords(page: Page) -> set[str]:
+    metadata = page.cleaned.metadata
+    if metadata is None or not metadata.keywords:
+        return set()
+    content = {word for node in page.content.nodes for word in words(page.content.text(node))}
+    return set(terms(" ".join(metadata.keywords), metadata.language)) & content
+
+
+def _found_share(page: Page, wanted: set[str], spread: float) -> float:
+    language = page.cleaned.metadata.language if page.cleaned.metadata else ""
+    found = keywords(feature_vector(page.content, language, spread), KEYWORDS)
+    return len(wanted & set(found)) / min(len(wanted), KEYWORDS)
+
+
+def cost_table(arguments: argparse.Namespace, most: int = 150) -> str:
+    """What a record costs, with cleaning alone as 1."""
+    cleaner = Cleaner.load(arguments.model)
+    sources = [gold.html for _, gold in islice(read_pages(arguments.data, arguments.step), most)]
+    describe(cleaner.document(sources[0], metadata=True))  # loads what is loaded once
+    steps: dict[str, Callable[[bytes | str], object]] = {
+        "cleaning": cleaner.document,
+        "with metadata": lambda source: cleaner.document(source, metadata=True),
+        "whole record": lambda source: describe(cleaner.document(source, metadata=True)),
+    }
+    seconds = {name: _seconds(step, sources) for name, step in steps.items()}
+    rows = [[name, f"{spent / seconds['cleaning']:.2f}"] for name, spent in seconds.items()]
+    return table([f"{len(sources)} pages", "CPU time"], rows)
+
+
+def _seconds(step: Callable[[bytes | str], object], sources: Sequence[bytes | str]) -> float:
+    started = time.process_time()
+    for source in sources:
+        step(source)
+    return time.process_time() - started
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    parser.add_argument("--model", default="default", help="a model's name or directory")
+    arguments = parser.parse_args()
+    try:
+        pages = read(arguments)
+        print(type_table(pages), kinds_table(pages), keyword_table(pages), cost_table(arguments), sep="\n\n")
+    except VictorError as error:
+        sys.exit(f"docview: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""Title, author and date of WCXB's pages, beside what trafilatura finds of them.
+
+    python benchmarks/metadata.py wcxb/dev
+    python benchmarks/metadata.py wcxb/dev --half even --errors author
+
+Both get a page's text and its address. What is found is right if
+
+- title: it has the same words in the same order, letter case and punctuation aside;
+- author: it names the same people, in whatever order and however they are joined;
+- date: it is the same day; the same month or year where the gold standard gives no more.
+
+Precision is the share of the answers that are right, over all pages: an answer where the gold standard has none is
+wrong. Recall is the share of the gold standard's values that are found. Word F1 is that of the two texts' words, a
+mean over the pages that have a value. Rules were written while looking at pages with an even number only; those with
+an odd one show what they are worth on pages that nobody looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from results import table
+
+from victorpy import Cleaner
+from victorpy.decode import decode
+from victorpy.docview.metadata import read_metadata
+from victorpy.parse import parse_whole
+from victorpy.scores import word_f1
+
+FIELDS = ("title", "author", "date")
+HALVES = ("even", "odd", "all")
+_BETWEEN_NAMES = re.compile(r"\s*(?:;|,|&|/|\band\b)\s*")
+
+
+class GoldFacts(NamedTuple):
+    """A page's text and address, and what the gold standard says of it."""
+
+    name: str
+    text: str
+    url: str
+    values: dict[str, str]
+
+
+Reader = Callable[[str, str], dict[str, str]]
+"""From a page's text and its address to the three fields."""
+
+
+@dataclass
+class Count:
+    """What one reader found of one field."""
+
+    given: int = 0
+    answered: int = 0
+    right: int = 0
+    overlaps: list[float] = field(default_factory=list)
+
+    def add(self, found: str, gold: str, right: bool) -> None:
+        """Count one page."""
+        self.given += bool(gold)
+        self.answered += bool(found)
+        self.right += right
+        if gold:
+            self.overlaps.append(word_f1(found, gold).f1)
+
+    def row(self) -> list[str]:
+        """Precision, recall, F1, word F1."""
+        precision, recall = self.right / max(self.answered, 1), self.right / max(self.given, 1)
+        f1 = 2 * self.right / max(self.answered + self.given, 1)
+        return [f"{value:.3f}" for value in (precision, recall, f1, sum(self.overlaps) / max(len(self.overlaps), 1))]
+
+
+def read_gold(directory: Path, half: str) -> list[GoldFacts]:
+    """Read the pages of a half; gold values that are missing are empty."""
+    pages = []
+    for truth in sorted((directory / "ground-truth").glob("*.json")):
+        if half == "all" or HALVES[int(truth.stem) % 2] == half:
+            record = json.loads(truth.read_bytes())
+            gold = record["ground_truth"]
+            values = {"title": gold["title"], "author": gold["author"], "date": gold["publish_date"]}
+            text = decode((directory / "html" / f"{truth.stem}.html").read_bytes()).text
+            pages.append(
+                GoldFacts(truth.stem, text, record["url"], {key: value or "" for key, value in values.items()})
+            )
+    return pages
+
+
+def is_right(name: str, found: str, gold: str) -> bool:
+    """Whether a value is the gold standard's, by the rules above."""
+    if not found or not gold:
+        return False
+    if name == "date":
+        return found.startswith(gold)
+    if name == "author":
+        return people(found) == people(gold)
+    return normal(found) == normal(gold)
+
+
+def people(text: str) -> set[str]:
+    """The names in a text."""
+    return {normal(name) for name in _BETWEEN_NAMES.split(text)} - {""}
+
+
+def normal(text: str) -> str:
+    """A text's words, letter case and punctuation aside."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def victorpy_reader(text: str, url: str) -> dict[str, str]:
+    """What victorpy reads of a page."""
+    found = read_metadata(parse_whole(text), url)
+    return {"title": found.title, "author": found.author, "date": found.date}
+
+
+def trafilatura_reader(text: str, url: str) -> dict[str, str]:
+    """What trafilatura reads of a page."""
+    from trafilatura import extract_metadata
+
+    found = extract_metadata(text, default_url=url)
+    return {name: getattr(found, name, None) or "" for name in FIELDS}
+
+
+READERS: dict[str, Reader] = {"victorpy": victorpy_reader, "trafilatura": trafilatura_reader}
+
+
+class Measured(NamedTuple):
+    """What a reader found on all pages, and its CPU time."""
+
+    found: dict[str, list[str]]
+    seconds: float
+
+
+def measure(reader: Reader, pages: Iterable[GoldFacts]) -> Measured:
+    """Read all pages; the first is read twice, because whatever is loaded with it is not a page's cost."""
+    pages = list(pages)
+    reader(pages[0].text, pages[0].url)
+    started = time.process_time()
+    found = [reader(page.text, page.url) for page in pages]
+    seconds = time.process_time() - started
+    return Measured({name: [values[name] for values in found] for name in FIELDS}, seconds)
+
+
+def counted(measured: Measured, pages: list[GoldFacts], name: str) -> Count:
+    """Compare a field with the gold standard on all pages."""
+    count = Count()
+    for page, found in zip(pages, measured.found[name], strict=True):
+        count.add(found, page.values[name], is_right(name, found, page.values[name]))
+    return count
+
+
+def describe(pages: list[GoldFacts], measured: dict[str, Measured]) -> str:
+    """A table of fields and readers, and what the readers cost."""
+    rows = []
+    for name in FIELDS:
+        given = sum(bool(page.values[name]) for page in pages)
+        for reader, its in measured.items():
+            rows.append([name, str(given), reader, *counted(its, pages, name).row()])
+    lines = [table(["field", "given", "reader", "precision", "recall", "F1", "word F1"], rows)]
+    if "trafilatura" in measured:
+        base = measured["trafilatura"].seconds
+        lines += [
+            f"\nCPU time of {name} : trafilatura = {its.seconds / base:.3f}"
+            for name, its in measured.items()
+            if name != "trafilatura"
+        ]
+    return "\n".join(lines)
+
+
+def share_of_cleaning(pages: list[GoldFacts]) -> float:
+    """What reading the metadata costs on top of cleaning, as a share of it."""
+    cleaner = Cleaner.load()
+    seconds = {False: 0.0, True: 0.0}
+    for page in [pages[0], *pages]:
+        for metadata in (False, True):
+            started = time.process_time()
+            cleaner.document(page.text, page.url, metadata=metadata)
+            seconds[metadata] += time.process_time() - started
+    return seconds[True] / seconds[False] - 1
+
+
+def show_errors(pages: list[GoldFacts], measured: dict[str, Measured], name: str) -> None:
+    """Print what victorpy has wrong, and what trafilatura says there."""
+    for number, page in enumerate(pages):
+        found = measured["victorpy"].found[name][number]
+        gold = page.values[name]
+        if (found or gold) and not is_right(name, found, gold):
+            others = [its.found[name][number] for reader, its in measured.items() if reader != "victorpy"]
+            print(page.name, f"{gold!r} found {found!r}", *others, page.url, sep="\t")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path, help="WCXB: html/ and ground-truth/")
+    parser.add_argument(
+        "--half", choices=HALVES, help="only pages with an even or odd number (default: each half, and all)"
+    )
+    parser.add_argument("--readers", nargs="+", choices=READERS, default=list(READERS))
+    parser.add_argument("--errors", choices=FIELDS, help="print what is wrong of a field")
+    arguments = parser.parse_args()
+    for half in [arguments.half] if arguments.half else HALVES:
+        pages = read_gold(arguments.directory, half)
+        measured = {name: measure(READERS[name], pages) for name in arguments.readers}
+        print(f"## {len(pages)} pages ({half})\n\n{describe(pages, measured)}\n")
+        if arguments.errors:
+            show_errors(pages, measured, arguments.errors)
+    if not arguments.errors:
+        print(f"On top of cleaning a page, its metadata costs {share_of_cleaning(pages):.0%} of that.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""The sentences that tell most of a page (section 6).
+
+The topic root is the lowest common ancestor of all blocks with content; its sons are the paragraphs of the page. Each
+has a share of the sentences by its size, and gives those in which the page's keywords weigh most, in the order of the
+page. The paper takes δ = 15 sentences for its index, a third of the words of its pages; so that short pages have an
+abstract too, no more than a third of a page's sentences are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from math import ceil
+
+from victorpy.docview.keywords import keywords
+from victorpy.docview.tag_tree import Node, TagTree
+from victorpy.docview.terms import sentences, words
+from victorpy.docview.weights import Vector
+from victorpy.unicode import CLOSING, ENDS
+
+SHARE = 0.35
+_LEAST_WORDS = 3  # of a sentence: less is a heading or a date
+
+
+def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: int, language: str = "") -> list[str]:
+    """At most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords."""
+    weights = {term: vector[term] for term in keywords(vector, keyword_count)}
+    paragraphs = _complete([_sentences(part, language) for part in paragraph_texts(tree)])
+    total = sum(map(len, paragraphs))
+    counts = share_out(min(most_sentences, ceil(SHARE * total)), [_size(each) for each in paragraphs])
+    chosen = (heaviest(each, count, weights) for each, count in zip(paragraphs, counts, strict=True))
+    return list(chain.from_iterable(chosen))
+
+
+def topic_root(tree: TagTree) -> int:
+    """The node that all nodes with text lie in, or are; -1 where there is no text."""
+    holding = [number for number, node in enumerate(tree.nodes) if node.texts]
+    if not holding:
+        return -1
+    # Nodes are in document order: what holds the first and the last of them holds all between.
+    root, last = holding[0], tree.nodes[holding[-1]].element
+    while tree.page.elements.stop[tree.nodes[root].element] <= last:
+        root = tree.nodes[root].parent
+    return root
+
+
+def paragraph_texts(tree: TagTree) -> list[list[str]]:
+    """The paragraphs of the page, each the texts of its blocks: the sons of the topic root, and the root's own text.
+
+    What stands directly in the root is a paragraph too, so that no text is left out.
+    """
+    root = topic_root(tree)
+    if root < 0:
+        return []
+    node = tree.nodes[root]
+    parts = [[node], *(list(tree.inside(son)) for son in node.children)]
+    texts = [[tree.text(inner) for inner in part if inner.texts and not _is_code(tree, inner)] for part in parts]
+    return [part for part in texts if part]
+
+
+def _is_code(tree: TagTree, node: Node) -> bool:
+    """Whether a block is a ``<pre>``: a listing has no sentences."""
+    return tree.page.elements.tag[node.element] == "pre"
+
+
+def share_out(count: int, sizes: Sequence[int]) -> list[int]:
+    """Share out whole things by size, what is left over to the largest remainders.
+
+    >>> share_out(5, [60, 30, 10]), share_out(2, [1, 1, 1])
+    ([3, 2, 0], [1, 1, 0])
+    """
+    total = sum(sizes)
+    if not total:
+        return [0] * len(sizes)
+    exact = [count * size / total for size in sizes]
+    shares = [int(each) for each in exact]
+    by_remainder = sorted(range(len(sizes)), key=lambda place: (shares[place] - exact[place], place))
+    for place in by_remainder[: count - sum(shares)]:
+        shares[place] += 1
+    return shares
+
+
+def heaviest(found: Sequence[Sequence[str]], count: int, weights: Vector) -> list[str]:
+    """The sentences in which keywords weigh most, in their own order; each is its text and its words."""
+    ranked = sorted(range(len(found)), key=lambda place: (-_weight(found[place][1:], weights), place))
+    return [found[place][0] for place in sorted(ranked[:count])]
+
+
+def _sentences(texts: Sequence[str], language: str) -> list[list[str]]:
+    """Every sentence of some texts, followed by its words."""
+    found = ([each, *words(each)] for text in texts for each in sentences(text, language))
+    return [sentence for sentence in found if len(sentence) > _LEAST_WORDS]
+
+
+def _complete(paragraphs: list[list[list[str]]]) -> list[list[list[str]]]:
+    """Leave out what ends as no sentence does, headings and rows of tables; where nothing does, as in Thai, nothing."""
+    complete = [[each for each in paragraph if _ends(each[0])] for paragraph in paragraphs]
+    return complete if any(complete) else paragraphs
+
+
+def _ends(sentence: str) -> bool:
+    return sentence.rstrip(CLOSING)[-1:] in ENDS
+
+
+def _size(paragraph: Sequence[Sequence[str]]) -> int:
+    return sum(len(sentence) - 1 for sentence in paragraph)
+
+
+def _weight(sentence_words: Sequence[str], weights: Vector) -> float:
+    """What the keywords of a sentence weigh, each counted once."""
+    return sum(weights.get(word, 0.0) for word in set(sentence_words))

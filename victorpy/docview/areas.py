@@ -1,0 +1,53 @@
+"""The central area of a page and its margins, told by the attributes of blocks (section 4.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from victorpy.document import Elements
+
+_MARGINAL_TAGS = frozenset(["nav", "aside", "footer", "header", "form"])
+_MARGINAL_ROLES = frozenset(["navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar"])
+_MARGINAL_NAMES = frozenset(
+    "ad ads advert advertisement breadcrumb breadcrumbs comments cookie cookies copyright footer masthead menu nav "
+    "navbar navigation newsletter popup share sharing sidebar social sponsor toolbar topbar".split()
+)
+"""Whole names: what only holds such a word, ``elementor-widget-nav`` say, is found in all places of today's pages."""
+_CENTRAL_TAGS = frozenset(["html", "body", "main", "article"])
+_WIDTH = re.compile(r"(\d{1,4})(%?)")
+_NARROW_SHARE, _NARROW_PIXELS = 25, 200
+
+
+def is_marginal(elements: Elements, element: int) -> bool:
+    """Whether a container's tag, role, name or width says that it stands at the margin of the page."""
+    tag, attributes = elements.tag[element], elements.attributes[element]
+    if tag in _CENTRAL_TAGS or attributes.get("role") == "main":
+        return False
+    if tag in _MARGINAL_TAGS and not _heads_article(elements, element):
+        return True
+    if attributes.get("role", "").lower() in _MARGINAL_ROLES:
+        return True
+    return not _MARGINAL_NAMES.isdisjoint(_names(attributes)) or (tag in {"td", "th"} and _is_narrow(attributes))
+
+
+def _heads_article(elements: Elements, element: int) -> bool:
+    """Whether a header is that of an article, and not that of the page."""
+    if elements.tag[element] != "header":
+        return False
+    parent = elements.parent[element]
+    while parent >= 0:
+        if elements.tag[parent] in {"article", "main"}:
+            return True
+        parent = elements.parent[parent]
+    return False
+
+
+def _names(attributes: Mapping[str, str]) -> list[str]:
+    return f"{attributes.get('id', '')} {attributes.get('class', '')}".lower().split()
+
+
+def _is_narrow(attributes: Mapping[str, str]) -> bool:
+    """Whether a cell of a layout table is a column beside the content."""
+    width = _WIDTH.match(attributes.get("width", ""))
+    return width is not None and int(width[1]) <= (_NARROW_SHARE if width[2] else _NARROW_PIXELS)

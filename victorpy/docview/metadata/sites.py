@@ -1,0 +1,93 @@
+"""The name of the site that a page is on, and how to tell it where it stands in a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from victorpy.docview.metadata.page import Candidate, Page, words
+from victorpy.groups import site_of
+
+# Between a page's title and its site's name. A hyphen or a colon needs space around it or it is part of the words.
+SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+")
+
+_SITE, *_APPLICATIONS = "og:site_name application-name apple-mobile-web-app-title al:android:app_name".split()
+_LONGEST = 60  # characters; longer ones are slogans
+
+
+def site_name_candidates(page: Page) -> Iterator[Candidate]:
+    """Say what the site calls itself, from those who must know to those who guess.
+
+    OpenGraph and the description of a web site have a field for nothing else. An article's publisher may be a group of
+    sites. Names of applications are shortened for small screens. The part of the title that spells the host's name is
+    a guess, but a good one.
+    """
+    yield from page.meta([_SITE])
+    for thing in page.things:
+        if thing.is_a("website"):
+            yield from (Candidate(name, thing.source) for name in thing.texts("name"))
+    for thing in page.written:
+        yield from (Candidate(name, thing.source) for name in thing.texts("publisher"))
+    yield from page.meta(_APPLICATIONS)
+    yield from (Candidate(part, "title and host") for part in title_parts(page.title_tag) if is_host(part, page.url))
+
+
+def find_site_name(page: Page) -> Candidate | None:
+    """The first name that reads like one: no address, no slogan."""
+    for candidate in site_name_candidates(page):
+        if 1 < len(candidate.value) <= _LONGEST and "://" not in candidate.value:
+            return Candidate(candidate.value.removeprefix("@"), candidate.source)
+    return None
+
+
+class Site:
+    """Knows the names of a page's site."""
+
+    def __init__(self, page: Page) -> None:
+        self.url = page.url
+        self.names = [words(name) for name, _ in site_name_candidates(page)]
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the site's name, or that with a word or two more or less."""
+        own = words(text)
+        return not own or any(_same(own, name) for name in self.names if name) or is_host(text, self.url)
+
+
+def is_host(text: str, url: str) -> bool:
+    """Whether a text spells the name that the site's address is registered under.
+
+    >>> is_host("The Motley Fool", "https://www.fool.com/x"), is_host("Giordano's Catering", "http://giordanos.com/")
+    (False, True)
+    >>> is_host("web.dev", "https://web.dev/learn"), is_host("Learn", "https://web.dev/learn")
+    (True, False)
+    """
+    site = site_of(url)
+    label = "".join(words(site.partition(".")[0]))
+    pieces = words(text)
+    if not label or not pieces:
+        return False
+    spelt = "".join(pieces)
+    if spelt in {label, "".join(words(site)), f"www{''.join(words(site))}", f"the{label}"} or f"the{spelt}" == label:
+        return True
+    initials = "".join(piece[0] for piece in pieces)
+    if len(label) >= 3 and len(pieces) == len(label) and initials == label:
+        return True
+    near = label.rstrip("s")
+    return (
+        len(near) >= 4
+        and len(pieces) <= 5
+        and (spelt.startswith(near) or (len(spelt) >= 5 and label.startswith(spelt)))
+    )
+
+
+def title_parts(title: str) -> list[str]:
+    """The parts of a title between separators."""
+    return [part for part in SEPARATOR.split(title) if part]
+
+
+def _same(text: list[str], name: list[str]) -> bool:
+    """Whether one is the other, or begins with it and is hardly longer."""
+    if "".join(text) == "".join(name):
+        return True
+    short, long = sorted((text, name), key=len)
+    return len(long) - len(short) <= 2 and long[: len(short)] == short and len("".join(short)) >= 4
