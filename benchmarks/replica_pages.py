@@ -1,4 +1,4 @@
-"""A test collection for replicas, made of gold pages: the same content in other templates, and other content in the same.
+"""A test collection for replicas, made of gold pages: the same content in other templates, other content in the same.
 
 The content of a page, which its gold names, is taken out with the markup that it stands in, and put in the place of the
 content of another page.

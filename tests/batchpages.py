@@ -92,6 +92,18 @@ def poisoned_site():
     return Cleaner(PoisonedSite(), load_config("blocks"))
 
 
+class CrashingName(str):
+    """The name of a field, which crashes whoever looks for a fourth one."""
+
+    uses = 0
+
+    def __hash__(self):
+        CrashingName.uses += 1
+        if CrashingName.uses > 3:
+            ctypes.string_at(0)
+        return str.__hash__(self)
+
+
 def page(number: int, poison: str = "") -> bytes:
     """A page of a made-up newspaper, with poison in it if asked for."""
     html = site_page(number)
@@ -141,10 +153,10 @@ def clean(*arguments: object, **options: object) -> subprocess.CompletedProcess[
     return subprocess.run(command, check=False, **options)
 
 
-def rows(directory: Path) -> list[dict]:
+def rows(directory: Path, label: str = "") -> list[dict]:
     """All rows of a run into lines of JSON."""
     found = []
-    for part in sorted(directory.glob("part-*.jsonl*")):
+    for part in sorted(directory.glob(f"{label}part-*.jsonl*")):
         content = gzip.decompress(part.read_bytes()) if part.suffix == ".gz" else part.read_bytes()
         found += [json.loads(line) for line in content.splitlines()]
     return found
@@ -157,5 +169,5 @@ def tree(directory: Path) -> dict[str, bytes]:
     }
 
 
-def failed(directory: Path) -> list[dict]:
-    return [json.loads(line) for line in (directory / "failed.jsonl").read_bytes().splitlines()]
+def failed(directory: Path, label: str = "") -> list[dict]:
+    return [json.loads(line) for line in (directory / f"{label}failed.jsonl").read_bytes().splitlines()]

@@ -83,17 +83,22 @@ def test_the_summary_adds_up(poisoned):
     assert f"failed         {len(AT)}     crash 1, internal 1, memory 1, timeout 1" in ended.stderr.decode()
 
 
-def test_what_failed_can_be_tried_again_and_joins_the_output(poisoned, tmp_path):
+def test_what_failed_can_be_tried_again_and_joins_the_output(poisoned):
     place, _, _ = poisoned
     before = tree(place / "out")
-    ended = clean("--retry", place / "out" / "failed.jsonl", "-j", 1)  # with the bundled model
+    again = ("--retry", place / "out" / "failed.jsonl", "-j", 1)
+    assert clean(*again, "--timeout", 1, "--memory", 300).returncode == 1  # nothing else is said: by the same model
+    assert [line["kind"] for line in failed(place / "out", "retry-1-")] == [KINDS[poison] for poison in AT.values()]
+    ended = clean(*again, "--model", "default")
     assert ended.returncode == 0, ended.stderr.decode()
     after = tree(place / "out")
     assert {name: after[name] for name in before} == before
-    again = [json.loads(line) for line in after["retry-1-part-00000.jsonl"].splitlines()]
-    assert [row["url"] for row in again] == [url(number) for number in AT]
-    assert {row["status"] for row in again} == {"kept"}
-    assert after["retry-1-failed.jsonl"] == b""
+    found = [json.loads(line) for line in after["retry-2-part-00000.jsonl"].splitlines()]
+    assert [row["url"] for row in found] == [url(number) for number in AT]
+    assert {row["status"] for row in found} == {"kept"}
+    assert after["retry-2-failed.jsonl"] == b""
+    assert b"all is done already" in clean(*again, "--model", "default").stderr
+    assert tree(place / "out") == after
 
 
 def test_poison_among_files_costs_one_file(model, tmp_path):

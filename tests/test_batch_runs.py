@@ -33,6 +33,7 @@ from batchpages import (
 from sitepages import FOOTER, MENU
 
 import victorpy
+from victorpy.batch.by_site import SiteFeed
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import Mark
@@ -40,8 +41,9 @@ from victorpy.batch.names import LONGEST_PART, Names, safe_place
 from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.progress import Progress
 from victorpy.batch.records import Record
-from victorpy.batch.run import Job, retry_label, run_job
+from victorpy.batch.run import Job, run_job
 from victorpy.batch.shards import Counts
+from victorpy.batch.sources import ReadOptions
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -191,7 +193,8 @@ def left_of(sessions):
 
 def test_an_interrupt_ends_it_cleanly_with_all_workers(archive, whole, tmp_path):
     process = start(archive, "-o", tmp_path, *COMMAND, "-j", 2)
-    time.sleep(1.0)
+    while not (tmp_path / "manifest.jsonl").exists():
+        time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, stderr = process.communicate(timeout=20)
     assert b"Traceback" not in stderr
@@ -291,7 +294,27 @@ def test_many_files_are_a_batch_without_being_asked(tmp_path):
     assert (tmp_path / "out" / "manifest.jsonl").exists()
 
 
+def test_a_reader_that_goes_away_ends_it_quietly(archive):
+    command = f"'{sys.executable}' '{ROOT / 'clean.py'}' '{archive}' -q | head -1; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=ENVIRONMENT, timeout=60)
+    assert ended.stdout == f"==> {url(0)} <==\n141\n".encode()
+    assert b"ipe" not in ended.stderr
+
+
+def test_closed_standard_streams_change_nothing(archive, whole, tmp_path):
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: os.closerange(0, 3))
+    assert ended.returncode == 1
+    assert tree(tmp_path) == whole
+
+
 # places that cannot be written
+
+
+def test_a_summary_that_cannot_be_written_is_said_before_the_work(archive, tmp_path):
+    ended = clean(archive, "-o", tmp_path / "out", *COMMAND, "--summary", tmp_path)
+    assert (ended.returncode, ended.stderr.count(b"\n")) == (2, 1)
+    assert b"--summary" in ended.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_full_disk_ends_it_with_a_clear_error_and_it_can_go_on(archive, whole, tmp_path):
@@ -434,8 +457,6 @@ def two_sites(tmp_path_factory):
 
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
 def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method):
-    if method == "hybrid" and not (ROOT / "victorpy" / "models" / "site").exists():
-        pytest.skip("no bundled model for sites yet")
     options = ("--by-site", "--method", method, "--to", "jsonl", "--shard-records", 15)
     ended = clean(two_sites, "-o", tmp_path / "one", *options, "-j", 1)
     assert ended.returncode == 0, ended.stderr.decode()
@@ -473,6 +494,64 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
     assert kinds["courier.example/30"][0] == "timeout"
     assert kinds["courier.example/png"][0] == "not-html"
     assert "two pages are wanted" in kinds["alone.example/"][1]
+
+
+def test_a_page_of_a_site_is_tried_again_with_its_site(tmp_path):
+    """The page is mended in its place: the same command, and nothing said of sites and methods, cleans it as one."""
+    bad = bytes(range(256)) * 9
+    harmed = [response(f"http://{HOSTS[n]}/{n}", bad if n == 6 else page(n)) for n in range(20)]
+    mended = [*harmed[:6], response(f"http://{HOSTS[6]}/6", page(6).ljust(len(bad))), *harmed[7:]]
+    write_warc(tmp_path / "a.warc", harmed)
+    out = tmp_path / "out.jsonl"
+    ended = clean(tmp_path / "a.warc", "-o", f"{out}/", "--by-site", "--method", "sst", "--param", "t=0.5", "-j", 1)
+    assert ended.returncode == 1, ended.stderr
+    assert len(rows(out)) == 20
+    write_warc(tmp_path / "a.warc", mended)
+    ended = clean("--retry", out / "failed.jsonl", "-j", 1)
+    assert ended.returncode == 0, ended.stderr
+    (found,) = rows(out, "retry-1-")
+    assert (found["url"], found["status"]) == (f"http://{HOSTS[6]}/6", "kept")
+    assert FOOTER not in found["text"]
+    assert MENU[0] not in found["text"]
+    assert json.loads((out / "retry-1-manifest.jsonl").read_text().splitlines()[0])["choice"]["parameters"] == ["t=0.5"]
+    moved = tmp_path / "failed.jsonl"
+    shutil.copy(out / "failed.jsonl", moved)
+    ended = clean("--retry", moved, "--by-site", "-o", tmp_path / "again")
+    assert (ended.returncode, b"the run's manifest is wanted" in ended.stderr) == (2, True)
+
+
+def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
+    ended = clean("a.warc.gz", "b.jsonl", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert (ended.returncode, len(rows(tmp_path / "out"))) == (1, 2)
+    crawl(tmp_path / "a.warc.gz", 5)
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"url": url(n), "html": "<p>tea"}) + "\n" for n in (5, 6)))
+    again = ("--retry", "out/failed.jsonl", "--shard-records", 3, "-j", 1)
+    clean(*again, cwd=tmp_path)
+    assert [row["url"] for row in rows(tmp_path / "out", "retry-1-")] == [url(number) for number in range(7)]
+    whole = tree(tmp_path / "out")
+    manifest = whole["retry-1-manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "out" / "retry-1-manifest.jsonl").write_bytes(b"".join(manifest[:2]))  # broken off within a file
+    clean(*again, cwd=tmp_path)
+    assert tree(tmp_path / "out") == whole
+
+
+def test_a_disk_that_is_full_for_a_sites_model_ends_the_run_and_no_page(two_sites, tmp_path):
+    options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
+    laid = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "out" / ".spill", 500, Limits())
+    laid._lay_aside()  # there was room for that much
+
+    def small_disk():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+
+    ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=small_disk)
+    assert ended.returncode == 2, ended.stderr
+    assert list((tmp_path / "out" / ".spill").glob("model-*.tmp"))
+    assert b"the same command goes on" in ended.stderr
+    assert ended.stderr.count(b"\n") == 1
+    assert rows(tmp_path / "out") == []
+    assert clean(two_sites, "-o", tmp_path / "out", *options).returncode == 0
+    assert {row["status"] for row in rows(tmp_path / "out")} == {"kept"}
 
 
 def test_site_mode_is_for_methods_that_learn_from_sites(two_sites, tmp_path):
@@ -522,11 +601,6 @@ def test_progress_is_one_line_on_a_terminal_and_some_lines_elsewhere():
     assert progressed(True, quiet=True) == progressed(False, quiet=True) == ""
 
 
-def test_retries_have_numbers():
-    assert retry_label(Path("failed.jsonl")) == "retry-1-"
-    assert retry_label(Path("retry-3-failed.jsonl")) == "retry-4-"
-
-
 def test_help_has_a_group_for_many_pages():
     shown = clean("--help").stdout.decode()
     assert "many pages:" in shown
@@ -538,6 +612,8 @@ def test_help_has_a_group_for_many_pages():
     [
         (["-", "-j", 2], "a batch run reads files"),
         (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout 0: a number above 0"),
+        (["x.warc.gz", "--jobs", -3, "-o", "out"], "--jobs -3: a number above 0"),
+        (["x.warc.gz", "--by-site", "--sample", 0, "-o", "out"], "--sample 0: a number above 0"),
         (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
         (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),
         (["x.warc.gz", "--to", "jsonl"], "give -o DIRECTORY"),

@@ -9,10 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from batchpages import page, response, url, warc_record, write_warc
+from batchpages import CrashingName, page, response, url, warc_record, write_warc
 
+from victorpy.batch.guard import Limits
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import Mark, find_files, read_inputs, survey
+from victorpy.batch.inputs import find_files, read_inputs, survey
+from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
 from victorpy.batch.reasons import Kind, ProblemError
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import DataError
@@ -341,6 +343,57 @@ def test_tables_give_pages_by_named_columns(tmp_path):
 # which files are meant
 
 
+def write_table(path, **columns):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=1, compression="zstd")
+    return path
+
+
+def test_a_table_with_text_that_is_none_is_read_as_bytes(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    bad = pyarrow.array([b"<p>caf\xe9", b"<p>tea"]).view(pyarrow.string())
+    found = read(write_table(tmp_path / "a.parquet", html=bad, url=[b"http://a.example/\xff", b"http://b.example/"]))
+    assert [record.read() for record in found] == [b"<p>caf\xe9", "<p>tea"]
+    assert [record.url for record in found] == ["http://a.example/\ufffd", "http://b.example/"]
+
+
+def test_a_table_that_is_a_bomb_is_stopped_and_its_neighbours_are_read(tmp_path):
+    bomb, large = b"<p>" + b" " * 80_000_000, b"<p>" + b" " * 40_000_000
+    pages = [PAGES[0], bomb, large, PAGES[1]]
+    found = read(write_table(tmp_path / "a.parquet", html=pages, url=[url(number) for number in range(4)]))
+    assert kinds(found) == [None, Kind.TOO_LARGE, Kind.TOO_LARGE, None]
+    assert "would expand to 80,0" in found[1].problem.words
+    assert (found[2].url, found[2].payload) == (url(2), b"")
+
+
+def test_a_table_is_read_by_a_child_that_may_die(tmp_path):
+    pytest.importorskip("pebble")
+    path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
+    reader = Reader(Limits(memory=30_000_000))
+    try:
+        found = [record for _, record in read_inputs([str(path)], OPTIONS, read=reader.read)]
+        with pytest.raises(DataError, match="no column 'raw'"):
+            list(read_inputs([str(path)], ReadOptions(html_field="raw"), read=reader.read))
+    finally:
+        reader.close()
+    assert kinds(found) == [None, Kind.MEMORY, None]
+
+
+def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(tmp_path):
+    pytest.importorskip("pebble")
+    path = write_lines(tmp_path / "a.jsonl")
+    guard = reading_guard(Limits())
+    try:
+        unit = Unit(0, str(path), "a.jsonl", "a.jsonl")
+        *before, rest = read_unit(guard, unit, ReadOptions(html_field=CrashingName("html")))
+    finally:
+        guard.stop()
+    assert [record.url for record in before] == [url(0), url(1), url(2)]
+    assert rest.origin == (str(path), before[-1].origin.position, "record after")
+    assert rest.problem == (Kind.CRASH, "the rest of the file was not read: the worker was ended by SIGSEGV")
+
+
 def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("in/b.html", "in/a/z.htm", "in/a.html", "in/c.jsonl", "x1.html", "x2.html", "in/n.txt"):
@@ -363,8 +416,9 @@ def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
 
 def test_a_source_that_is_gone_is_a_failed_record(tmp_path):
     ((mark, record),) = read_inputs([str(tmp_path / "gone.warc.gz")], OPTIONS)
-    assert (mark, record.problem.kind) == (Mark(0, 0), Kind.READ)
-    assert "No such file" in record.problem.words
+    assert (record.name, record.origin.position) == (str(tmp_path / "gone.warc.gz"), -1)
+    assert record.problem == (Kind.READ, "the file was not read: No such file or directory")
+    assert list(read_inputs([str(tmp_path / "gone.warc.gz")], OPTIONS, mark)) == []
 
 
 def test_sources_stream(tmp_path):

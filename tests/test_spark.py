@@ -17,7 +17,7 @@ from batchpages import ROOT, crawl, page, poison_model, poisoned_site, response,
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import find_files, read_file
-from victorpy.batch.reasons import Kind, Problem
+from victorpy.batch.reading import unit_records
 from victorpy.batch.run import Job, run_job
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import main
@@ -34,7 +34,7 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
 
 from spark_cluster import JAVA  # noqa: E402
 
-from victorpy.batch import spark, spark_task  # noqa: E402
+from victorpy.batch import spark, spark_units  # noqa: E402
 
 TESTS = Path(__file__).parent
 PATH = f"{ROOT}{os.pathsep}{TESTS}"
@@ -192,11 +192,11 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
 
 
 def test_large_files_are_cut_and_nothing_is_lost_or_double(inputs, monkeypatch):
-    monkeypatch.setattr(spark, "SPLIT_BYTES", 5_000)
+    monkeypatch.setattr(spark_units, "SPLIT_BYTES", 5_000)
     options = ReadOptions()
-    units = list(spark.find_units(inputs, options))
+    units = list(spark_units.find_units(inputs, options))
     assert len(units) > len(inputs) + 3
-    cut = [record.origin for unit in units for record in spark_task._unit_records(unit, options, None)]
+    cut = [record.origin for unit in units for record in unit_records(unit, options)]
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
 
 
@@ -205,37 +205,7 @@ def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
     pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
     for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
         with pytest.raises(DataError, match=words):
-            list(spark.find_units([str(tmp_path / name)], ReadOptions()))
-
-
-class DiesAt:
-    """A guard whose child dies where a certain record is read."""
-
-    def __init__(self, position):
-        self.position = position
-
-    def submit(self, task):
-        pass
-
-    def result(self, task):
-        spark_task._Open.at = None
-        found = task.function(*task.fixed, task.items)
-        dies = any(record.origin.position == self.position for record in found)
-        return Problem(Kind.CRASH, "the worker was ended by SIGSEGV") if dies else found
-
-    def stop(self):
-        pass
-
-
-def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(inputs, monkeypatch):
-    offsets = [record.origin.position for record in read_file(next(find_files(inputs)), ReadOptions())]
-    monkeypatch.setattr(spark_task, "Guard", lambda work, limits: DiesAt(offsets[20]))
-    monkeypatch.setattr(spark_task, "_guards", {})
-    (unit,) = spark.find_units(inputs[:1], ReadOptions())
-    found = list(spark_task._read(spark.Cleaning(), unit))
-    assert [record.origin.position for record in found] == [*offsets[:20], offsets[19]]
-    assert found[-1].origin.unit == "record after"
-    assert found[-1].problem == (Kind.CRASH, "reading ended here: the worker was ended by SIGSEGV")
+            list(spark_units.find_units([str(tmp_path / name)], ReadOptions()))
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,11 @@ from urllib.parse import urlsplit
 
 from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
-from victorpy.batch.inputs import Mark, read_inputs
+from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
+from victorpy.batch.retry import Wanted
 from victorpy.batch.site import SEED, seeing
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
@@ -36,7 +37,7 @@ from victorpy.labellers.site_style_tree import SAMPLE
 
 __all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]
 
-SPILL = ".spill"
+SPILL = "spill"
 BUCKETS = 64
 _DONE = "done"
 _DEEPEST = 10_000  # calls of pickle's: the trees of sites are as deep as their pages
@@ -76,13 +77,23 @@ class SiteFeed:
     """The records of the inputs, those of a site together."""
 
     def __init__(
-        self, inputs: Sequence[str], options: ReadOptions, directory: Path, sample: int, limits: Limits
+        self,
+        inputs: Sequence[str],
+        options: ReadOptions,
+        directory: Path,
+        sample: int,
+        limits: Limits,
+        read: Read = read_file,
+        wanted: Wanted | None = None,
     ) -> None:
         self._inputs = inputs
         self._options = options
         self._directory = directory
         self._sample = sample
         self._limits = limits
+        self._read = read
+        self._wanted = wanted
+        """What is to be cleaned, where it is not all; sites are learned from all of their pages in any case."""
 
     def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Ref]]:
         """Lay all records aside, then take up site after site, some ahead of what is asked for."""
@@ -109,29 +120,43 @@ class SiteFeed:
             return
         shutil.rmtree(self._directory, ignore_errors=True)
         self._directory.mkdir(parents=True)
+        sites = self._wanted_sites()
         with ExitStack() as opened:
             files = [opened.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
             lists = [opened.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
-            for _, record in read_inputs(self._inputs, self._options):
+            for _, record in read_inputs(self._inputs, self._options, read=self._read):
                 site = site_key(record)
+                if sites is not None and site not in sites:
+                    continue
                 number = hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
                 content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-                lists[number].write(json.dumps([site, files[number].tell(), len(content)]) + "\n")
+                wanted = self._wanted is None or record in self._wanted
+                lists[number].write(json.dumps([site, files[number].tell(), len(content), wanted]) + "\n")
                 files[number].write(content)
         (self._directory / _DONE).touch()
+
+    def _wanted_sites(self) -> frozenset[str] | None:
+        """The sites that are to be laid aside; None for all, as where a file was not read nobody knows its sites."""
+        if self._wanted is None or self._wanted.rests:
+            return None
+        return frozenset(site_key(Record("", each.place, url=each.url)) for each in self._wanted.failed)
 
     def _sites(self) -> Iterator[_Site]:
         """The sites, in an order that depends on nothing but their names."""
         first = 0
         for number in range(BUCKETS):
-            refs: dict[str, list[Ref]] = {}
+            pages: dict[str, list[Ref]] = {}
+            wanted: dict[str, list[Ref]] = {}
             with self._list(number).open(encoding="utf-8") as lines:
                 for line in lines:
-                    site, offset, length = json.loads(line)
-                    refs.setdefault(site, []).append(Ref(str(self._bucket(number)), offset, length))
-            for site in sorted(refs):
-                yield _Site(site, refs[site], first, self._directory / f"model-{first}")
-                first += len(refs[site])
+                    site, offset, length, is_wanted = json.loads(line)
+                    ref = Ref(str(self._bucket(number)), offset, length)
+                    pages.setdefault(site, []).append(ref)
+                    if is_wanted:
+                        wanted.setdefault(site, []).append(ref)
+            for site in sorted(wanted):
+                yield _Site(site, pages[site], wanted[site], first, self._directory / f"model-{first}")
+                first += len(wanted[site])
 
     def _bucket(self, number: int) -> Path:
         return self._directory / f"{number:02d}.records"
@@ -143,9 +168,12 @@ class SiteFeed:
 class _Site:
     """A site whose pages are to be cleaned."""
 
-    def __init__(self, name: str, refs: list[Ref], first: int, model: Path) -> None:
+    def __init__(self, name: str, pages: list[Ref], refs: list[Ref], first: int, model: Path) -> None:
         self.name = name
+        self.pages = pages
+        """All that can be learned from."""
         self.refs = refs
+        """What is to be cleaned."""
         self.first = first
         """The number of its first record among all."""
         self._model = model
@@ -158,9 +186,9 @@ class _Site:
         guard.submit(self._learning)
 
     def _chosen(self, sample: int) -> list[Ref]:
-        if len(self.refs) <= sample:
-            return self.refs
-        return [self.refs[number] for number in sorted(random.Random(SEED).sample(range(len(self.refs)), sample))]
+        if len(self.pages) <= sample:
+            return self.pages
+        return [self.pages[number] for number in sorted(random.Random(SEED).sample(range(len(self.pages)), sample))]
 
     def tasks(self, guard: Guard | Unguarded, done: int) -> Iterator[Task[Ref]]:
         """Clean the site's pages, but for those that are done, with its model."""
@@ -178,25 +206,33 @@ class _Site:
     def _learned(self, guard: Guard | Unguarded) -> Problem | None:
         """See that the model is there. Where making it failed, leave out the pages that are to blame."""
         assert self._learning is not None
-        ended = guard.result(self._learning)
-        if not isinstance(ended, Problem):
+        ended = self._result(guard, self._learning)
+        if ended is None:
             return None
         if ended.kind not in {Kind.SITE, Kind.INTERNAL}:
             checks = [Task(check, [ref], ()) for ref in self._learning.items]
             sound = [task.items[0] for task, found in guard.map(checks) if found[0].kind is None]
             again: Task[Ref] = replace(self._learning, items=sound)
             guard.submit(again)
-            ended = guard.result(again)
-            if not isinstance(ended, Problem):
+            ended = self._result(guard, again)
+            if ended is None:
                 return None
         return Problem(ended.kind, f"the model of the site {self.name!r} could not be made: {ended.words}")
+
+    @staticmethod
+    def _result(guard: Guard | Unguarded, learning: Task[Ref]) -> Problem | None:
+        """Wait for a model; that it cannot be written is not its pages' fault, and ends the run."""
+        ended = guard.result(learning)
+        if isinstance(ended, OSError):
+            raise ended
+        return ended if isinstance(ended, Problem) else None
 
 
 def clean_site(
     name: str, refs: list[Ref], model: Path, sample: int, limits: Limits, guard: Guard | Unguarded
 ) -> Iterator[tuple[Record, Outcome]]:
     """Make the model of one site, whose records are laid aside, and clean all its pages with it."""
-    site = _Site(name, refs, 0, model)
+    site = _Site(name, refs, refs, 0, model)
     site.begin(guard, sample, limits)
     for task, outcomes in guard.map(site.tasks(guard, 0)):
         for (_, record), outcome in zip(task.told, outcomes, strict=True):
@@ -212,8 +248,8 @@ def _light(record: Record) -> Record:
 # What runs in workers.
 
 
-def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | str:
-    """Make the model of a site from some of its pages, and leave it in a file."""
+def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | str:
+    """Make the model of a site from some of its pages, and leave it in a file; say what went wrong otherwise."""
     tools = worker.tools()
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
@@ -222,8 +258,11 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | str:
         return Problem(Kind.SITE, str(error))
     sys.setrecursionlimit(_DEEPEST)
     fresh = Path(f"{model}.tmp")
-    fresh.write_bytes(pickle.dumps(cleaner, pickle.HIGHEST_PROTOCOL))
-    fresh.replace(model)
+    try:
+        fresh.write_bytes(pickle.dumps(cleaner, pickle.HIGHEST_PROTOCOL))
+        fresh.replace(model)
+    except OSError as error:
+        return error
     return model
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, Unguarded
-from victorpy.batch.inputs import InputFile, Mark, read_file, read_inputs
+from victorpy.batch.inputs import InputFile, Mark, Read, read_file, read_files, read_inputs
 from victorpy.batch.reasons import Kind
-from victorpy.batch.records import Origin, Record, page_record
+from victorpy.batch.records import Record, page_record
+from victorpy.batch.retry import Failed, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import broken_record
-from victorpy.errors import DataError
 
 
 class Feed(Protocol):
@@ -49,13 +47,14 @@ def _task(told: list[tuple[Mark, Record]], size: int) -> Task[Record]:
 class InputFeed:
     """The records of the inputs, as they come."""
 
-    def __init__(self, inputs: Sequence[str], options: ReadOptions) -> None:
+    def __init__(self, inputs: Sequence[str], options: ReadOptions, read: Read = read_file) -> None:
         self._inputs = inputs
         self._options = options
+        self._read = read
 
     def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Record]]:
         """Read records into tasks."""
-        return batches(read_inputs(self._inputs, self._options, after))
+        return batches(read_inputs(self._inputs, self._options, after, self._read))
 
     def close(self) -> None:
         """Nothing was needed."""
@@ -64,9 +63,12 @@ class InputFeed:
 class RetryFeed:
     """The records that a failed.jsonl names, read again where they were found."""
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions, read: Read = read_file) -> None:
         self._path = path
         self._options = options
+        self._read = read
+        self._reading: tuple[str, int] | None = None
+        self._found: Iterator[Record] = iter(())
 
     def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Record]]:
         """Read the records into tasks."""
@@ -76,31 +78,38 @@ class RetryFeed:
         """Nothing was needed."""
 
     def _records(self, after: Mark | None) -> Iterator[tuple[Mark, Record]]:
-        first = 0 if after is None else after.position + 1
-        found: Iterator[Record] = iter(())
-        reading: tuple[str, int] | None = None
-        for number, line in enumerate(self._path.read_bytes().splitlines()):
-            if number < first:
-                continue
-            origin, place = _told(self._path, number, line)
-            source = source_of(origin.source)
-            if source is None:
-                yield Mark(0, number), page_record(Path(origin.source), place)
-                continue
-            # Lines of a compressed file are met in one reading of it; elsewhere one goes to the place.
-            if source.seeks or reading is None or reading[0] != origin.source or reading[1] >= origin.position:
-                found = read_file(InputFile(Path(origin.source), place, origin.source), self._options, origin.position)
-            record = next((each for each in found if each.origin.position >= origin.position), None)
-            reading = (origin.source, origin.position)
-            if record is None or record.origin.position != origin.position:
-                found, reading = iter(()), None
-                record = broken_record(origin, Kind.READ, f"there is no record at {origin} any more", 0)
-            yield Mark(0, number), replace(record)
+        """The records of line after line; a mark is the number of a line, and a position behind it."""
+        for number, failed in enumerate(read_failed(self._path)):
+            if failed.is_rest:
+                yield from self._rest(number, failed, after)
+            elif after is None or number > after.file:
+                yield Mark(number, 0), self._one(failed)
 
+    def _rest(self, number: int, failed: Failed, after: Mark | None) -> Iterator[tuple[Mark, Record]]:
+        """All that could not be read of a file, or what of it is not done yet."""
+        if after is not None and number < after.file:
+            return
+        done = Mark(number, failed.origin.position) if after is None or number > after.file else after
+        file = self._file(failed)
+        start = Mark(0, max(done.position, 0))
+        for mark, record in read_files([file], self._options, start if done.position >= 0 else None, self._read):
+            yield Mark(number, mark.position), record
 
-def _told(path: Path, number: int, line: bytes) -> tuple[Origin, Path]:
-    try:
-        told = json.loads(line)
-        return Origin(told["source"], int(told["position"]), told["unit"]), Path(told["place"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}:{number + 1}: not a line of a failed.jsonl") from error
+    def _one(self, failed: Failed) -> Record:
+        origin = failed.origin
+        source = source_of(origin.source)
+        if source is None:
+            return page_record(Path(origin.source), failed.place)
+        # Lines of a compressed file are met in one reading of it; elsewhere one goes to the place.
+        reading = self._reading
+        if source.seeks or reading is None or reading[0] != origin.source or reading[1] >= origin.position:
+            self._found = self._read(self._file(failed), self._options, origin.position)
+        record = next((each for each in self._found if each.origin.position >= origin.position), None)
+        self._reading = (origin.source, origin.position)
+        if record is None or record.origin.position != origin.position:
+            self._found, self._reading = iter(()), None
+            return broken_record(origin, Kind.READ, f"there is no record at {origin} any more", 0)
+        return record
+
+    def _file(self, failed: Failed) -> InputFile:
+        return InputFile(Path(failed.origin.source), failed.place, failed.origin.source)

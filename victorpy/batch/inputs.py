@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.batch.reasons import Kind
+from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import PAGE_SUFFIXES, Origin, Record, expand, files_below, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
-from victorpy.batch.sources.jsonl import broken_record
 from victorpy.errors import DataError
 
 LIST_MARK = "@"
+
+UNREAD = "record after"
+"""What a position counts where all behind it could not be read: the last record that could, or -1 for none."""
+
+_UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
+_GIVEN_UP = 1 << 62  # where a run stands in a file that it has given up: behind all of its records
 
 
 class Mark(NamedTuple):
@@ -104,32 +109,55 @@ def survey(inputs: Sequence[str]) -> Survey:
     return Survey(pages, sources, size, digest.hexdigest())
 
 
-def read_inputs(
-    inputs: Sequence[str], options: ReadOptions, after: Mark | None = None
-) -> Iterator[tuple[Mark, Record]]:
-    """Read all records, or those behind one that is known, each with its place."""
-    for number, file in enumerate(find_files(inputs)):
-        if after is not None and number < after.file:
-            continue
-        resuming = after is not None and number == after.file
-        start = after.position if after is not None and resuming else 0
-        for record in read_file(file, options, start):
-            mark = Mark(number, record.origin.position)
-            if not (resuming and mark == after):
-                yield mark, record
-
-
 def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
     """Read the records of a file; a page is one."""
     source = source_of(file.path)
     if source is None:
         yield page_record(file.path, file.place, file.name)
         return
-    last = start
+    last = start - 1
     try:
         for record in source.read(file.path, options, start):
             yield record
             last = record.origin.position
     except OSError as error:
-        words = f"cannot be read: {error.strerror or error}"
-        yield broken_record(Origin(str(file.path), last, "record after"), Kind.READ, words, 0)
+        yield unread_record(str(file.path), last, Kind.READ, error.strerror or str(error))
+
+
+def unread_record(source: str, after: int, kind: Kind, words: str) -> Record:
+    """What stands for all records of a file behind a position, where they could not be read."""
+    name = f"{source}:{after}" if after >= 0 else source
+    problem = Problem(kind, _UNREAD_WORDS[after >= 0] + words)
+    return Record(name, Path(name), origin=Origin(source, after, UNREAD), problem=problem)
+
+
+def is_unread(reason: str) -> bool:
+    """Whether a reason is that of such a record."""
+    return reason.startswith(_UNREAD_WORDS)
+
+
+Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
+"""How a file is read: here, as `read_file` does, or in a child that may crash."""
+
+
+def read_inputs(
+    inputs: Sequence[str], options: ReadOptions, after: Mark | None = None, read: Read = read_file
+) -> Iterator[tuple[Mark, Record]]:
+    """Read all records, or those behind one that is known, each with its place."""
+    return read_files(find_files(inputs), options, after, read)
+
+
+def read_files(
+    files: Iterable[InputFile], options: ReadOptions, after: Mark | None, read: Read
+) -> Iterator[tuple[Mark, Record]]:
+    """Read the records of files, or those behind one that is known, each with its place."""
+    for number, file in enumerate(files):
+        if after is not None and (number, _GIVEN_UP) <= after:
+            continue
+        resuming = after is not None and number == after.file
+        start = after.position if after is not None and resuming else 0
+        for record in read(file, options, start):
+            given_up = record.origin.unit == UNREAD
+            mark = Mark(number, _GIVEN_UP if given_up else record.origin.position)
+            if not (resuming and mark == after):
+                yield mark, record

@@ -77,9 +77,17 @@ class Record:
         return self.payload
 
 
+def size_problem(size: int, most_bytes: int) -> Problem | None:
+    """Why a page of this size is skipped; None where it is not."""
+    if size <= most_bytes:
+        return None
+    return Problem(Kind.TOO_LARGE, f"{size:,} bytes are more than the limit of {most_bytes:,}")
+
+
 def _check_size(size: int, most_bytes: int) -> None:
-    if size > most_bytes:
-        raise ProblemError(Kind.TOO_LARGE, f"{size:,} bytes are more than the limit of {most_bytes:,}")
+    problem = size_problem(size, most_bytes)
+    if problem is not None:
+        raise ProblemError(*problem)
 
 
 @cache

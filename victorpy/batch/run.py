@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,7 +17,9 @@ from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
 from victorpy.batch.inputs import Mark, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
+from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
+from victorpy.batch.retry import Wanted, head_settings
 from victorpy.batch.shards import Counts, Part, Store
 from victorpy.batch.sinks import SINKS
 from victorpy.batch.sources import ReadOptions
@@ -50,6 +53,7 @@ class Job:
     read: ReadOptions = field(default_factory=ReadOptions)
     shard_records: int = SHARD_RECORDS
     retry: Path | None = None
+    """The failed.jsonl whose records are to be cleaned again; site by site, `inputs` have their neighbours."""
     by_site: bool = False
     sample: int = sites.SAMPLE
     summary: Path | None = None
@@ -66,7 +70,7 @@ class Job:
 
         return {
             "victorpy": __version__,
-            "inputs": list(self.inputs) if self.retry is None else [str(self.retry)],
+            "inputs": list(self.inputs),
             "input files": input_digest,
             **self.choice.identity(),
             "format": self.format,
@@ -80,7 +84,12 @@ class Job:
             "largest page": self.read.most_bytes,
             "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
+            **(self._attempt() if self.retry else {}),
         }
+
+    def _attempt(self) -> dict[str, Any]:
+        """What tells a retry from another: patience too, which is what one has more of the next time."""
+        return {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
 
 
 Write = Callable[[Record, Outcome], None]
@@ -95,8 +104,8 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.directory is None:
         summary = _streamed(job, progress, write)
     else:
-        digest = seen.digest if seen else _file_digest(job.retry)
-        summary = _stored(job, job.directory, job.settings(digest), progress)
+        settings = job.settings(seen.digest if seen else _file_digest(job.retry))
+        summary = _stored(job, job.directory, settings, progress)
     if job.summary is not None:
         write_summary(job.summary, summary)
     return summary
@@ -105,7 +114,8 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
 def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
     """Clean records for a writer that takes them in order; there is nothing to go on with after a break."""
     counts = Counts()
-    feed: Feed = InputFeed(job.inputs, job.read) if job.retry is None else RetryFeed(job.retry, job.read)
+    reader = Reader(job.limits)
+    feed = _feed(job, reader)
     guard = _guard(job, progress)
     try:
         for mark, record, outcome in _outcomes(feed, guard, None):
@@ -118,13 +128,15 @@ def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, An
         guard.stop()
         raise
     finally:
+        reader.close()
         progress.close()
     return _summary(counts, progress, Counts())
 
 
 def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Clean records into parts."""
-    store = _opened(directory, settings, retry_label(job.retry) if job.retry else "")
+    label = retry_label(directory, settings) if job.retry else ""
+    store = _opened(directory, settings, label, {"choice": asdict(job.choice)})
     before = Counts()
     before.add_stored(store.counts.as_dict())
     try:
@@ -149,11 +161,11 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
     return _summary(store.counts, progress, before)
 
 
-def _opened(directory: Path, settings: dict[str, Any], label: str) -> Store:
+def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[str, Any]) -> Store:
     if directory.exists() and not directory.is_dir():
         raise OutputError(f"{directory}: is a file; many pages go into a directory")
     try:
-        return Store(directory, settings, label)
+        return Store(directory, settings, label, notes)
     except OSError as error:
         raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
@@ -162,7 +174,8 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing."""
     sink = SINKS.get(job.to)(store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
-    feed = _feed(job, store)
+    reader = Reader(job.limits)
+    feed = _feed(job, reader, store)
     guard = _guard(job, progress)
     part: Part | None = None
     counts = Counts()
@@ -189,14 +202,18 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
         if part is not None:
             part.abandon()
         raise
+    finally:
+        reader.close()
 
 
-def _feed(job: Job, store: Store) -> Feed:
+def _feed(job: Job, reader: Reader, store: Store | None = None) -> Feed:
+    if job.by_site and store is not None:
+        place = store.directory / f".{store.label}{sites.SPILL}"
+        wanted = Wanted.of(job.retry) if job.retry else None
+        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted)
     if job.retry is not None:
-        return RetryFeed(job.retry, job.read)
-    if job.by_site:
-        return sites.SiteFeed(job.inputs, job.read, store.directory / sites.SPILL, job.sample, job.limits)
-    return InputFeed(job.inputs, job.read)
+        return RetryFeed(job.retry, job.read, reader.read)
+    return InputFeed(job.inputs, job.read, reader.read)
 
 
 def _guard(job: Job, progress: Progress) -> Guard | Unguarded:
@@ -215,25 +232,18 @@ def _outcomes(feed: Feed, guard: Guard | Unguarded, after: Mark | None) -> Itera
             task.cleanup()
 
 
-def settings_beside(retry: Path) -> dict[str, Any]:
-    """The settings of the run that a failed.jsonl is of; nothing where it has been taken elsewhere."""
-    manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
-    try:
-        with manifest.open("rb") as lines:
-            return dict(json.loads(lines.readline())["settings"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+def retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
+    """How the files of a retry begin: with the number that it had before, or the first that none has had."""
+    number = 1
+    while head_settings(directory / f"retry-{number}-manifest.jsonl") not in ({}, settings):
+        number += 1
+    return f"retry-{number}-"
 
 
-def retry_label(retry: Path) -> str:
-    """How the files of a retry begin: the first of failed.jsonl, the next of what failed again.
-
-    >>> retry_label(Path("out/failed.jsonl")), retry_label(Path("out/retry-1-failed.jsonl"))
-    ('retry-1-', 'retry-2-')
-    """
-    parts = retry.name.split("-")
-    before = int(parts[1]) if len(parts) > 2 and parts[0] == "retry" and parts[1].isdigit() else 0
-    return f"retry-{before + 1}-"
+def failed_path(job: Job, directory: Path) -> Path:
+    """Where a run with these settings says what failed."""
+    label = retry_label(directory, job.settings(_file_digest(job.retry))) if job.retry else ""
+    return directory / f"{label}failed.jsonl"
 
 
 def _file_digest(path: Path | None) -> str:
@@ -248,12 +258,28 @@ def _summary(counts: Counts, progress: Progress, before: Counts) -> dict[str, An
     return {**told, "seconds": round(progress.seconds, 3), **now}
 
 
+def check_summary(path: Path) -> None:
+    """See that a summary can be written before hours are spent on what it is of."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        _beside(path).touch()
+        _beside(path).unlink()
+    except OSError as error:
+        raise OutputError(f"--summary {path}: cannot be written: {error.strerror or error}") from error
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
 def write_summary(path: Path, summary: dict[str, Any]) -> None:
     """Write the counts as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh = _beside(path)
     fresh.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     fresh.replace(path)
 
 
-__all__ = ["Job", "run_job", "summary_table", "write_summary"]
+__all__ = ["Job", "check_summary", "failed_path", "run_job", "summary_table", "write_summary"]

@@ -59,9 +59,13 @@ class Counts:
 class Store:
     """An output directory with its manifest."""
 
-    def __init__(self, directory: Path, settings: Mapping[str, Any], label: str = "") -> None:
+    def __init__(
+        self, directory: Path, settings: Mapping[str, Any], label: str = "", notes: Mapping[str, Any] | None = None
+    ) -> None:
         self.directory = directory
         self.label = label
+        self._notes = dict(notes or {})
+        """What the manifest's head says besides the settings, and what may differ the next time."""
         self.counts = Counts()
         self.parts: list[str] = []
         self.last: Mark | None = None
@@ -137,7 +141,7 @@ class Store:
         self._manifest.seek(size)
         if not entries:
             self._refuse_strangers()
-            self._append({"format": FORMAT, "settings": settings})
+            self._append({"format": FORMAT, "settings": settings, **self._notes})
             return
         self._refuse_others(entries[0].get("settings", {}), settings)
         for entry in entries[1:]:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,16 @@ from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 
 from victorpy.batch import spark_task
 from victorpy.batch.choice import Choice
-from victorpy.batch.inputs import InputFile, find_files, survey
+from victorpy.batch.inputs import UNREAD, is_unread, survey
+from victorpy.batch.reading import Unit
 from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.run import Job
 from victorpy.batch.shards import Counts
-from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.batch.spark_task import Cleaning, Unit
-from victorpy.errors import DataError, OutputError
+from victorpy.batch.sources.base import place_of
+from victorpy.batch.spark_store import SparkStore
+from victorpy.batch.spark_task import Cleaning
+from victorpy.batch.spark_units import find_units
+from victorpy.errors import DataError
 from victorpy.model import find_model
 from victorpy.resources import shipped
 
@@ -40,12 +43,8 @@ __all__ = ["Cleaning", "SparkJob", "clean_frame", "clean_sites", "run_spark_job"
 KINDS = ("parquet", "jsonl", "jsonl.gz")
 """What the output can be made of."""
 
-SPLIT_BYTES = 128_000_000
-"""A file of lines or a table that is larger is read by several tasks."""
-
 _ASIDE = "_pages"
 _DONE = "_done"
-_SETTINGS = "_settings.json"
 
 Say = Callable[[str], None]
 
@@ -188,8 +187,8 @@ def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any
     """Run a job to its end and give the counts."""
     begun = time.monotonic()
     (job.cleaning.make or job.cleaning.choice.load)()  # whatever is wrong with it is said here, not by tasks
-    store = _Store(spark, job.output)
-    store.open(job.settings())
+    store = SparkStore(spark, job.output)
+    store.open(job.settings(), asdict(job.cleaning.choice))
     run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
     counts = run.by_site() if job.by_site else run.single_pages()
     store.write("failed.jsonl", "".join(run.failed_lines()))
@@ -199,7 +198,7 @@ def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any
 class _Run:
     """A run under way."""
 
-    def __init__(self, spark: SparkSession, job: SparkJob, store: _Store, say: Say) -> None:
+    def __init__(self, spark: SparkSession, job: SparkJob, store: SparkStore, say: Say) -> None:
         self._spark = spark
         self._job = job
         self._store = store
@@ -239,7 +238,9 @@ class _Run:
         rows = read.json(shown) if self._job.lines else read.parquet(*shown)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
             told = {name: row[name] for name in columns}
-            yield json.dumps({**told, "unit": _unit_of(row["source"]), "place": row["name"]}) + "\n"
+            unit = UNREAD if is_unread(row["reason"]) else _unit_of(row["source"])
+            place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
+            yield json.dumps({**told, "unit": unit, "place": place.as_posix()}) + "\n"
 
     def _shards(self) -> list[tuple[str, list[Unit]]]:
         units = list(find_units(self._job.inputs, self._job.cleaning.read))
@@ -310,126 +311,3 @@ def _unit_of(source: str) -> str:
     """What positions count in a file of this name."""
     name = source.lower()
     return "row" if name.endswith(".parquet") else "line" if name.endswith((".jsonl.gz", ".zst")) else "offset"
-
-
-def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
-    """Find the files that are meant; large ones that can be read from the middle are cut."""
-    for number, file in enumerate(find_files(inputs)):
-        source = source_of(file.path)
-        if source is None:
-            raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
-        for start, end in _stretches(file, options):
-            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()))
-
-
-def _stretches(file: InputFile, options: ReadOptions) -> Iterator[tuple[int, int | None]]:
-    """The positions between which a file is read."""
-    cuts = [0]
-    if file.path.is_file() and file.path.suffix == ".parquet":
-        cuts = _row_cuts(file.path, options)
-    elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
-        cuts = _line_cuts(file.path)
-    yield from zip(cuts, [*cuts[1:], None], strict=True)
-
-
-def _line_cuts(path: Path) -> list[int]:
-    cuts = [0]
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        while cuts[-1] + SPLIT_BYTES < size:
-            file.seek(cuts[-1] + SPLIT_BYTES - 1)
-            while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
-                pass
-            if file.tell() >= size:
-                break
-            cuts.append(file.tell())
-    return cuts
-
-
-def _row_cuts(path: Path, options: ReadOptions) -> list[int]:
-    """Cut between row groups; a file that is no table is said by the task that reads it."""
-    import pyarrow.parquet
-
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            names, metadata = file.schema_arrow.names, file.metadata
-    except (pa.ArrowException, OSError):
-        return [0]
-    if options.html_field not in names:
-        raise DataError(f"{path}: no column {options.html_field!r} (--html-field); it has: {', '.join(names)}")
-    cuts, row, size = [0], 0, 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        if size + group.total_byte_size > SPLIT_BYTES and row > cuts[-1]:
-            cuts.append(row)
-            size = 0
-        row, size = row + group.num_rows, size + group.total_byte_size
-    return cuts
-
-
-class _Store:
-    """The output directory, on whatever file system Spark can write to."""
-
-    def __init__(self, spark: SparkSession, output: str) -> None:
-        java: Any = spark._jvm  # there is no public way to Hadoop's file systems
-        self._java = java
-        root = java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
-        self._root = root.toString()
-        self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
-
-    def open(self, settings: dict[str, Any]) -> None:
-        """Begin a run, or go on with one; refuse to mix two."""
-        if self.exists(_SETTINGS):
-            before = json.loads(self.read(_SETTINGS))
-            differing = [name for name in {**before, **settings} if before.get(name) != settings.get(name)]
-            if differing:
-                raise OutputError(
-                    f"{self._root}: holds the output of another command, which had another {', '.join(differing)}; "
-                    "give the same command to go on with it, or another directory"
-                )
-        elif self.shards():
-            raise OutputError(f"{self._root}: there are shards and no settings of theirs: choose another directory")
-        else:
-            self.write(_SETTINGS, json.dumps(settings, indent=1) + "\n")
-
-    def path(self, name: str) -> str:
-        """The full name of something in it."""
-        return f"{self._root}/{name}"
-
-    def exists(self, name: str) -> bool:
-        """Whether something is there."""
-        return bool(self._files.exists(self._path(name)))
-
-    def shards(self) -> list[str]:
-        """What Spark has written, in order."""
-        if not self.exists(""):
-            return []
-        names = [status.getPath().getName() for status in self._files.listStatus(self._path(""))]
-        return sorted(name for name in names if name.startswith(("shard-", "sites-")))
-
-    def read(self, name: str) -> str:
-        """Read a small file."""
-        stream = self._files.open(self._path(name))
-        try:
-            return bytes(stream.readAllBytes()).decode()
-        finally:
-            stream.close()
-
-    def write(self, name: str, content: str) -> None:
-        """Write a small file, whole or not at all."""
-        fresh, target = self._path(f"{name}._tmp"), self._path(name)
-        stream = self._files.create(fresh, True)
-        try:
-            stream.write(content.encode())
-        finally:
-            stream.close()
-        self._files.delete(target, False)
-        if not self._files.rename(fresh, target):
-            raise OutputError(f"{target.toString()}: cannot be written")
-
-    def delete(self, name: str) -> None:
-        """Take something away."""
-        self._files.delete(self._path(name), True)
-
-    def _path(self, name: str) -> Any:
-        return self._java.org.apache.hadoop.fs.Path(self.path(name) if name else self._root)

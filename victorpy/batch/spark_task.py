@@ -7,38 +7,34 @@ cleaning are done by children that may die. They are kept from task to task, wit
 
 from __future__ import annotations
 
-import os
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import pyarrow as pa
 
 from victorpy.batch.by_site import SAMPLE, Ref, clean_site, site_key
 from victorpy.batch.choice import Choice
 from victorpy.batch.feeds import batches as in_tasks
-from victorpy.batch.guard import BATCH_BYTES, BATCH_PAGES, Guard, Limits, Task
-from victorpy.batch.inputs import InputFile, Mark, read_file
+from victorpy.batch.guard import Guard, Limits
+from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, row
-from victorpy.batch.reasons import Problem
+from victorpy.batch.reading import Unit, read_unit, reading_guard
 from victorpy.batch.records import Origin, Record
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sinks.parquet import table_row, table_schema
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.sources.jsonl import broken_record, field_record
+from victorpy.batch.sources.jsonl import field_record
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 
 ROWS = 64
 """Rows that go to Spark together, unless they are large: then fewer do."""
 ROWS_BYTES = 8_000_000
-
-_READ_PATIENCE = 300.0
-"""Seconds more than for a page that reading may take: a stretch of an archive without any page is long."""
 
 
 @dataclass(frozen=True)
@@ -64,21 +60,6 @@ class Cleaning:
             place = SparkFiles.get(self.archive)
             choice = replace(choice, method=place) if choice.method else replace(choice, model=place)
         return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes)
-
-
-class Unit(NamedTuple):
-    """A file, or a stretch of one, that a task reads."""
-
-    number: int
-    """Of the file, among all."""
-    path: str
-    place: str
-    name: str
-    start: int = 0
-    end: int | None = None
-    """The position that it ends before."""
-    base: str = ""
-    """The directory that its path starts from: executors have others of their own."""
 
 
 # Rows, as Spark gets them.
@@ -213,97 +194,27 @@ _guards: dict[tuple[str, Any], Guard] = {}
 @contextmanager
 def _guarded(cleaning: Cleaning) -> Iterator[Guard]:
     """The child that cleans."""
-    with _kept("clean", cleaning, cleaning.work, cleaning.limits) as guard:
+    with _kept("clean", cleaning, lambda: Guard(cleaning.work(), replace(cleaning.limits, jobs=1))) as guard:
         yield guard
 
 
-@contextmanager
-def _reader(cleaning: Cleaning) -> Iterator[Guard]:
-    """The child that reads: without a model, and never replaced in the middle of a file unless it dies."""
-    limits = replace(cleaning.limits, memory=4 * cleaning.limits.memory, recycle=0)
-    with _kept("read", limits, lambda: Work(_no_model), limits) as guard:
-        yield guard
+def _read(cleaning: Cleaning, unit: Unit) -> Iterator[Record]:
+    """Read a unit's records, in the child that reads."""
+    with _kept("read", cleaning.limits, lambda: reading_guard(cleaning.limits)) as guard:
+        yield from read_unit(guard, unit, cleaning.read)
 
 
 @contextmanager
-def _kept(purpose: str, key: Any, work: Callable[[], Work], limits: Limits) -> Iterator[Guard]:
+def _kept(purpose: str, key: Any, start: Callable[[], Guard]) -> Iterator[Guard]:
     """Take the child for this purpose, or start it; what was broken off in the middle is not used again."""
     guard = _guards.pop((purpose, key), None)
     if guard is None:
         for other in [known for known in _guards if known[0] == purpose]:
             _guards.pop(other).stop()  # of another job, which is over
-        guard = Guard(work(), replace(limits, jobs=1))
+        guard = start()
     try:
         yield guard
     except BaseException:
         guard.stop()
         raise
     _guards[purpose, key] = guard
-
-
-def _no_model() -> Cleaner:
-    return cast(Cleaner, None)
-
-
-# Reading, in a child.
-
-
-def _read(cleaning: Cleaning, unit: Unit) -> Iterator[Record]:
-    """Read a unit's records in a child, a few ahead; where reading ends the child, the record at fault is said."""
-    with _reader(cleaning) as guard:
-        count, after = BATCH_PAGES, None
-        task = _reading(guard, cleaning, unit, after, count)
-        while True:
-            found = guard.result(task)
-            if isinstance(found, Problem):
-                if count == 1:
-                    where = Origin(unit.path, unit.start if after is None else after, "record after")
-                    yield broken_record(where, found.kind, f"reading ended here: {found.words}", 0)
-                    return
-                count = 1  # so that all before the one at fault are had
-                task = _reading(guard, cleaning, unit, after, count)
-                continue
-            if not found:
-                return
-            after = found[-1].origin.position
-            task = _reading(guard, cleaning, unit, after, count)
-            yield from found
-
-
-def _reading(guard: Guard, cleaning: Cleaning, unit: Unit, after: int | None, count: int) -> Task[int]:
-    task = Task(read_some, [count], (unit, cleaning.read, after), allowance=_READ_PATIENCE)
-    guard.submit(task)
-    return task
-
-
-class _Open:
-    """The file that this child is reading."""
-
-    at: tuple[Unit, int | None] | None = None
-    records: Iterator[Record] = iter(())
-
-
-def read_some(unit: Unit, options: ReadOptions, after: int | None, counts: Sequence[int]) -> list[Record]:
-    """Read the next records of a unit, behind one that is known; none are left where none come."""
-    if _Open.at != (unit, after):
-        _Open.records = _unit_records(unit, options, after)
-    found: list[Record] = []
-    size = 0
-    for record in _Open.records:
-        found.append(record)
-        size += len(record.payload)
-        if len(found) >= counts[0] or size >= BATCH_BYTES:
-            break
-    _Open.at = (unit, found[-1].origin.position if found else after)
-    return found
-
-
-def _unit_records(unit: Unit, options: ReadOptions, after: int | None) -> Iterator[Record]:
-    with suppress(OSError):  # it is said of the file that it cannot be read
-        os.chdir(unit.base or ".")
-    file = InputFile(Path(unit.path), Path(unit.place), unit.name)
-    for record in read_file(file, options, unit.start if after is None else after):
-        if unit.end is not None and record.origin.position >= unit.end:
-            return
-        if after is None or record.origin.position > after:
-            yield record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import os
 import pkgutil
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 from victorpy.errors import VictorError, suggest
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one command; by itself it is a program ``NAME.py``."""
+    try:
+        return _guarded(_parsed(name, arguments, program))
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _parsed(name: str, arguments: Sequence[str] | None, program: str | None) -> argparse.Namespace:
     description, epilog = _description(name)
     parser = argparse.ArgumentParser(
         prog=program or f"{name}.py",
@@ -48,7 +56,7 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
     )
     _module(name).configure(parser)
     parser.set_defaults(command=name)
-    return _guarded(parser.parse_intermixed_args(arguments))
+    return parser.parse_intermixed_args(arguments)
 
 
 def _module(name: str) -> Any:
@@ -65,6 +73,7 @@ def _description(name: str) -> tuple[str, str]:
 
 def _guarded(parsed: argparse.Namespace) -> int:
     """Run a command; a user's mistake is one line on stderr, never a traceback."""
+    _open_closed_streams()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that goes away ends us quietly
     for stream in (sys.stdout, sys.stderr):
@@ -75,9 +84,18 @@ def _guarded(parsed: argparse.Namespace) -> int:
     except VictorError as error:
         print(f"{parsed.command}: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except BrokenPipeError:  # where the signal had to be ignored
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python still has to write goes nowhere
+        return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         print(f"{parsed.command}: {place}{error.strerror or error}", file=sys.stderr)
         return EXIT_USAGE
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Where the caller has closed a standard stream, let it lead nowhere: another file would get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we run)

@@ -21,9 +21,10 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
@@ -34,7 +35,8 @@ from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.progress import summary_table
 from victorpy.batch.records import Record, find_records
-from victorpy.batch.run import SHARD_RECORDS, Job, retry_label, run_job, settings_beside
+from victorpy.batch.retry import settings_beside
+from victorpy.batch.run import SHARD_RECORDS, Job, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.sources import ReadOptions, source_of
@@ -123,7 +125,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
     _inherit(arguments)
     output = find_output(arguments.format)
-    inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else [])
+    at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
+    inputs = arguments.pages or ([arguments.site] if at_site else [])
     if _is_batch(arguments, inputs):
         return _run_batch(arguments, inputs)
     return _run_here(arguments, output, inputs)
@@ -133,10 +136,32 @@ def _inherit(arguments: argparse.Namespace) -> None:
     """What is not said is as usual; where pages are tried again, as it was the first time."""
     before = settings_beside(arguments.retry) if arguments.retry else {}
     arguments.format = arguments.format or before.get("format", "text")
-    if before and arguments.output is None:
+    arguments.before = []
+    if not before:
+        return
+    if arguments.output is None and before["to"] in SINKS:
         arguments.to = arguments.to or before["to"]
-    arguments.html_field = arguments.html_field or before.get("html field")
-    arguments.url_field = arguments.url_field or before.get("url field")
+    arguments.html_field = arguments.html_field or before["html field"]
+    arguments.url_field = arguments.url_field or before["url field"]
+    arguments.max_size = arguments.max_size or before["largest page"] / 1e6
+    arguments.url = arguments.url or before["url"]
+    arguments.charset = arguments.charset or (before["content type"] or "").rpartition("charset=")[2] or None
+    arguments.before = before["inputs"]
+    if not (arguments.method or arguments.model or arguments.config):
+        _inherit_method(arguments, before)
+
+
+def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:
+    """Clean as before: by the same method or model, at the same sites."""
+    choice = before["choice"]
+    arguments.method, arguments.model, arguments.config = (choice.get(name) for name in ("method", "model", "config"))
+    arguments.param = arguments.param or list(choice.get("parameters", ()))
+    arguments.favor = arguments.favor or choice.get("favor")
+    if before["site"] and not arguments.site:
+        arguments.site, *arguments.labelled = before["site"]
+    if before["by site"] and not arguments.by_site:
+        arguments.by_site = True
+        (arguments.sample,) = before["by site"]
 
 
 def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[str]) -> int:
@@ -181,10 +206,16 @@ def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
     """Clean many pages in guarded workers."""
     if "-" in inputs or not (inputs or arguments.retry):
         raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
-    if arguments.retry and inputs:
-        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {inputs[0]}")
-    job = _job(arguments, inputs)
+    if arguments.retry and arguments.pages:
+        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
+    if arguments.retry and arguments.by_site and not arguments.before:
+        raise ConfigError(
+            f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
+        )
+    job = _job(arguments, arguments.before if arguments.retry else inputs)
     _refuse_inputs(arguments.output, job, inputs)
+    if job.summary is not None:
+        check_summary(job.summary)
     write = None
     if job.directory is None:
         writer = open_stream(arguments.output, find_output(arguments.format))
@@ -193,7 +224,7 @@ def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if job.directory is not None and summary["failed"]:
-            failed = job.directory / f"{retry_label(job.retry) if job.retry else ''}failed.jsonl"
+            failed = failed_path(job, job.directory)
             print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
     return 1 if summary["failed"] else 0
 
@@ -219,8 +250,6 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
     choice = _choice(arguments)
     if arguments.by_site and choice.method in {"crf", *LABELLERS} and not _learns_from_site(choice.method):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
-    if arguments.by_site and arguments.retry:
-        raise ConfigError("--retry cleans single pages, without their sites: give it without --by-site")
     return Job(
         inputs=tuple(inputs),
         directory=_directory(arguments, inputs),
@@ -232,7 +261,7 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         url=arguments.url,
         content_type=_content_type(arguments.charset),
         limits=Limits(
-            jobs=max(arguments.jobs or _cores(), 1),
+            jobs=int(_positive(arguments.jobs, "--jobs", _cores())),
             deadline=_positive(arguments.timeout, "--timeout", Limits().deadline),
             memory=int(_positive(arguments.memory, "--memory", Limits().memory / 1e6) * 1e6),
         ),
@@ -245,7 +274,7 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         shard_records=int(_positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
         by_site=arguments.by_site,
-        sample=arguments.sample,
+        sample=int(_positive(arguments.sample, "--sample", SAMPLE)),
         summary=arguments.summary,
         quiet=arguments.quiet,
     )

@@ -44,17 +44,21 @@ class Source:
     """Whether it costs nothing to start late in a file."""
     archive: bool
     """Whether files of this kind are pages and nothing else, so that one finds them in directories too."""
+    crashes: bool = False
+    """Whether its library may end the process on a damaged file, so that another process should read it."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
-def source(*suffixes: str, seeks: bool = False, archive: bool = False) -> Callable[[Reader], Reader]:
+def source(
+    *suffixes: str, seeks: bool = False, archive: bool = False, crashes: bool = False
+) -> Callable[[Reader], Reader]:
     """Register a reader for files whose names end so."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:
-            SOURCES.add(suffix, Source(read, seeks, archive))
+            SOURCES.add(suffix, Source(read, seeks, archive, crashes))
         return read
 
     return register

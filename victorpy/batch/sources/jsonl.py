@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import Origin, Record
+from victorpy.batch.records import Origin, Record, size_problem
 from victorpy.batch.sources.base import ReadOptions, place_of, source
 from victorpy.batch.sources.lines import Line, read_lines
 
@@ -65,14 +65,21 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
         known = ", ".join(map(str, list(named)[:8])) or "none"
         words = f"there is no page in the field {options.html_field!r}; its fields: {known}"
         return broken_record(origin, Kind.READ, words, reached)
-    url = url if isinstance(url, str) else ""
+    address = _text(url)
     where = Path(origin.source).name
+    problem = size_problem(len(page), options.most_bytes)
     return Record(
-        name=url or f"{origin.source}:{origin.position}",
-        place=place_of(url, f"{where}-{origin.position}"),
-        payload=page,
-        url=url,
-        content_type=str(named.get("content_type") or ""),
+        name=address or f"{origin.source}:{origin.position}",
+        place=place_of(address, f"{where}-{origin.position}"),
+        payload=b"" if problem else page,  # what is skipped need not travel
+        url=address,
+        content_type=_text(named.get("content_type")),
         origin=origin,
+        problem=problem,
         reached=reached,
     )
+
+
+def _text(value: Any) -> str:
+    """A field that should be text; tables often have it as bytes."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""

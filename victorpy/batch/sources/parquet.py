@@ -12,10 +12,15 @@ from victorpy.batch.sources.base import ReadOptions, source
 from victorpy.batch.sources.jsonl import broken_record, field_record
 from victorpy.errors import DataError, missing
 
-_ROWS = 64  # in memory at a time: pages are large
+_ROWS = 1
+"""In memory at a time: a table can say a large page a thousand times in a few bytes."""
+
+_LARGE_GROUP = 64_000_000
+_MOST_EXPANSION = 100
+"""A row group that is larger than the one, and than so many times its file, is a bomb: pages shrink to a tenth."""
 
 
-@source(".parquet", seeks=True)
+@source(".parquet", seeks=True, crashes=True)
 def read_parquet(path: Path, options: ReadOptions, start: int = 0) -> Iterator[Record]:
     """Read pages from rows, row group by row group; a position is the number of a row, from 0."""
     try:
@@ -25,7 +30,7 @@ def read_parquet(path: Path, options: ReadOptions, start: int = 0) -> Iterator[R
     size = path.stat().st_size
     try:
         file = pyarrow.parquet.ParquetFile(path)
-    except (pyarrow.ArrowException, OSError) as error:
+    except _damage() as error:
         yield broken_record(Origin(str(path), 0, "row"), Kind.DAMAGED, f"no Parquet file: {error}", size)
         return
     with file:
@@ -44,16 +49,45 @@ def read_parquet(path: Path, options: ReadOptions, start: int = 0) -> Iterator[R
 def _group(
     file: Any, path: Path, group: int, first: int, wanted: list[str], options: ReadOptions, start: int
 ) -> Iterator[Record]:
-    import pyarrow
-
     row = first
     reached = path.stat().st_size * group // max(file.num_row_groups, 1)
+    size = file.metadata.row_group(group).total_byte_size
+    if size > max(_LARGE_GROUP, _MOST_EXPANSION * path.stat().st_size):
+        words = f"row group {group} is not read, because it would expand to {size:,} bytes"
+        yield broken_record(Origin(str(path), row, "row"), Kind.TOO_LARGE, words, reached)
+        return
     try:
         for batch in file.iter_batches(_ROWS, row_groups=[group], columns=wanted):
-            for fields in batch.to_pylist():
+            columns = [_values(column) for column in batch.columns]
+            for values in zip(*columns, strict=True):
                 if row >= start:
+                    fields = dict(zip(batch.schema.names, values, strict=True))
                     yield field_record(fields, Origin(str(path), row, "row"), options, reached)
                 row += 1
-    except (pyarrow.ArrowException, OSError) as error:
-        words = f"row group {group} is damaged: {error}"
-        yield broken_record(Origin(str(path), row, "row"), Kind.DAMAGED, words, reached)
+    except _damage() as error:
+        short_of_memory = isinstance(error, MemoryError)
+        kind = Kind.MEMORY if short_of_memory else Kind.DAMAGED
+        words = f"row group {group} {'does not fit into memory' if short_of_memory else 'is damaged'}: {error}"
+        yield broken_record(Origin(str(path), row, "row"), kind, words, reached)
+
+
+def _values(column: Any) -> list[Any]:
+    """A column's values; where it is called text and is none, the bytes, which a page's own encoding may explain."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return scalar.as_buffer().to_pybytes()
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What pyarrow raises where a file is not as it should be; a name that is no text is a ValueError."""
+    import pyarrow
+
+    return (pyarrow.ArrowException, OSError, ValueError, MemoryError)

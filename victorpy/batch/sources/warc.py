@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from victorpy.batch.http import codings_of, is_html, split_message
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import Origin, Record
+from victorpy.batch.records import Origin, Record, size_problem
 from victorpy.batch.sources.base import ReadOptions, place_of, source
 from victorpy.errors import missing
 
@@ -93,13 +93,10 @@ class _Reading:
             self.damage = "the head of the record has no end, or no length"
             return None
         url = found.headers.get("WARC-Target-URI", "").strip("<>")
-        too_large = length > self.options.most_bytes
+        too_large = size_problem(length, self.options.most_bytes)
         if kind not in _PAGE_TYPES or too_large:
             self._check_length(length, found.consume())
-            problem = Problem(
-                Kind.TOO_LARGE, f"{length:,} bytes are more than the limit of {self.options.most_bytes:,}"
-            )
-            return self._made(found, url, problem=problem) if kind in _PAGE_TYPES else None
+            return self._made(found, url, problem=too_large) if kind in _PAGE_TYPES else None
         wrong_digest = self.options.check_digests and not _verified(found)
         block = found.reader.read()
         self._check_length(length, len(block))
