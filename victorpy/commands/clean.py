@@ -30,6 +30,7 @@ from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
@@ -43,11 +44,13 @@ from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
+from victorpy.commands._dedup import configure_dedup, dedup_of, inherit_dedup
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import method_names
 from victorpy.outputs import OUTPUTS, Output, find_output
+from victorpy.replicas.base import Keep
 from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
@@ -59,7 +62,7 @@ MANY = 50
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
-    *("summary", "by_site"),
+    *("summary", "by_site", "dedup"),
 )
 
 
@@ -112,6 +115,7 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
     group.add_argument("--url-field", metavar="NAME", help="where they have its address (default: url)")
     group.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
+    configure_dedup(group)
     group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     group.add_argument(
         "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
@@ -149,6 +153,8 @@ def _inherit(arguments: argparse.Namespace) -> None:
     arguments.before = before["inputs"]
     if not (arguments.method or arguments.model or arguments.config):
         _inherit_method(arguments, before)
+    if before.get("dedup") and not arguments.dedup:
+        inherit_dedup(arguments, before["dedup"])
 
 
 def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:
@@ -275,9 +281,17 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         retry=arguments.retry,
         by_site=arguments.by_site,
         sample=int(_positive(arguments.sample, "--sample", SAMPLE)),
+        dedup=_dedup(arguments),
         summary=arguments.summary,
         quiet=arguments.quiet,
     )
+
+
+def _dedup(arguments: argparse.Namespace) -> Dedup | None:
+    dedup = dedup_of(arguments)
+    if dedup and dedup.keep == Keep.LONGEST and arguments.output in {None, "-"} and not arguments.retry:
+        raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
+    return dedup
 
 
 def _cores() -> int:

@@ -6,9 +6,12 @@ what is told of its record; a MinHash signature has 4 bytes a permutation, and s
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from victorpy.replicas.base import Detector
 
@@ -23,6 +26,41 @@ create table if not exists state (run text primary key, done integer not null);
 """
 
 
+def open_base(path: Path | None) -> sqlite3.Connection:
+    """Open a file of tables whose trouble is that of a file; without a path, a temporary one that nobody sees."""
+    base = sqlite3.connect(path or "", isolation_level=None, factory=_Base)
+    base.execute(f"pragma cache_size = -{CACHE_KIB}")
+    return base
+
+
+class _Base(sqlite3.Connection):
+    """A connection that says which file is in trouble, as other files do."""
+
+    def __init__(self, path: Path | str, *arguments: Any, **options: Any) -> None:
+        self._path = str(path)
+        with self._trouble():
+            super().__init__(path, *arguments, **options)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        with self._trouble():
+            return super().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        with self._trouble():
+            return super().executemany(*arguments)
+
+    def executescript(self, *arguments: Any) -> sqlite3.Cursor:
+        with self._trouble():
+            return super().executescript(*arguments)
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise OSError(errno.EIO, str(error), self._path) from error
+
+
 class Index:
     """The kept pages by what their replicas would share with them.
 
@@ -32,8 +70,7 @@ class Index:
     def __init__(self, detector: Detector, path: Path | None = None, run: str = "") -> None:
         self._detector = detector
         self._run = run
-        self._base = sqlite3.connect(path or ":memory:", isolation_level=None)
-        self._base.execute(f"pragma cache_size = -{CACHE_KIB}")
+        self._base = open_base(path)
         self._base.executescript(_TABLES)
         self._base.execute("begin")
 
