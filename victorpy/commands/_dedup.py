@@ -32,7 +32,7 @@ def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
             raise ConfigError(f"{option} says how replicas are dealt with: give --dedup {' or '.join(DETECTORS)} too")
         return None
     dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
-    dedup.detector()  # wrong names and values are said before anything else
+    dedup.detector()
     return dedup
 
 

@@ -60,6 +60,9 @@ SURE = 0.98
 # More pages than this are cleaned into a directory by guarded workers, with a manifest and an index.
 MANY = 50
 
+HERE = (Status.KEPT, Status.EMPTY, Status.FAILED)
+"""What may become of a few pages."""
+
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
     *("summary", "by_site", "dedup"),
@@ -128,6 +131,7 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
     _inherit(arguments)
+    dedup_of(arguments)  # wrong names and values are said first, however many pages there are
     output = find_output(arguments.format)
     at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
     inputs = arguments.pages or ([arguments.site] if at_site else [])
@@ -185,7 +189,7 @@ def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[st
         if outcome.status is not Status.FAILED:
             write(record, outcome.text)
     if len(records) > 1 and not arguments.quiet:
-        shown = ", ".join(f"{counts[status]} {status}" for status in Status if status is not Status.SKIPPED)
+        shown = ", ".join(f"{counts[status]} {status}" for status in HERE)
         print(f"clean: {len(records)} pages: {shown}", file=sys.stderr)
     return 1 if counts[Status.FAILED] else 0
 

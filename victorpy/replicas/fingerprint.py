@@ -38,8 +38,12 @@ class Fingerprint(Detector):
 
         All such short texts would have the digest of no words, and repeat each other.
         """
-        words = self.selected(terms(text, language_of(text, language)))
-        return hashlib.md5("\n".join(words).encode(), usedforsecurity=False).digest() if words else b""
+        return self.digest(terms(text, language_of(text, language)))
+
+    def digest(self, words: list[str]) -> bytes:
+        """The signature of a text with these words."""
+        chosen = self.selected(words)
+        return hashlib.md5("\n".join(chosen).encode(), usedforsecurity=False).digest() if chosen else b""
 
     def selected(self, words: list[str]) -> list[str]:
         """The words that stand for a text, in the paper's steps."""

@@ -76,18 +76,28 @@ class Index:
 
     def repeated(self, signature: bytes, told: str, number: int = 0) -> str | None:
         """What was told of the first kept page that this one repeats; where it repeats none, it is kept."""
-        if not signature:
-            return None
-        keys = self._detector.keys(signature)
-        for other, known in self._candidates(keys):
+        found = self.find(signature)
+        if found is None:
+            self.add(signature, told, number)
+        return found
+
+    def find(self, signature: bytes) -> str | None:
+        """What was told of the first kept page that one with this signature repeats."""
+        for other, known in self._candidates(self._detector.keys(signature) if signature else []):
             if not self._detector.compares or self._detector.similar(signature, other):
                 return known
+        return None
+
+    def add(self, signature: bytes, told: str, number: int = 0) -> None:
+        """Keep a page, whatever it repeats."""
+        if not signature:
+            return
         stored = signature if self._detector.compares else b""
         added = self._base.execute(
             "insert into page (run, number, told, signature) values (?, ?, ?, ?)", (self._run, number, told, stored)
         )
+        keys = self._detector.keys(signature)
         self._base.executemany("insert into look values (?, ?)", [(key, added.lastrowid) for key in keys])
-        return None
 
     def _candidates(self, keys: list[bytes]) -> Iterator[tuple[bytes, str]]:
         """The kept pages that share a key, in the order in which they were kept."""
