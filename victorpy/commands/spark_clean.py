@@ -24,6 +24,7 @@ from victorpy.batch.progress import summary_table
 from victorpy.batch.run import write_summary
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.sources.base import MOST_BYTES
+from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
@@ -58,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
     parser.add_argument("--shard-files", type=_count, default=64, metavar="N", help="files in a shard (default: 64)")
     parser.add_argument("--buckets", type=_count, default=16, metavar="N", help="shards of sites (default: 16)")
+    configure_dedup(parser)
     parser.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
     parser.set_defaults(run=run)
@@ -108,6 +110,7 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
             most_bytes=int(arguments.max_size * 1e6),
         ),
         sample=arguments.sample,
+        dedup=dedup_of(arguments),
     )
     return spark.SparkJob(
         inputs=tuple(arguments.inputs),
