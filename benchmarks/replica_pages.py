@@ -114,6 +114,11 @@ def make_collection(pages: Sequence[LabelledPage], size: int, seed: int = SEED) 
 
 def transplant(page: LabelledPage, template: LabelledPage) -> str:
     """The content of one page in the place of another's, as HTML."""
+    return page_with(fragment(page), template)
+
+
+def page_with(content: str, template: LabelledPage) -> str:
+    """A page whose own content has been replaced by this, as HTML."""
     writer = TagWriter(template.document)
     parts = []
     place = max(_content(template), key=_word_count)  # not the first: that may be a stray match in a menu
@@ -121,7 +126,7 @@ def transplant(page: LabelledPage, template: LabelledPage) -> str:
         for number, (tags, text) in enumerate(pieces(block)):
             if block is place and not number:
                 cut = _innermost_holder(tags)
-                parts += [writer.write(tags[:cut]), fragment(page), writer.write(tags[cut:])]
+                parts += [writer.write(tags[:cut]), content, writer.write(tags[cut:])]
                 continue
             parts += [writer.write(tags), " " if block.spaced and not number else ""]
             if not label.is_content and not (tags and tags[-1] == "img"):

@@ -68,10 +68,14 @@ def _repeated(first: DataFrame, detector: Detector) -> DataFrame:
     spark = first.sparkSession
     if not detector.compares:
         return spark.createDataFrame([], _PAIRS)
+
+    def similar(group: pa.Table) -> pa.Table:  # a partial has no annotations, which Spark wants
+        return _similar_pairs(detector, group)
+
     ranked = first.select(F.col("first").alias("rank"), "signature")
     keyed = ranked.mapInArrow(partial(_with_keys, detector), _KEYED)
     shared = keyed.groupBy("key").count().where("count > 1").select("key")
-    pairs = keyed.join(shared, "key").groupBy("key").applyInArrow(partial(_similar_pairs, detector), _PAIRS)
+    pairs = keyed.join(shared, "key").groupBy("key").applyInArrow(similar, _PAIRS)
     ordered = pairs.distinct().orderBy("late", "early")
     repeats: dict[str, str] = {}
     for late, early in ordered.toLocalIterator(prefetchPartitions=True):

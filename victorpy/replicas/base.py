@@ -50,7 +50,7 @@ class Detector(ABC):
 
     @abstractmethod
     def keys(self, signature: bytes) -> list[bytes]:
-        """What to look replicas up by: two of them share at least one key."""
+        """What to look replicas up by, 8 bytes each: two of them share at least one key."""
 
     @abstractmethod
     def similar(self, one: bytes, other: bytes) -> bool:

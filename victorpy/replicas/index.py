@@ -1,7 +1,8 @@
-"""What was kept so far, on disk: a table of signatures, and one of the keys that they are found by.
+"""What was kept so far, on disk: a table of signatures, and the keys that they are found by.
 
-Memory holds a cache of some megabytes, however many pages there are. On disk a fingerprint takes some 100 bytes, with
-what is told of its record; a MinHash signature has 4 bytes a permutation, and some 30 more for each band.
+Memory holds some tens of megabytes, however many pages there are. On disk a page has its signature (16 bytes of a
+fingerprint, 4 for each permutation of MinHash), what is told of its record, and 12 bytes for each key. The table is
+appended to and outlives a run that is killed; the keys are made anew of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.replicas.base import Detector
+from victorpy.replicas.keys import Keys
 
 CACHE_KIB = 64 * 1024
 
@@ -21,7 +23,6 @@ _TABLES = """
 create table if not exists page (
     id integer primary key, run text not null, number integer not null, told text not null, signature blob not null
 );
-create table if not exists look (key blob not null, id integer not null, primary key (key, id)) without rowid;
 create table if not exists state (run text primary key, done integer not null);
 """
 
@@ -70,6 +71,8 @@ class Index:
     def __init__(self, detector: Detector, path: Path | None = None, run: str = "") -> None:
         self._detector = detector
         self._run = run
+        self._place = path.with_name(f"{path.name}-keys") if path else None
+        self._loaded: Keys | None = None
         self._base = open_base(path)
         self._base.executescript(_TABLES)
         self._base.execute("begin")
@@ -83,28 +86,29 @@ class Index:
 
     def find(self, signature: bytes) -> str | None:
         """What was told of the first kept page that one with this signature repeats."""
-        for other, known in self._candidates(self._detector.keys(signature) if signature else []):
-            if not self._detector.compares or self._detector.similar(signature, other):
-                return known
+        for identity in self._keys.find(self._detector.keys(signature)) if signature else ():
+            other, known = self._base.execute("select signature, told from page where id = ?", (identity,)).fetchone()
+            if self._detector.similar(signature, other):
+                return str(known)
         return None
 
     def add(self, signature: bytes, told: str, number: int = 0) -> None:
         """Keep a page, whatever it repeats."""
         if not signature:
             return
-        stored = signature if self._detector.compares else b""
         added = self._base.execute(
-            "insert into page (run, number, told, signature) values (?, ?, ?, ?)", (self._run, number, told, stored)
+            "insert into page (run, number, told, signature) values (?, ?, ?, ?)", (self._run, number, told, signature)
         )
-        keys = self._detector.keys(signature)
-        self._base.executemany("insert into look values (?, ?)", [(key, added.lastrowid) for key in keys])
+        self._keys.add(self._detector.keys(signature), int(added.lastrowid or 0))
 
-    def _candidates(self, keys: list[bytes]) -> Iterator[tuple[bytes, str]]:
-        """The kept pages that share a key, in the order in which they were kept."""
-        marks = ", ".join("?" * len(keys))
-        found = self._base.execute(f"select distinct id from look where key in ({marks}) order by id", keys).fetchall()
-        for (identity,) in found:
-            yield from self._base.execute("select signature, told from page where id = ?", (identity,))
+    @property
+    def _keys(self) -> Keys:
+        """The keys of all pages, made of what is in the table when they are first asked for."""
+        if self._loaded is None:
+            self._loaded = Keys(self._place)
+            for identity, signature in self._base.execute("select id, signature from page order by id"):
+                self._loaded.add(self._detector.keys(signature), identity)
+        return self._loaded
 
     @property
     def done(self) -> int:
@@ -120,12 +124,16 @@ class Index:
 
     def forget(self, done: int) -> None:
         """Forget all records of this run but the first so many."""
-        late = "select id from page where run = ? and number >= ?"
-        if self._base.execute(f"{late} limit 1", (self._run, done)).fetchone():
-            self._base.execute(f"delete from look where id in ({late})", (self._run, done))
-            self._base.execute("delete from page where run = ? and number >= ?", (self._run, done))
+        self._base.execute("delete from page where run = ? and number >= ?", (self._run, done))
+        self._forget_keys()
         self.commit(min(done, self.done))
 
     def close(self) -> None:
         """Let go of the file; what was not committed is gone."""
+        self._forget_keys()
         self._base.close()
+
+    def _forget_keys(self) -> None:
+        if self._loaded is not None:
+            self._loaded.close()
+        self._loaded = None
