@@ -25,8 +25,8 @@ bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." n
 	$(BIN)/python benchmarks/stages.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/scaling.py
 
-bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages to use
-	$(BIN)/python benchmarks/batch.py $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) -o docs
+bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages, STEP=memory a step
+	$(BIN)/python benchmarks/batch.py $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) $(if $(STEP),--step $(STEP)) -o docs
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -4,8 +4,8 @@ python benchmarks/annotation.py                    all of it; 200 kills take som
 python benchmarks/annotation.py --only keystrokes  one of keystrokes, redraw, opening, kills
 
 Keystrokes are counted on the shipped pages, whose right labels are known: those of a person who starts from the model's
-labels, looks at the whole page, goes to what is wrong by the shortest way and corrects it, alone or with its like,
-and confirms the rest; against a key a block for a person who starts from nothing.
+labels, looks at the whole page screen by screen, goes to what is wrong by the shortest way and corrects it, alone or
+with its like, and confirms the rest; against a key a block for a person who starts from nothing.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ from typing import NamedTuple
 from terminal import Terminal
 
 from victorpy.anno import load_anno, load_annotation
-from victorpy.annotate.journal import Journal, Store
+from victorpy.annotate.app import App
+from victorpy.annotate.events import Prediction, Scope
+from victorpy.annotate.journal import Journal
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.opening import Opened, without_collector
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.screen import App, canvas_of
-from victorpy.annotate.session import Prediction, Scope, Session
-from victorpy.cleaner import Cleaner, read_document
+from victorpy.annotate.screen import canvas_of
+from victorpy.annotate.session import Session
+from victorpy.annotate.store import Store
+from victorpy.cleaner import read_document
 from victorpy.config import Cuts, load_config
 from victorpy.document import Label
 
 ROOT = Path(__file__).parents[1]
 SCREEN = 35
-"""So many blocks a person sees at once; nobody jumps further without having looked."""
+"""So many blocks a person sees at once; nobody goes further without having looked."""
 LARGE = 150
 """Pages with so many blocks stand for "a page of 200 blocks"."""
 
@@ -47,61 +50,105 @@ LARGE = 150
 
 
 class Count(NamedTuple):
-    """The keys that a page takes."""
+    """What a page takes."""
 
     page: str
     blocks: int
     wrong: int
+    scrolls: int
+    """Screens that have to be scrolled to, by a key or by the wheel of the mouse."""
     moves: int
-    """Keys that only move."""
+    """Keys that move the cursor."""
+    targets: int
+    """Blocks that the cursor has to go to: clicks, for who has a mouse."""
     labels: int
     """Keys that select, label and confirm."""
 
     @property
     def keys(self) -> int:
-        """All of them."""
-        return self.moves + self.labels
+        """Keys, with the keyboard alone."""
+        return self.scrolls + self.moves + self.labels
+
+    @property
+    def keys_and_clicks(self) -> int:
+        """Keys and clicks, with a mouse."""
+        return self.targets + self.labels
 
 
-def count_keys(session: Session, gold: Sequence[Label]) -> tuple[int, int]:
-    """Correct a page as a sensible person does, and count the keys that move and the others."""
-    moves = labels = 0
-    while True:
-        wrong = [number for number in range(len(session)) if session.label(number) is not gold[number]]
-        if not wrong:
-            break
-        ahead = [number for number in wrong if number >= session.cursor]
-        moves += go(session, ahead[0] if ahead else wrong[0])
-        labels += correct(session, gold)
-    moves += go(session, len(session) - 1)  # to have seen all
-    if not session.is_finished:
-        session.confirm_rest()
-        labels += 1
-    assert session.labels() == list(gold)
-    return moves, labels
+class Person:
+    """Corrects a page as a sensible person does: screen by screen, from the top, every block seen."""
 
+    def __init__(self, session: Session, gold: Sequence[Label]) -> None:
+        self.session = session
+        self.gold = gold
+        self.top = 0
+        self.scrolls = self.moves = self.targets = self.labels = 0
 
-def go(session: Session, target: int) -> int:
-    """Move by the fewest keys, never further than one sees; the answer is how many."""
-    levels = [{session.cursor}]  # where one may be after 0, 1, 2 ... keys
-    while target not in levels[-1]:
-        far = {place for start in levels[-1] for place in places_from(session, start)}
-        # an apostrophe and a letter lead to any block on the screen
-        seen = len(levels) > 1 and any(abs(target - place) <= SCREEN for place in levels[-2])
-        levels.append(far | {target} if seen else far)
-    session.move(target)
-    return len(levels) - 1
+    def work(self) -> None:
+        """Do the whole page."""
+        session = self.session
+        while True:
+            wrong = self._wrong(self._screen())
+            if wrong:
+                self._go(wrong[0])
+                self.labels += correct(session, self.gold)
+                self._follow()
+            elif self.top + SCREEN < len(session):
+                self._scroll(1)
+            else:
+                missed = self._wrong(range(len(session)))  # what was right, until all of its like were labelled
+                if not missed:
+                    break
+                while missed[0] < self.top:
+                    self._scroll(-1)
+        if not session.is_finished:
+            session.confirm_rest()
+            self.labels += 1
+        assert session.labels() == list(self.gold)
 
+    def _wrong(self, numbers: Sequence[int]) -> list[int]:
+        return [number for number in numbers if self.session.label(number) is not self.gold[number]]
 
-def places_from(session: Session, start: int) -> set[int]:
-    """Where one key leads."""
-    session.cursor = start
-    last = len(session) - 1
-    found = {start - 1, start + 1, start - SCREEN, start + SCREEN}
-    for step in (1, -1):
-        jumps = (session.find(session.is_uncertain, step), session.find_other_label(step))
-        found |= {place for place in jumps if place is not None and abs(place - start) <= SCREEN}
-    return {max(0, min(place, last)) for place in found}
+    def _screen(self) -> range:
+        return range(self.top, min(self.top + SCREEN, len(self.session)))
+
+    def _scroll(self, step: int) -> None:
+        """A screen further, of which three lines were seen before; the cursor goes along."""
+        self.scrolls += 1
+        seen = self._screen()[-1 if step > 0 else 0]
+        self.top = max(0, seen - 3 if step > 0 else seen - SCREEN + 4)
+        self.session.move(seen)
+
+    def _follow(self) -> None:
+        """The screen goes along with a cursor that leaves it."""
+        cursor = self.session.cursor
+        if cursor not in self._screen():
+            self.top = max(0, cursor - SCREEN + 4)
+
+    def _go(self, target: int) -> None:
+        """Move by the fewest keys; the block is on the screen."""
+        session = self.session
+        start = session.cursor
+        if target == start:
+            return
+        self.targets += 1
+        first = self._one_key(start)
+        if target in first:
+            self.moves += 1
+        else:
+            self.moves += 2  # an apostrophe and a letter lead to any block on the screen
+        session.move(target)
+
+    def _one_key(self, start: int) -> set[int | None]:
+        """Where one key leads: to a neighbour, to a digit, to what is uncertain, to another label."""
+        session = self.session
+        session.cursor = start
+        digits = session.most_doubtful(self._screen(), 9)
+        jumps = (find(step) for step in (1, -1) for find in (self._next_uncertain, session.find_other_label))
+        return {start - 1, start + 1, *digits, *jumps}
+
+    def _next_uncertain(self, step: int) -> int | None:
+        return self.session.find(self.session.is_uncertain, step)
 
 
 def correct(session: Session, gold: Sequence[Label]) -> int:
@@ -135,17 +182,22 @@ def gain(session: Session, gold: Sequence[Label], select: Callable[[], object]) 
 
 def measure_keystrokes() -> None:
     """Count on all shipped pages."""
-    cleaner = Cleaner.load()
-    predictor = Predictor(cleaner, "default")
+    predictor = Predictor.load("default")
+    cleaner = predictor.cleaner
     counts = []
     for path in sorted((ROOT / "data").glob("*/*.anno")):
         gold = load_anno(path, cleaner.config.cuts)
         prediction = predictor(gold.document)
         wrong = sum(ours is not theirs for ours, theirs in zip(prediction.labels, gold.labels, strict=True))
         session = Session(gold.document, prediction, block_level=cleaner.config.cuts.block_level)
-        counts.append(Count(path.stem, len(gold.labels), wrong, *count_keys(session, gold.labels)))
-    print("Share: of a key a block. By mouse: clicks and the wheel move, keys do the rest.\n")
-    print("| page | blocks | wrong labels | keys | share | keys by mouse | share |\n|---|--:|--:|--:|--:|--:|--:|")
+        person = Person(session, gold.labels)
+        person.work()
+        counts.append(
+            Count(path.stem, len(session), wrong, person.scrolls, person.moves, person.targets, person.labels)
+        )
+    print("Share: of a key a block. With a mouse the wheel scrolls, and every click counts as a key.\n")
+    print("| page | blocks | wrong labels | keys | share | of which scroll | keys and clicks, with a mouse | share |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for count in counts:
         print(f"| {count.page} {_total([count])}")
     print(f"| **all {len(counts)} pages** {_total(counts)}")
@@ -154,7 +206,7 @@ def measure_keystrokes() -> None:
     for pages in (large, counts):
         for name, keys in (
             ("keyboard alone", [count.keys for count in pages]),
-            ("with a mouse", [count.labels for count in pages]),
+            ("with a mouse", [count.keys_and_clicks for count in pages]),
         ):
             shares = [each / count.blocks for each, count in zip(keys, pages, strict=True)]
             under = sum(share < 0.1 for share in shares)
@@ -163,10 +215,9 @@ def measure_keystrokes() -> None:
 
 
 def _total(counts: Sequence[Count]) -> str:
-    blocks, wrong, keys, labels = (
-        sum(each) for each in zip(*((one.blocks, one.wrong, one.keys, one.labels) for one in counts), strict=True)
-    )
-    return f"| {blocks} | {wrong} | {keys} | {keys / blocks:.1%} | {labels} | {labels / blocks:.1%} |"
+    rows = ((one.blocks, one.wrong, one.keys, one.scrolls, one.keys_and_clicks) for one in counts)
+    blocks, wrong, keys, scrolls, clicks = (sum(each) for each in zip(*rows, strict=True))
+    return f"| {blocks} | {wrong} | {keys} | {keys / blocks:.1%} | {scrolls} | {clicks} | {clicks / blocks:.1%} |"
 
 
 # Drawing

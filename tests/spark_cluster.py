@@ -19,7 +19,16 @@ from victorpy.batch.guard import Limits
 LIMITS = Limits(deadline=1.5, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds need not be compiled well
-JAVA = {"spark.driver.extraJavaOptions": QUICK, "spark.executor.extraJavaOptions": QUICK, "spark.ui.enabled": "false"}
+SMALL = {
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
+    "spark.ui.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Settings for little work: planning and compiling it well would take longer than doing it."""
 
 
 def processes():
@@ -55,7 +64,7 @@ def kill_one_when_busy(found):
 
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
-    started = spark.session("local-cluster[2,1,1024]", **{**JAVA, "spark.executorEnv.PYTHONPATH": path})
+    started = spark.session("local-cluster[2,1,1024]", **{**SMALL, "spark.executorEnv.PYTHONPATH": path})
     cleaning = spark.Cleaning(Choice(model=model), limits=LIMITS)
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()

@@ -332,6 +332,56 @@ def test_blocks_without_a_label_are_read_and_left_out(tmp_path):
     assert "Blocks left out because somebody gave no label: 2." in ended.out
 
 
+def by_a_model(path, *numbers):
+    """Say of some blocks of a file that only a model labelled them."""
+    head, rows = path.read_text().split("\n\n")
+    lines = rows.split("\n")
+    for number in numbers:
+        lines[number - 1] = lines[number - 1].replace("\t-\t", "\t0.875\t")
+    path.write_text(f"{head}\n\n" + "\n".join(lines))
+
+
+def test_labels_that_only_a_model_gave_are_nobodys(tea, tmp_path):
+    by_a_model(tea[1], 2, 3)
+    found = read_annotators(tea)
+    assert found.pages[0].labels == ((H, P, O, O), (H, None, None, P))
+    assert found.unconfirmed == (0, 2)
+    ended = agree(*tea, "--json", tmp_path / "a.json")
+    assert ended.code == 0
+    assert "2 blocks that all have labelled" in ended.out
+    assert (
+        "Labels that only a model gave are nobody's and do not count (--with-models lets them): 2 of bob." in ended.out
+    )
+    assert "tea:2" not in ended.out
+    scores = json.loads((tmp_path / "a.json").read_text())
+    assert (scores["unconfirmed"], scores["with_models"]) == ({"alice": 0, "bob": 2}, False)
+
+
+def test_a_model_may_be_an_annotator(tea):
+    before = agree(*tea).out
+    by_a_model(tea[1], 1, 2, 3, 4)
+    assert "those of bob are a model's; --with-models lets them count" in refused(*tea)
+    ended = agree(*tea, "--with-models")
+    assert "Labels that only a model gave count: 4 of bob." in ended.out
+    assert ended.out.partition("\n\n")[2] == before.partition("\n\n")[2]
+
+
+def test_folders_add_up_what_only_models_gave(folders):
+    for number in (0, 1):
+        by_a_model(folders[2] / "sub" / f"page-{number}.anno", 4)
+    ended = agree(*folders)
+    assert "1 of carol" not in ended.out
+    assert "2 of carol." in ended.out
+    assert "6 blocks that all have labelled" in ended.out
+
+
+def test_cut_anew_a_label_stays_a_models(tea):
+    by_a_model(tea[1], 2)
+    found = read_annotators(tea, load_config("default"))
+    assert found.pages[0].labels[1] == (H, None, O, P)
+    assert read_annotators(tea, load_config("default"), with_models=True).pages[0].labels[1] == (H, O, O, P)
+
+
 def test_a_page_that_was_cut_otherwise(tmp_path):
     """Both are refused as they stand, and fit when both are cut anew."""
     texts = "Tea", "Tea is <b>a</b> drink."

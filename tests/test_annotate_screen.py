@@ -18,17 +18,19 @@ from hypothesis import strategies as st
 from terminal import Terminal
 
 from victorpy.anno import load_annotation
+from victorpy.annotate.app import App
 from victorpy.annotate.blocks import BlockPane, text_of
 from victorpy.annotate.colours import palette
-from victorpy.annotate.journal import Store
+from victorpy.annotate.events import Choice, Prediction
 from victorpy.annotate.keys import GROUPS, Keys
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.pages import INDEX, Pages
 from victorpy.annotate.panes import ResultPane
 from victorpy.annotate.retrain import Learned, Trainer
-from victorpy.annotate.screen import App, canvas_of
-from victorpy.annotate.session import Prediction, Session
+from victorpy.annotate.screen import canvas_of
+from victorpy.annotate.session import Session
 from victorpy.annotate.show import BOX, cut, fit, show_block, visible, width_of, wrap
+from victorpy.annotate.store import Store
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
@@ -330,7 +332,8 @@ def test_every_look_that_is_drawn_is_in_the_palette():
     document = read_document(PAGE, CONFIG)
     count = len(document.blocks)
     known = {entry[0] for entry in palette()}
-    for choices in ((), ((Label.OTHER,) * count, (Label.LIST,) * count)):
+    two = tuple(Choice(str(label), (label,) * count, (True, False) * 4) for label in (Label.OTHER, Label.LIST))
+    for choices in ((), two):
         session = Session(document, Prediction((Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4), choices=choices)
         for label in Label:
             session.give(label)
@@ -425,6 +428,10 @@ def test_a_file_that_cannot_be_written_is_said_there_and_at_the_end(page):
         terminal.type("o")
         terminal.wait_for("Nothing can be saved: Is a directory")
         assert "NOT SAVED" in terminal.text
+        terminal.type("q")
+        terminal.wait_for("The last changes are not saved: Is a directory. q once more leaves all the same")
+        terminal.type("down", "q")  # any other key is a change of mind
+        terminal.wait_for("q once more leaves all the same")
         terminal.type("q")
         assert terminal.end() == 1
         assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
@@ -660,7 +667,7 @@ def test_a_directory_is_worked_through(pages):
 
 def test_what_the_model_would_learn_most_from_comes_first(pages):
     class Guess:
-        name = "guess"
+        name = identity = "guess"
 
         def uncertainty(self, document):
             return {8: 0.9, 161: 0.5}.get(len(document.blocks), 0.1)
@@ -724,10 +731,10 @@ def test_learning_that_fails_is_a_message(tmp_path):
 
 
 def test_a_model_that_is_not_better_is_not_taken():
-    assert Learned(3, None, 0.5, Path()).is_better
-    assert not Learned(3, 0.9, 0.8, Path()).is_better
-    assert str(Learned(3, 0.9, 0.8, Path())).endswith(
-        "80% of labels right on pages held out, 90% before; the model stays"
+    assert Learned(3, 1, None, 0.5, Path()).is_better
+    assert not Learned(3, 1, 0.9, 0.8, Path()).is_better
+    assert str(Learned(3, 1, 0.9, 0.8, Path())).endswith(
+        "80% of labels right on 1 page held out, 90% by the model at the start, which is used"
     )
 
 

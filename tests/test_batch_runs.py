@@ -36,7 +36,7 @@ import victorpy
 from victorpy.batch.by_site import SiteFeed
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
-from victorpy.batch.inputs import Mark
+from victorpy.batch.inputs import Mark, Survey
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
 from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.progress import Progress
@@ -599,6 +599,39 @@ def test_progress_is_one_line_on_a_terminal_and_some_lines_elsewhere():
     assert 1 <= plain.count("\n") <= 3
     assert plain.startswith("clean: ")
     assert progressed(True, quiet=True) == progressed(False, quiet=True) == ""
+
+
+def test_progress_says_what_is_left_after_a_break_and_site_by_site():
+    stream = Terminal(False)
+    progress = Progress(stream, Survey(0, 3, 9_000_000, ""), clock=lambda: 0.0)
+    progress.skip(3_000_000)
+    counts = Counts()
+    progress.add(Mark(1, 0), Record("x", Path("x"), reached=2_000_000), Outcome(Status.KEPT), counts)
+    assert "4.0 of 9.0 MB left" in progress.line(counts)
+    by_site = Progress(stream, None, clock=lambda: 0.0)
+    by_site.expect(50)
+    counts.add(Outcome(Status.KEPT))
+    assert "1 pages of 50, 49 left" in by_site.line(counts)
+
+
+def test_laying_sites_aside_is_no_silence(two_sites, tmp_path):
+    times = iter(range(0, 100_000, 7))
+    stream = Terminal(False)
+    progress = Progress(stream, None, clock=lambda: float(next(times)))
+    feed = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "spill", 500, Limits(), progress=progress)
+    feed._lay_aside()
+    assert "pages laid aside by their sites\n" in stream.text
+
+
+def test_lines_beside_pages_are_not_passed_over_in_silence(tmp_path):
+    for name in ("in/a.html", "in/b.jsonl", "in/deep/c.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(page(1))
+    ended = clean("in", "-j", 1, "-o", "out", cwd=tmp_path)
+    assert b"2 files of lines or tables beside pages or archives are not read, such as in/b.jsonl" in ended.stderr
+    (tmp_path / "in" / "a.html").unlink()
+    (tmp_path / "in" / "deep" / "c.parquet").unlink()
+    assert b"not read" not in clean("in", "-j", 1, "-o", "other", "--to", "jsonl", cwd=tmp_path).stderr
 
 
 def test_help_has_a_group_for_many_pages():

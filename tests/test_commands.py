@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.train import load_pages, train
+from victorpy.train import find_unconfirmed, load_pages, train
 
 ROOT = Path(__file__).parents[1]
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
@@ -462,6 +463,51 @@ def test_learn_says_in_one_line_what_is_wrong(tmp_path, files, arguments, said):
     assert not (tmp_path / "models").exists()
 
 
+def half_confirmed(tmp_path):
+    """Four annotated pages; of one a model gave three labels, one has a block without a label."""
+    (tmp_path / "pages").mkdir()
+    for path in ARTICLES[:4]:
+        shutil.copy(path, tmp_path / "pages")
+    first, second = sorted((tmp_path / "pages").iterdir())[:2]
+    first.write_text(first.read_text().replace("other\t-\t", "other\t0.9\t", 3))
+    return first, second
+
+
+def test_learn_warns_of_labels_that_nobody_confirmed(tmp_path):
+    first, _ = half_confirmed(tmp_path)
+    ended = learn("-q", "-c", small_conf(tmp_path), tmp_path / "pages", "-o", tmp_path / "model")
+    assert ended.returncode == 0
+    blocks = len(load_anno(first, load_config("default").cuts).labels)
+    said = only_line(ended.stderr)
+    assert "1 of 4 files have blocks that nobody has decided on, 3 in all" in said
+    assert f"(the first: {first}, 3 of {blocks})" in said
+    assert "--only-confirmed leaves these files out" in said
+    assert json.loads((tmp_path / "model" / "meta.json").read_text())["training"]["pages"] == 4
+
+
+def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
+    _, second = half_confirmed(tmp_path)
+    second.write_text(second.read_text().replace("other\t-\t", "?\t-\t", 1))
+    conf = small_conf(tmp_path)
+    ended = learn("--only-confirmed", "-c", conf, tmp_path / "pages", "-o", tmp_path / "model")
+    assert ended.returncode == 0
+    assert b"learn: left out: 2 of 4 files have blocks that nobody has decided on, 4 in all" in ended.stderr
+    assert json.loads((tmp_path / "model" / "meta.json").read_text())["training"]["pages"] == 2
+    ended = learn("--only-confirmed", "-c", conf, second, "-o", tmp_path / "other")
+    assert ended.returncode == 2
+    assert "--only-confirmed leaves nothing to learn from: 1 of 1 files" in only_line(ended.stderr)
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--method", "everything"]], ids=["with probabilities", "without"])
+def test_what_a_method_says_is_never_taken_for_a_persons(tmp_path, options):
+    page = ROOT / "data" / "article" / "courier-bridge.html"
+    ended = victor("clean", page, "--format", "anno", *options)
+    (tmp_path / "page.anno").write_bytes(ended.stdout)
+    (found,) = find_unconfirmed([tmp_path / "page.anno"])
+    assert found.blocks == found.of > 100
+
+
 def test_learn_refuses_a_place_that_is_no_model_before_it_trains(tmp_path):
     (tmp_path / "chapter.txt").write_text("years of work")
     ended = learn("-c", small_conf(tmp_path), *ARTICLES[:2], "-o", tmp_path)
@@ -577,6 +623,7 @@ def test_convert_makes_annotations_that_learn_takes(tmp_path):
     assert ended.stderr.endswith(f"1 pages written to {tmp_path / 'out'}, 1 left out\n".encode())
     page = load_anno(tmp_path / "out" / "input" / "1.anno", load_config("default").cuts)
     assert [str(label) for label in page.labels] == ["other", "header", "paragraph"]
+    assert find_unconfirmed([tmp_path / "out" / "input" / "1.anno"]) == []  # a gold standard is a person's
     assert page.document.url == "http://tea.example/"
     assert learn("-q", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model").returncode == 0
 

@@ -13,11 +13,11 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings"},
+    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("docview",),
-        *("labellers", "markup", "anno", "outputs"),
+        *("labellers", "markup", "anno", "same_blocks", "outputs"),
     },
     {"cleaner", "model", "methods", "peers", "replicas"},
     {

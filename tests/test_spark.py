@@ -19,9 +19,10 @@ from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import find_files, read_file
 from victorpy.batch.reading import unit_records
 from victorpy.batch.run import Job, run_job
+from victorpy.batch.sinks.parquet import table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import main
-from victorpy.errors import DataError, OutputError
+from victorpy.errors import DataError, OutputError, VictorError
 
 pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
 pytest.importorskip("pebble")
@@ -32,7 +33,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
-from spark_cluster import JAVA  # noqa: E402
+from spark_cluster import SMALL  # noqa: E402
 
 from victorpy.batch import spark, spark_units  # noqa: E402
 
@@ -50,7 +51,7 @@ def session():
         patch.setenv("PYTHONPATH", PATH)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        started = spark.session("local[2]", **JAVA, **{"spark.sql.shuffle.partitions": "2"})
+        started = spark.session("local[2]", **SMALL)
         started.sparkContext.setLogLevel("ERROR")
         yield started
         started.stop()
@@ -144,13 +145,24 @@ def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(sess
         spark.run_spark_job(session, other, quiet)
 
 
-def test_tables_have_the_rows_of_local_tables(session, inputs, tmp_path):
-    local_run(inputs[1:], tmp_path / "local", to="parquet")
-    spark.run_spark_job(session, spark.SparkJob(inputs[1:], str(tmp_path / "out")), quiet)
-    expected = pq.read_table(tmp_path / "local" / "part-00000.parquet")
+def test_tables_have_the_rows_of_the_local_run(session, inputs, model, local, tmp_path):
+    cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
+    job = spark.SparkJob(inputs[1:], str(tmp_path / "out"), cleaning=cleaning)
+    spark.run_spark_job(session, job, quiet)
+    expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
     found = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
-    assert found.schema.names == expected.schema.names
-    assert found.to_pylist() == expected.to_pylist()
+    assert found.schema.names == table_schema().names
+    assert [
+        {**row, "labels": {label: n for label, n in sorted(row["labels"].items()) if n}} for row in found.to_pylist()
+    ] == (expected)
+    said = []
+    summary = spark.run_spark_job(session, job, said.append)
+    assert (said, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
+
+
+def test_an_output_that_cannot_be_written_is_one_line(session, inputs):
+    with pytest.raises(VictorError, match=r"/dev/null/out: the run has ended early.*: [^\n]*$"):
+        spark.run_spark_job(session, spark.SparkJob(inputs[1:2], "/dev/null/out"), quiet)
 
 
 def by_order(lines):
@@ -158,13 +170,13 @@ def by_order(lines):
 
 
 def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
-    poison = {3: "CRASHES", 30: "HANGS"}
-    pages = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
+    poison = {3: "CRASHES", 12: "HANGS"}
+    pages = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(16)]
     others = [response(f"http://{'shop' if n % 3 else 'alone'}.example/{n}", page(n)) for n in range(4)]
     write_warc(tmp_path / "in" / "a.warc.gz", pages[::2] + others[:2])
     write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
-    inputs, limits = (str(tmp_path / "in"),), Limits(deadline=1.0)
-    same = {"choice": Choice("sst"), "make": poisoned_site, "limits": limits, "sample": 20}
+    inputs = (str(tmp_path / "in"),)
+    same = {"choice": Choice("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
     local_run(inputs, tmp_path / "local", to="jsonl", by_site=True, **same)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
     summary = spark.run_spark_job(session, job, quiet)
@@ -175,14 +187,14 @@ def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
 
 def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     pages = [(f"http://{host}.example/{n}", page(n), "f", n) for n in range(6) for host in ("courier", "shop")]
-    frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint")
+    frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint").coalesce(1)
     from victorpy import clean_record
 
     expected = {address: clean_record({"url": address, "html": html})["text"] for address, html, _, _ in pages}
-    cleaned = spark.clean_frame(frame, spark.Cleaning()).select("url", "text", "position").collect()
+    cleaned = spark.clean_frame(frame, spark.Cleaning(limits=LIMITS)).select("url", "text", "position").collect()
     assert {row["url"]: row["text"] for row in cleaned} == expected
     assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
-    sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"))).select("url", "status").collect()
+    sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"), limits=LIMITS)).select("url", "status").collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), spark.Cleaning())
@@ -213,9 +225,11 @@ def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
     [
         (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
         (["--method", "sst"], "give --by-site"),
+        (["--model", "nowhere"], "nowhere"),
         (["--by-site", "--method", "crf"], "for methods that learn from a site"),
     ],
 )
-def test_the_command_refuses_what_it_cannot_do(arguments, words, capsys):
+def test_the_command_refuses_what_it_cannot_do_before_it_starts_spark(arguments, words, capsys, monkeypatch):
+    monkeypatch.setattr(spark, "session", None)
     assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
     assert words in capsys.readouterr().err

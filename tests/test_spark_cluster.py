@@ -33,7 +33,7 @@ def test_an_executor_killed_in_the_middle_changes_nothing(tmp_path, monkeypatch)
     (tmp_path / "poison").mkdir()
     model = poison_model(tmp_path / "poison")
     for number in range(2):
-        crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {number: "HANGS", 15: "RAISES"})
+        crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {1: ("HANGS", "CRASHES")[number], 15: "RAISES"})
     program = [sys.executable, str(TESTS / "spark_cluster.py"), "in", "out", str(model)]
     told = {"PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(

@@ -22,6 +22,7 @@ from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import AnnotationError, suggest
 from victorpy.markup import TagWriter, escape, pieces, unescape
 from victorpy.parse import VOID
+from victorpy.same_blocks import find_difference
 from victorpy.split import Splitter
 
 MAGIC = "%victor-anno 1"
@@ -40,7 +41,8 @@ def write_anno(page: CleanPage) -> str:
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
     }
-    probabilities = page.probabilities or (None,) * len(page.labels)
+    # A method that does not say how sure it is counts as sure: without a number its labels would be a person's.
+    probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
 
 
@@ -93,13 +95,24 @@ def is_anno(page: bytes | str) -> bool:
 
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels; where it was cut otherwise than `cuts` says, labels follow their text."""
+    found = read_annotation_anew(text, cuts, name)
+    labels = tuple(label for label in found.labels if label is not None)  # all of them are there
+    probabilities = tuple(probability for probability in found.probabilities if probability is not None)
+    return CleanPage(found.document, labels, probabilities if len(probabilities) == len(labels) else ())
+
+
+def read_annotation_anew(text: str, cuts: Cuts, name: str = "annotation") -> Annotation:
+    """Read a page whose blocks all have labels, cut as `cuts` says, with who gave each label."""
     header, rows, _ = _read_lines(text, name)
     _check_all_labelled(rows, name)
-    page = _read_page(header, rows, cuts, name)
+    as_written = _read_document(header, rows, cuts, name)  # every row is a block, whatever tags are in it
+    kept = rows[:-1]
+    labels = tuple(Label(row.label) for row in kept)
+    probabilities = tuple(row.probability for row in kept)
     document = _build(header, rows, cuts)
-    if _same_texts(document, page.document):
-        return replace(page, document=document)
-    return _cut_again(page, document)
+    if find_difference(document, as_written) is None:
+        return Annotation(document, labels, probabilities)
+    return _cut_again(as_written, labels, probabilities, document)
 
 
 def _check_all_labelled(rows: Sequence[_Row], name: str) -> None:
@@ -107,19 +120,6 @@ def _check_all_labelled(rows: Sequence[_Row], name: str) -> None:
     if missing:
         blocks = "1 block has" if len(missing) == 1 else f"{len(missing):,} blocks have"
         raise AnnotationError(f"{name}:{missing[0]}: {blocks} no label yet: finish it with annotate.py")
-
-
-def _same_texts(one: Document, other: Document) -> bool:
-    return [block.text for block in one.blocks] == [block.text for block in other.blocks]
-
-
-def _read_page(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> CleanPage:
-    """Read the page as it was written: every row is a block, whatever tags are in it."""
-    document = _read_document(header, rows, cuts, name)
-    kept = rows[:-1]
-    labels = tuple(Label(row.label) for row in kept)
-    probabilities = tuple(row.probability for row in kept if row.probability is not None)
-    return CleanPage(document, labels, probabilities if len(probabilities) == len(kept) else ())
 
 
 def _read_document(header: dict[str, list[str]], rows: list[_Row], cuts: Cuts, name: str) -> Document:
@@ -149,6 +149,16 @@ class Annotation:
     comments: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The comment lines before each block's line, by its number."""
 
+    @property
+    def decided(self) -> tuple[bool, ...]:
+        """Which blocks a person decided on."""
+        return tuple(map(_is_decided, self.labels, self.probabilities))
+
+    @property
+    def decisions(self) -> tuple[Label | None, ...]:
+        """The labels that a person gave; None where nobody has decided."""
+        return tuple(label if ours else None for label, ours in zip(self.labels, self.decided, strict=True))
+
 
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation") -> Annotation:
     """Read a file to go on with it: every line is a block, however it was cut, and comments are kept."""
@@ -168,6 +178,23 @@ def load_anno(path: Path, cuts: Cuts) -> CleanPage:
 def load_annotation(path: Path, cuts: Cuts) -> Annotation:
     """Read an annotation file, finished or not, to go on with it."""
     return read_annotation(_read_text(path), cuts, str(path))
+
+
+def load_annotation_anew(path: Path, cuts: Cuts) -> Annotation:
+    """Read an annotation file whose blocks all have labels, cut as `cuts` says."""
+    return read_annotation_anew(_read_text(path), cuts, str(path))
+
+
+def load_progress(path: Path) -> tuple[int, int]:
+    """Read on how many blocks of an annotation file a person has decided, and how many there are."""
+    _, rows, _ = _read_lines(_read_text(path), str(path))
+    blocks = [row for row in rows if row.label != _END]
+    return sum(_is_decided(row.label, row.probability) for row in blocks), len(blocks)
+
+
+def _is_decided(label: str | None, probability: float | None) -> bool:
+    """Whether a person gave a label: there is one, and no model's probability stands beside it."""
+    return label not in {None, UNLABELLED} and probability is None
 
 
 def _read_text(path: Path) -> str:
@@ -316,17 +343,25 @@ def _feed_tag(splitter: Splitter, slash: str, tag: str, attributes: str, place: 
     return tag == "img" and bool(found.get("alt", "").strip())
 
 
-def _cut_again(page: CleanPage, document: Document) -> CleanPage:
-    """Give the blocks of a page that was cut by other rules the labels of the text that they are made of."""
-    owners = [block.index for block in page.document.blocks for char in block.text if not char.isspace()]
+def _cut_again(
+    as_written: Document, given: Sequence[Label], sure: Sequence[float | None], document: Document
+) -> Annotation:
+    """Give the blocks of a page that was cut by other rules the labels of the text that they are made of.
+
+    A label is a person's only where a person labelled all of that text.
+    """
+    owners = [block.index for block in as_written.blocks for char in block.text if not char.isspace()]
     labels: list[Label] = []
+    probabilities: list[float | None] = []
     at, before = 0, -1
     for block in document.blocks:
-        length = len("".join(block.text.split()))
-        label = page.labels[owners[at]]
+        stop = at + len("".join(block.text.split()))
+        label = given[owners[at]]
         if owners[at] == before and label.is_content:
             label = Label.CONTINUATION
         labels.append(label)
-        before = owners[at + length - 1]
-        at += length
-    return CleanPage(document, tuple(labels))
+        beside = [sure[owner] for owner in range(owners[at], owners[stop - 1] + 1)]
+        probabilities.append(min((each for each in beside if each is not None), default=None))
+        before = owners[stop - 1]
+        at = stop
+    return Annotation(document, tuple(labels), tuple(probabilities))

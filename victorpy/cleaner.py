@@ -107,7 +107,9 @@ class Cleaner:
         document, about = _read(page, self.config, url, content_type, source, metadata)
         found = self.labeller.label(document)
         shown = self.labeller.features(document) if features else ()
-        return CleanPage(document, found.labels, found.probabilities, found.content, found.confidence, shown, about)
+        return CleanPage(
+            document, found.labels, found.probabilities, found.content, found.confidence, shown, about, by_method=True
+        )
 
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None

@@ -176,6 +176,8 @@ class CleanPage:
     """The features of each block by name, where they were asked for."""
     metadata: Metadata | None = None
     """What the page says of itself, where that was asked for."""
+    by_method: bool = field(default=False, compare=False)
+    """Whether a method gave the labels, so that they are not taken for a person's."""
 
     @property
     def is_empty(self) -> bool:

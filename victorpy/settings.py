@@ -10,6 +10,10 @@ from typing import Any
 from victorpy.errors import ConfigError, suggest
 
 _NAMED = re.compile(r"([^()]+)(?:\(([^()]*)\))?")
+_SHAPES = {
+    "method": "names between commas, parameters as in 'sst(t=0.4)'",
+    "format": "a name, parameters as in 'docview(keywords=5)'",
+}
 _COMMA = re.compile(r",(?![^()]*\))")  # none inside parentheses
 
 
@@ -22,11 +26,11 @@ def split_names(names: str) -> list[tuple[str, list[str]]]:
     return [split_name(entry.strip()) for entry in _COMMA.split(names)]
 
 
-def split_name(entry: str) -> tuple[str, list[str]]:
-    """Take one method and its parameters apart."""
+def split_name(entry: str, kind: str = "method") -> tuple[str, list[str]]:
+    """Take the name of one thing and its parameters apart."""
     found = _NAMED.fullmatch(entry)
     if not found:
-        raise ConfigError(f"{entry!r} is no name: give names between commas, parameters as in 'sst(t=0.4)'")
+        raise ConfigError(f"{entry!r} is no {kind}: give {_SHAPES[kind]}")
     settings = [setting.strip() for setting in (found[2] or "").split(",")]
     return found[1].strip(), [setting for setting in settings if setting]
 

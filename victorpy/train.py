@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from victorpy.anno import load_anno, write_anno
+from victorpy.anno import load_anno, load_progress, write_anno
 from victorpy.config import Config
 from victorpy.crf.training import Progress
 from victorpy.document import CleanPage, Label
@@ -34,10 +34,31 @@ class Trained:
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
     """Read annotation files; a directory stands for those in it."""
+    return [load_anno(file, config.cuts) for file in find_annotations(paths)]
+
+
+def find_annotations(paths: Sequence[Path]) -> list[Path]:
+    """Find annotation files; a directory stands for those in it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
         raise DataError("no annotation files (*.anno) to learn from")
-    return [load_anno(file, config.cuts) for file in files]
+    return files
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """An annotation file of which nobody has decided on some blocks."""
+
+    path: Path
+    blocks: int
+    of: int
+    """How many blocks it has."""
+
+
+def find_unconfirmed(files: Sequence[Path]) -> list[Unconfirmed]:
+    """Find the files in which some blocks have only a model's label, or none; gold standards are a person's."""
+    progress = ((file, *load_progress(file)) for file in files)
+    return [Unconfirmed(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
 
 
 def train(

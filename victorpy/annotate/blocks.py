@@ -8,8 +8,9 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from victorpy.annotate.colours import label_look, text_look
-from victorpy.annotate.session import Session, State
-from victorpy.annotate.show import Span, cut, fit, lines_of, show_block, visible, width_of
+from victorpy.annotate.events import Choice, State
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import Span, cut, fit, lines_of, mark_hits, show_block, visible, width_of
 from victorpy.document import Label
 
 Cell = tuple[str, str]
@@ -20,6 +21,7 @@ _SECTIONS = frozenset("nav header footer aside main article section form table u
 _SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
 _END = "end"
 _JUMPS = ascii_lowercase + ascii_uppercase
+_DIGITS = "123456789"
 _AHEAD = 3
 """So many lines are kept visible around the cursor's block, where there are so many."""
 _MOST_KEPT = 2_000
@@ -47,8 +49,12 @@ class BlockPane:
         """How many lines of the topmost block are above the screen."""
         self._width = 0
         self._height = 1
+        self._pattern = ""
+        """What was searched for when the lines were made ready."""
         self._ready: dict[int, _Lines] = {}
         self._numbers: list[int] = []
+        self._marks: dict[int, str] = {}
+        """The digits that stand before blocks on the screen."""
         self._digits = len(str(max(len(session), 1)))
         self.shows_letters = False
         """Whether letters stand in the place of numbers, to go to a block by one of them."""
@@ -62,28 +68,41 @@ class BlockPane:
 
     def rows(self, width: int, height: int) -> list[Row]:
         """Draw the blocks around the cursor."""
-        if width != self._width:
+        if (width, self.session.pattern) != (self._width, self._pattern):
             self._ready.clear()
-            self._width = width
+            self._width, self._pattern = width, self.session.pattern
         self._height = height
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
         self._bring_into_view()
+        visible = self._visible()
+        doubtful = () if self.session.choices else self.session.most_doubtful(visible, len(_DIGITS))
+        self._marks = {number: digit for digit, number in zip(_DIGITS, doubtful, strict=False)}
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._numbers = []
-        number, skip = self._top, self._skip
-        while len(rows) < height and number < len(self.session):
+        for number in visible:
             letter = _JUMPS[number - self._top] if self.shows_letters and number - self._top < len(_JUMPS) else ""
-            drawn = self._draw(number, selected, letter)[skip:]
+            drawn = self._draw(number, selected, letter)[self._skip if number == self._top else 0 :]
             rows += drawn
             self._numbers += [number] * len(drawn)
-            number, skip = number + 1, 0
         return rows[:height]
+
+    def _visible(self) -> range:
+        """The blocks that are on the screen, in part or whole."""
+        stop, room = self._top, self._height + self._skip
+        while room > 0 and stop < len(self.session):
+            room -= self._lines(stop).height
+            stop += 1
+        return range(self._top, stop)
 
     def number_at(self, row: int) -> int | None:
         """Which block stands in a row of what was drawn last."""
         return self._numbers[row] if 0 <= row < len(self._numbers) else None
+
+    def number_of_digit(self, digit: str) -> int | None:
+        """Which block on the screen has a digit, because the model is not sure of it."""
+        return next((number for number, mark in self._marks.items() if mark == digit), None)
 
     def number_of(self, letter: str) -> int | None:
         """Which block on the screen has a letter."""
@@ -105,16 +124,26 @@ class BlockPane:
         return moved
 
     def page(self, step: int) -> int:
-        """The block a screen further."""
-        number = self.session.cursor
-        room = self._height - _AHEAD
-        while 0 <= number + step < len(self.session) and room > 0:
-            number += step
-            room -= self._lines(number).height
+        """Scroll by a screen; the answer is the block that the cursor goes to, the first or last that was seen."""
+        visible = self._visible()
+        last = len(self.session) - 1
+        if not visible or (step > 0 and visible[-1] == last) or (step < 0 and visible[0] == 0):
+            return last if step > 0 else 0
+        number = visible[-1 if step > 0 else 0]
+        number += step if number == self.session.cursor else 0  # a block may fill the screen by itself
+        above = _AHEAD if step > 0 else self._height - self._lines(number).height - _AHEAD
+        self._top, self._skip = self._above(number, above)
         return number
 
     def _bring_into_view(self) -> None:
         """Choose what is topmost, so that the cursor's block is seen with something around it."""
+        self._choose_top()
+        last = len(self.session) - 1
+        shown = self._lines(self._top).height - self._skip
+        if shown + self._height_after(self._top, self._height) < self._height:  # nothing is left empty at the end
+            self._top, self._skip = self._above(last, self._height - self._lines(last).height)
+
+    def _choose_top(self) -> None:
         cursor, height = self.session.cursor, self._height
         tall = self._lines(cursor).height
         if tall >= height:
@@ -162,7 +191,7 @@ class BlockPane:
             shown = show_block(self.session.document.blocks[number], self.session.document)
             # one column stays free: terminals do not agree on the width of every character
             room = self._width - self.gutter - 2 * shown.indent - width_of(shown.mark) - 1
-            lines = lines_of(shown.spans, max(room, 8))
+            lines = lines_of(mark_hits(shown.spans, self._pattern), max(room, 8))
             ready = self._ready[number] = _Lines(self._rules.get(number, ""), shown.mark, 2 * shown.indent, lines)
         return ready
 
@@ -175,7 +204,7 @@ class BlockPane:
         for line, spans in enumerate(ready.lines):
             row = self._gutter(number, label, selected, first=line == 0)
             if letter and line == 0:
-                row[0] = ("gutter selected", letter.center(len(row[0][1])))
+                row[:2] = [("gutter selected", letter.center(self._digits + 2))]
             mark = ready.mark if line == 0 else " " * width_of(ready.mark)
             row.append((text_look(label, "mark"), " " * ready.indent + mark))
             row += [(text_look(label, span.look), span.text) for span in spans]
@@ -191,13 +220,14 @@ class BlockPane:
         """Number, label, what stands behind it, how sure the model is."""
         here = number == self.session.cursor
         look = "gutter current" if here else "gutter selected" if number in selected else "gutter"
-        mark = "►" if here else "+" if number in selected else " "
+        mark = "►" if here else "+" if number in selected else self._marks.get(number, " ")
         if not first:
             blank = " " * (self.gutter - 3)
             return [(look, " "), ("gutter", blank), (look if here else "gutter", "│"), ("gutter", " ")]
         state = self.session.state(number)
         return [
-            (look, f"{mark}{number + 1:>{self._digits}} "),
+            ("uncertain" if mark.isdigit() else look, mark),
+            (look, f"{number + 1:>{self._digits}} "),
             (label_look(label), label[0].upper() if label else "?"),
             (state if state.is_decided else "gutter", _SIGNS[state]),
             self._choices(number) if self.session.choices else self._probability(number, state),
@@ -213,9 +243,8 @@ class BlockPane:
         return ("uncertain" if self.session.is_uncertain(number) else "gutter", percent)
 
     def _choices(self, number: int) -> Cell:
-        first, second = (labels[number] for labels in self.session.choices)
-        text = f"{_letter(first)}/{_letter(second)} "
-        return ("uncertain" if self.session.differs(number) else "gutter", text)
+        text = "/".join(_choice_letter(choice, number) for choice in self.session.choices)
+        return ("uncertain" if self.session.differs(number) else "gutter", f"{text} ")
 
     @cached_property
     def _rules(self) -> dict[int, str]:
@@ -234,8 +263,11 @@ class BlockPane:
         return rules
 
 
-def _letter(label: Label | None) -> str:
-    return "?" if label is None else label[0].upper()
+def _choice_letter(choice: Choice, number: int) -> str:
+    """A person's label as a capital letter; a small one is the model's, on which nobody has decided."""
+    label = choice.labels[number]
+    letter = "?" if label is None else label[0]
+    return letter.upper() if choice.decided[number] else letter
 
 
 def _section_name(tag: str, attributes: dict[str, str]) -> str:

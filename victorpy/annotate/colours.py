@@ -18,6 +18,8 @@ _LABELS = {
 }
 
 _PLAIN = "default"
+HIT = "hit"
+"""The look of what was searched for, whatever it stands in."""
 
 
 def palette() -> list[Entry]:
@@ -31,6 +33,7 @@ def palette() -> list[Entry]:
         ("gutter current", "black,bold", "brown", "standout,bold", "#000,bold", "#fc6"),
         ("gutter selected", "black", "dark cyan", "standout", "#000", "#6cf"),
         ("uncertain", "dark red,bold", _PLAIN, "bold", "#d60,bold", _PLAIN),
+        ("hit", "black", "brown", "standout", "#000", "#fd8"),
         ("changed", "dark magenta,bold", _PLAIN, "bold", "#c5f,bold", _PLAIN),
         ("confirmed", "dark green,bold", _PLAIN, "bold", "#2a2,bold", _PLAIN),
         ("pane", _PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN),
@@ -60,5 +63,7 @@ def label_look(label: Label | None) -> str:
 
 def text_look(label: Label | None, look: str) -> str:
     """The look of a block's text: noise is paler where the terminal can."""
+    if look == HIT:
+        return HIT
     kind = "noise" if label is Label.OTHER else "content"
     return f"{kind} {look}" if look else kind

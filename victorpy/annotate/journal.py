@@ -1,34 +1,24 @@
-"""Never losing work: a journal of everything that happens, a lock, and an annotation file that is always whole.
+"""A journal of everything that happens to a page: what a killed program is brought back from.
 
-Beside ``PAGE.anno`` lie two files. ``PAGE.anno.journal`` has a line of JSON for everything that happened, appended as
-it happens: a header with the page's digest and the labels that all began with, then changes, undos, redos and moves. A
-session that is given them again stands where it stood, with its history. A last line that was not written to its end is
-no line. ``PAGE.anno.lock`` is held while the page is open, and says by whom.
-
-The annotation itself is written to a new file, which then takes the old one's place. Its digest goes into the journal
-before that, and once more when it is done, so that what is found later can be told from what somebody changed with
-another program.
+``PAGE.anno.journal`` has a line of JSON for everything that happened, appended as it happens: a header with the page's
+digest and the labels that all began with, then changes, undos, redos and moves. A session that is given them again
+stands where it stood, with its history. A last line that was not written to its end is no line.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import getpass
 import hashlib
 import json
 import os
-import socket
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from victorpy.anno import UNLABELLED, AnnotationWriter
-from victorpy.annotate.session import (
+from victorpy.anno import UNLABELLED
+from victorpy.annotate.events import (
     Action,
     Change,
     Changed,
@@ -39,28 +29,21 @@ from victorpy.annotate.session import (
     Refreshed,
     Run,
     Scope,
-    Session,
     Undone,
 )
+from victorpy.annotate.session import Session
 from victorpy.document import Document, Label
-from victorpy.errors import DataError
+from victorpy.files import sync_directory
+from victorpy.same_blocks import digest_of
 
 FORMAT = 1
-SAVE_AFTER = 0.4
-"""Seconds from a change to its being written to the annotation file."""
 MOST_MOVES = 5_000
 """A journal with more moves of the cursor than this is written anew when it is opened, without them."""
+_UNKNOWN = "?"
+"""The model of a journal that does not name it."""
 
 _LABELS: dict[str, Label | None] = {UNLABELLED: None, **{label[0]: label for label in Label}}
 _WRITTEN = {label: letter for letter, label in _LABELS.items()}
-
-
-def digest_of(document: Document) -> str:
-    """Tell pages apart: a short digest of the blocks' texts."""
-    digest = hashlib.blake2b(digest_size=12)
-    for block in document.blocks:
-        digest.update(block.text.encode("utf-8", "surrogatepass") + b"\0")
-    return digest.hexdigest()
 
 
 def digest_of_file(content: bytes) -> str:
@@ -80,12 +63,12 @@ def _read_labels(letters: str) -> tuple[Label | None, ...]:
 
 
 def _write_prediction(prediction: Prediction) -> list[Any]:
-    return [_write_labels(prediction.labels), list(prediction.probabilities)]
+    return [_write_labels(prediction.labels), list(prediction.probabilities), prediction.model]
 
 
 def _read_prediction(written: Sequence[Any]) -> Prediction:
-    letters, probabilities = written
-    return Prediction(_read_labels(letters), tuple(probabilities))
+    letters, probabilities, *model = written
+    return Prediction(_read_labels(letters), tuple(probabilities), str(model[0]) if model else _UNKNOWN)
 
 
 def write_event(event: Event) -> list[Any]:
@@ -95,7 +78,7 @@ def write_event(event: Event) -> list[Any]:
             return ["m", cursor]
         case Changed(change):
             runs = [[start, stop, _WRITTEN[old], _WRITTEN[new]] for start, stop, old, new in change.runs]
-            return ["c", runs, change.before, change.after, list(change.action)]
+            return ["c", runs, change.before, change.after, list(change.action) if change.action else None]
         case Undone():
             return ["u"]
         case Redone():
@@ -110,9 +93,9 @@ def read_event(written: Sequence[Any]) -> Event:
     if kind == "m":
         return Moved(int(rest[0]))
     if kind == "c":
-        runs, before, after, (scope, what, size) = rest
+        runs, before, after, action = rest
         read = tuple(Run(start, stop, _LABELS[old], _LABELS[new]) for start, stop, old, new in runs)
-        return Changed(Change(read, before, after, Action(Scope(scope), what, size)))
+        return Changed(Change(read, before, after, _read_action(*action) if action else None))
     if kind == "p":
         return Refreshed(_read_prediction(rest))
     if kind not in {"u", "r"}:
@@ -120,11 +103,16 @@ def read_event(written: Sequence[Any]) -> Event:
     return Undone() if kind == "u" else Redone()
 
 
+def _read_action(scope: str, what: str, size: int) -> Action:
+    return Action(Scope(scope), what, size)
+
+
 @dataclass
 class Recorded:
     """What a journal tells."""
 
     digest: str
+    """Of the blocks that it is about."""
     prediction: Prediction
     given: tuple[Label | None, ...]
     events: list[Event] = field(default_factory=list)
@@ -132,8 +120,8 @@ class Recorded:
     """The digests that the annotation file may have: of the last that is known to be written, and of those since."""
     was_written: bool = False
     """Whether an annotation file is known to have been written."""
-    is_ahead: bool = False
-    """Whether labels changed after the last annotation file was written."""
+    page: str = ""
+    """The digest of the page's own file, if there was one."""
     good: int = 0
     """How many bytes of the file are whole lines."""
     damage: str = ""
@@ -156,6 +144,7 @@ def read_journal(content: bytes) -> Recorded:
         if header["victor-journal"] != FORMAT:
             raise ValueError(f"its format is {header['victor-journal']}, and this program knows {FORMAT}")
         recorded = Recorded(header["digest"], _read_prediction(header["predicted"]), _read_labels(header["given"]))
+        recorded.page = str(header.get("page", ""))
         if not len(recorded.given) == len(recorded.prediction.labels) == len(recorded.prediction.probabilities):
             raise ValueError("its parts do not belong together")
     except (ValueError, KeyError, TypeError) as error:
@@ -166,7 +155,6 @@ def read_journal(content: bytes) -> Recorded:
             written = json.loads(line)
             if written[0] == "s":
                 recorded.saves.append(str(written[1]))
-                recorded.is_ahead = False
             elif written[0] == "w":
                 recorded.saves = recorded.saves[recorded.saves.index(written[1]) :]
                 recorded.was_written = True
@@ -175,7 +163,6 @@ def read_journal(content: bytes) -> Recorded:
                 if not _fits(event, len(recorded.given)):
                     raise ValueError("it is of blocks that are not there")
                 recorded.events.append(event)
-                recorded.is_ahead |= not isinstance(event, Moved)
         except (ValueError, KeyError, TypeError, IndexError):
             recorded.damage = f"line {number} of {len(lines)} cannot be read"
             break
@@ -198,7 +185,7 @@ def _write_line(written: Any) -> bytes:
 
 
 class Journal:
-    """Appends to a journal; the file begins with the first thing that happens."""
+    """Appends to a journal; the file begins with the first thing that is worth a file. Threads may share it."""
 
     def __init__(self, path: Path, header: Callable[[], bytes], good: int | None = None) -> None:
         self.path = path
@@ -208,35 +195,51 @@ class Journal:
         """How much of a file that is there counts; None where there is none."""
         self._file = -1
         self._pending = b""
+        self._waiting = b""
+        """The last move, as long as nothing but moves has happened."""
         self._is_new = False
+        self._guard = threading.Lock()
 
     @classmethod
-    def begin(cls, path: Path, session: Session) -> Self:
-        """A journal that begins with a session as it stands."""
+    def begin(cls, path: Path, session: Session, page: str = "") -> Self:
+        """A journal that begins with a session as it stands; a digest says of which page's file."""
         document, predicted, given = session.document, session.predicted, tuple(session.given)
-        return cls(path, lambda: journal_header(document, predicted, given))
+        return cls(path, lambda: journal_header(document, predicted, given, page))
 
     @classmethod
     def resume(cls, path: Path, recorded: Recorded) -> Self:
         """Go on with a journal that is there."""
         return cls(path, bytes, recorded.good)
 
-    def append(self, written: list[Any]) -> None:
-        """Append a line; where the disk refuses, it is kept and tried again with the next."""
-        self._pending += _write_line(written)
-        self._write_pending()
+    def append(self, written: list[Any], begins: bool = True) -> None:
+        """Append a line; where the disk refuses, it is kept and tried again with the next.
+
+        A line that begins no file waits for one that does.
+        """
+        with self._guard:
+            if not begins and self._is_unbegun:
+                self._waiting = _write_line(written)
+                return
+            self._pending += self._waiting + _write_line(written)
+            self._waiting = b""
+            self._write_pending()
+
+    @property
+    def _is_unbegun(self) -> bool:
+        return self._good is None and not self._pending
 
     def retry(self) -> None:
         """Try again to write what the disk refused."""
-        if self._pending:
-            self._write_pending()
+        with self._guard:
+            if self._pending:
+                self._write_pending()
 
     def sync(self) -> None:
         """Wait until all is on the disk."""
         if self._file >= 0:
             os.fsync(self._file)
             if self._is_new:  # a new file is only found again if its directory knows of it
-                _sync_directory(self.path.parent)
+                sync_directory(self.path.parent)
                 self._is_new = False
 
     def close(self) -> None:
@@ -270,7 +273,7 @@ class Journal:
         self._good = 0
 
 
-def journal_header(document: Document, predicted: Prediction, given: Sequence[Label | None]) -> bytes:
+def journal_header(document: Document, predicted: Prediction, given: Sequence[Label | None], page: str = "") -> bytes:
     """The first line of a journal: the page, and the labels that it begins with."""
     return _write_line(
         {
@@ -278,6 +281,7 @@ def journal_header(document: Document, predicted: Prediction, given: Sequence[La
             "digest": digest_of(document),
             "predicted": _write_prediction(predicted),
             "given": _write_labels(given),
+            "page": page,
         }
     )
 
@@ -290,270 +294,5 @@ def compact(recorded: Recorded, session: Session) -> bytes:
     written += [["s", digest] for digest in recorded.saves]
     written += [["w", recorded.saves[0]]] if recorded.was_written else []
     written.append(write_event(Moved(session.cursor)))
-    header = journal_header(session.document, session.predicted, recorded.given)
+    header = journal_header(session.document, session.predicted, recorded.given, recorded.page)
     return header + b"".join(map(_write_line, written))
-
-
-# Files
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put a file in the place of another in one step: it is the old one or the new one, whatever happens."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    mode = path.stat().st_mode & 0o777 if path.exists() else None
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_directory(path.parent)
-
-
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove what a program that was killed while it wrote the file left of it."""
-    for leftover in path.parent.glob(f".{_literal(path.name)}.*.tmp"):
-        leftover.unlink(missing_ok=True)
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
-
-
-def set_aside(path: Path) -> Path:
-    """Give a file another name that nothing has yet."""
-    place = next(place for place in _other_names(path) if not place.exists())
-    path.rename(place)
-    return place
-
-
-def _other_names(path: Path) -> Iterator[Path]:
-    number = 1
-    while True:
-        yield path.with_name(f"{path.name}.old-{number}")
-        number += 1
-
-
-class Lock:
-    """Held while a page is open. The system lets go of it when the program ends, however it ends."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file = -1
-
-    def take(self) -> None:
-        """Take the lock; where somebody else has it, say who."""
-        while True:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
-                os.close(file)
-                name = self.path.name.removesuffix(".lock")
-                raise DataError(f"{name} is open elsewhere, by {holder}; --read-only shows it") from None
-            if self._is_current(file):
-                break
-            os.close(file)  # whoever had it has just removed it
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"{who()}\n".encode(), 0)
-        self._file = file
-
-    def release(self) -> None:
-        """Let others have the page."""
-        if self._file >= 0:
-            self.path.unlink(missing_ok=True)
-            os.close(self._file)
-            self._file = -1
-
-    def _is_current(self, file: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(file), self.path.stat())
-        except FileNotFoundError:
-            return False
-
-
-def who() -> str:
-    """Say who is at work, for others to read."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = f"user {os.getuid()}"
-    return f"{user} on {socket.gethostname()} (process {os.getpid()}, since {time.strftime('%H:%M')})"
-
-
-class _Carrier:
-    """Waits for the disk, so that no key has to: one thread that syncs the journal and writes the annotation."""
-
-    def __init__(self) -> None:
-        self.error = ""
-        self.written: bytes | None = None
-        """The file that was written last, until somebody has taken note of it."""
-        self._wake = threading.Condition()
-        self._journal: Journal | None = None
-        self._file: tuple[Path, bytes] | None = None
-        self._busy = self._over = False
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether something is on its way to the disk."""
-        return self._busy or self._file is not None or self._journal is not None
-
-    def carry(self, journal: Journal | None = None, file: tuple[Path, bytes] | None = None) -> None:
-        """Bring a journal's lines or a file to the disk, soon."""
-        with self._wake:
-            self._journal = journal or self._journal
-            self._file = file or self._file
-            self._wake.notify()
-
-    def finish(self) -> None:
-        """Wait until everything is there."""
-        with self._wake:
-            self._over = True
-            self._wake.notify()
-        self._thread.join()
-
-    def _work(self) -> None:
-        while True:
-            with self._wake:
-                while not (self._journal or self._file or self._over):
-                    self._wake.wait()
-                journal, file = self._journal, self._file
-                self._journal = self._file = None
-                if not (journal or file):
-                    return
-                self._busy = True
-            try:
-                if journal:
-                    journal.sync()
-                if file:
-                    write_atomically(*file)
-                    self.written = file[1]
-                self.error = ""
-            except OSError as error:
-                self.error = str(error.strerror or error)
-            self._busy = False
-
-
-class Store:
-    """Keeps a session on the disk while it changes."""
-
-    def __init__(
-        self,
-        anno: Path,
-        session: Session,
-        journal: Journal | None,
-        lock: Lock | None = None,
-        comments: Mapping[int, Sequence[str]] | None = None,
-    ) -> None:
-        self.anno = anno
-        self._session = session
-        self._comments = comments
-        self._idle_at = time.monotonic() + 1
-        self._journal = journal
-        self._lock = lock
-        self._carrier = _Carrier() if journal is not None else None
-        self._due: float | None = None
-        """When the annotation has to be written, if it has to."""
-        self._error = ""
-        if journal is not None:
-            session.listener = self._listen
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether nothing is ever written."""
-        return self._journal is None
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether the annotation file has every change."""
-        return self._due is None and not (self._carrier is not None and self._carrier.is_busy)
-
-    @property
-    def error(self) -> str:
-        """Why nothing can be written, if that is so."""
-        return self._error or (self._carrier.error if self._carrier is not None else "")
-
-    def _listen(self, event: Event) -> None:
-        assert self._journal is not None
-        assert self._carrier is not None
-        self._try(write_event(event))
-        if not isinstance(event, Moved):
-            self._carrier.carry(self._journal)
-            self.save_soon()
-
-    def _try(self, written: list[Any]) -> None:
-        assert self._journal is not None
-        try:
-            self._journal.append(written)
-            self._error = ""
-        except OSError as error:
-            self._error = str(error.strerror or error)
-
-    def save_soon(self) -> None:
-        """Have the annotation written within a second."""
-        if self._due is None and self._journal is not None:
-            self._due = time.monotonic() + SAVE_AFTER
-
-    def tick(self) -> None:
-        """Called a few times a second: write the annotation if it is time, and try again what failed."""
-        if self._journal is None or self._carrier is None:
-            return
-        if self._error:
-            with contextlib.suppress(OSError):
-                self._journal.retry()
-                self._error = ""
-        self._note_written()
-        if self._carrier.error and self._due is None:
-            self._due = time.monotonic() + 1
-        if self._due is not None and time.monotonic() >= self._due and not self._carrier.is_busy:
-            self.save()
-        elif self._due is None and time.monotonic() >= self._idle_at:
-            _ = self._writer  # a large page takes a moment; better now than behind the first key
-
-    @cached_property
-    def _writer(self) -> AnnotationWriter:
-        return AnnotationWriter(self._session.document, self._comments)
-
-    def _note_written(self) -> None:
-        if self._carrier is not None and self._carrier.written is not None:
-            content, self._carrier.written = self._carrier.written, None
-            self._try(["w", digest_of_file(content)])
-
-    def save(self) -> None:
-        """Write the annotation now."""
-        if self._journal is None or self._carrier is None:
-            return
-        content = self._writer.write(self._session.labels(), self._session.probabilities()).encode()
-        self._try(["s", digest_of_file(content)])
-        self._carrier.carry(self._journal, (self.anno, content))
-        self._due = None
-
-    def close(self) -> str:
-        """Write what is not written yet, and let others have the page; the answer is what went wrong."""
-        if self._journal is not None and self._carrier is not None:
-            if self._due is not None or self.error:
-                self.save()
-            self._carrier.finish()
-            self._note_written()
-            self._journal.close()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
-        return self.error

@@ -33,6 +33,16 @@ _NAMES = {
 """Keys whose name is shown otherwise than it is written in a config."""
 
 
+_MODIFIERS = ("ctrl", "shift", "meta")
+_NAMED = frozenset(
+    [
+        *("up", "down", "left", "right", "page up", "page down", "home", "end", "insert", "delete", "backspace"),
+        *("enter", "tab", "esc", *(f"f{number}" for number in range(1, 21))),
+    ]
+)
+"""Keys that have a name, as the screen calls them."""
+
+
 class Binding(NamedTuple):
     """An action, its keys, and what it does."""
 
@@ -102,6 +112,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("facts", ("f",), "facts of the block: where it stands, probabilities, features"),
         Binding("help", ("?", "f1"), "this help"),
         Binding("redraw", ("ctrl l",), "draw the screen anew"),
+        Binding("save", ("ctrl s",), "save now; everything is saved as it is typed anyway"),
     ],
     "Two annotations": [
         Binding("take-first", ("1",), "take the label of the first annotation"),
@@ -113,7 +124,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("previous-page", ("<",), "previous page of the list"),
         Binding("order", ("=",), "order the list by name, uncertainty or progress"),
         Binding("retrain", ("R",), "learn from the finished pages now"),
-        Binding("quit", ("q",), "leave the page, or the program; all is saved"),
+        Binding("quit", ("q",), "leave the page, or the program; all is saved. Ctrl-C leaves at once"),
     ],
 }
 
@@ -131,7 +142,7 @@ class Keys:
                 if action not in self._keys:
                     known = f"{suggest(action, self._keys)}; docs/annotation.md lists them"
                     raise config.error(VARIABLE + action, f"there is no action {action!r}{known}")
-                self._keys[action] = tuple(map(_read_key, written))
+                self._keys[action] = tuple(self._read(config, action, key) for key in written)
         self.action_of: dict[str, str] = {}
         for action, keys in self._keys.items():
             for key in keys:
@@ -141,6 +152,17 @@ class Keys:
                     raise config.error(
                         VARIABLE + at_fault, f"the key {_show_key(key)!r} is that of {other!r} and of {action!r}"
                     )
+
+    def _read(self, config: Config, action: str, written: str) -> str:
+        key = _read_key(written)
+        if not _is_key(key):
+            known = [name.replace(" ", "-") for name in (*_NAMED, "space")]
+            raise config.error(
+                VARIABLE + action,
+                f"there is no key {written!r}{suggest(written, known)}; keys are a character, a name such as space, "
+                "enter, page-down or f5, or one of these behind ctrl-, shift- or meta-",
+            )
+        return key
 
     def has(self, action: str) -> bool:
         """Whether there is such an action."""
@@ -154,9 +176,15 @@ class Keys:
         """The shortest way to say how to do something."""
         return _show_key(self._keys[action][0]) if self._keys[action] else "no key"
 
-    def hints(self, hints: Sequence[tuple[Sequence[str], str]]) -> str:
-        """A line of what can be done: actions, and a word for them together."""
-        return "  ".join(f"{''.join(map(self.first, actions))} {word}" for actions, word in hints)
+    def hints(self, hints: Sequence[tuple[Sequence[str], str]], width: int) -> str:
+        """A line of what can be done: actions, and a word for them together; the last fall out where it is narrow."""
+        line = ""
+        for actions, word in hints:
+            longer = f"{line}{'  ' if line else ''}{''.join(map(self.first, actions))} {word}"
+            if len(longer) > width:
+                break
+            line = longer
+        return line
 
     def help(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """All actions by group: keys, and what they do."""
@@ -171,6 +199,21 @@ def _read_key(written: str) -> str:
     if written == "space":
         return " "
     return written if len(written) == 1 else written.replace("-", " ").lower()
+
+
+def _is_key(key: str) -> bool:
+    """Whether a terminal can send such a key."""
+    *modifiers, last = [key] if len(key) == 1 else _parts(key)
+    if len(set(modifiers)) < len(modifiers):
+        return False
+    return last in _NAMED or (len(last) == 1 and last.isprintable() and "shift" not in modifiers)
+
+
+def _parts(key: str) -> list[str]:
+    """Modifiers and the key itself; names such as ``page up`` have a space in them too."""
+    words = key.split(" ")
+    count = next((at for at, word in enumerate(words) if word not in _MODIFIERS), len(words))
+    return [*words[:count], " ".join(words[count:])]
 
 
 def _show_key(key: str) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from victorpy.annotate import ORDERS
 from victorpy.annotate.blocks import Row
+from victorpy.annotate.desk import Desk, View
+from victorpy.annotate.help_view import HelpView
 from victorpy.annotate.pages import Entry, Pages
 from victorpy.annotate.show import fit, visible
-from victorpy.annotate.views import Desk, HelpView, View
 
 _BAR = 10
 _AT_ONCE = 0.05
@@ -39,13 +40,14 @@ class PageListView(View):
         finished = sum(entry.is_finished for entry in entries)
         left = f" │ {self.pages.left:,} not looked at yet" if self.pages.left else ""
         done = f"{finished:,} of {len(entries):,} pages finished"
-        return f" {done} │ by {self.order}{left} │ {visible(str(self.pages.directory))}"
+        problems = sum(bool(entry.known.problem) for entry in entries)
+        wrong = f" │ {problems:,} cannot be opened" if problems else ""
+        return f" {done} │ by {self.order}{left}{wrong} │ {visible(str(self.pages.directory))}"
 
-    def hints(self) -> str:
+    def hints(self, width: int) -> str:
         """The keys."""
-        keys = self.desk.keys
-        shown = [(["open"], "open"), (["next-page"], "next unfinished"), (["order"], "order"), (["retrain"], "retrain")]
-        return keys.hints([*shown, (["help"], "all keys"), (["quit"], "quit")])
+        shown = [(["help"], "help"), (["quit"], "leave"), (["open"], "open"), (["next-page"], "next unfinished")]
+        return self.desk.keys.hints([*shown, (["order"], "order"), (["retrain"], "learn")], width)
 
     def body(self, width: int, height: int) -> list[Row]:
         """The pages around the cursor."""
@@ -59,13 +61,13 @@ class PageListView(View):
         known = entry.known
         here = entry is self.entry
         full = int(_BAR * entry.progress)
-        share = f"{int(100 * entry.progress):>3} %" if known.blocks else "    ?"
+        share = f"{int(100 * entry.progress):>3} %" if known.is_counted else "    ?"
         uncertain = "" if known.uncertainty is None else f"{known.uncertainty:.3f}"
         name = visible(entry.name) + (f"  {visible(known.problem)}" if known.problem else "")
         name += "  (open)" if entry.is_open else ""
         look = "gutter current" if here else "gutter"
         bar = ("confirmed" if entry.is_finished else "pane", "█" * full + "░" * (_BAR - full) + f" {share}")
-        text = f"{known.blocks or '?':>7}  {uncertain:>9}  "
+        text = f"{known.blocks if known.is_counted else '?':>7}  {uncertain:>9}  "
         return [
             (look, " ► " if here else "   "),
             bar,
@@ -84,24 +86,24 @@ class PageListView(View):
         elif action == "open":
             self._open(self.entry)
         elif action == "next-page":
-            self.desk.step_page(0)
+            self.desk.next_page()
         elif action == "order":
-            self._sort(ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)])
+            self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+            self.sort(follow=False)
         elif action == "retrain":
             self.desk.retrain()
         elif action == "help":
             self.desk.open_view(HelpView(self.desk))
-        elif action in {"quit", "cancel"}:
-            if action == "quit":
-                self.desk.close_view()
+        elif action == "quit":
+            self.desk.close_view()
         else:
-            return False
+            return action == "cancel"  # there is nothing to give up, and no harm in trying
         return True
 
-    def _sort(self, order: str, follow: bool = False) -> None:
+    def sort(self, follow: bool = True) -> None:
+        """Bring the pages into order again; the cursor stays on its page, or goes to the first."""
         here = self.entry
-        self.order = order
-        self.pages.sort(order)
+        self.pages.sort(self.order)
         self.at = self.pages.entries.index(here) if follow else 0
 
     def click(self, column: int, row: int) -> None:
@@ -112,15 +114,13 @@ class PageListView(View):
                 self._open(self.entry)
             self.at = number
 
-    def next_entry(self, step: int) -> Entry | None:
-        """The next page that is not finished, or the page before; None where there is none."""
-        entries = self.pages.entries
-        if step < 0:
-            return entries[self.at - 1] if self.at > 0 else None
-        order = [*entries[self.at + 1 :], *entries[: self.at + (step == 0)]]
-        if step == 0:
-            order = [*entries[self.at :], *entries[: self.at]]
-        return next((entry for entry in order if not entry.is_finished), None)
+    def from_here(self) -> list[Entry]:
+        """The pages from the cursor's on, all around the list."""
+        return [*self.pages.entries[self.at :], *self.pages.entries[: self.at]]
+
+    def before_here(self) -> list[Entry]:
+        """The pages before the cursor's, the nearest first."""
+        return self.pages.entries[: self.at][::-1]
 
     def go_to(self, entry: Entry) -> None:
         """Put the cursor on a page."""
@@ -130,7 +130,7 @@ class PageListView(View):
         """Look at some more pages, as long as nobody is waiting for something else."""
         touched = self.at > 0
         if on_top and self.pages.work(_AT_ONCE) and self.order != "name":
-            self._sort(self.order, follow=touched)
+            self.sort(follow=touched)
 
     def close(self) -> None:
         """Keep what was found out."""

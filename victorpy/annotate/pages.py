@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.anno import load_annotation
-from victorpy.annotate.journal import write_atomically
-from victorpy.annotate.opening import lock_of, read_bytes
+from victorpy.annotate.lock import is_locked
+from victorpy.annotate.naming import SUFFIX, is_page, name_annotations
+from victorpy.annotate.opening import lock_of, read_page
 from victorpy.annotate.predictor import Predictor
-from victorpy.batch.records import PAGE_SUFFIXES
-from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document
 from victorpy.errors import DataError, VictorError
+from victorpy.files import write_atomically
 
 INDEX = ".victor-annotate.json"
 FORMAT = 1
@@ -34,12 +34,18 @@ class Known:
     stamp: str = ""
     """Sizes and times of the page's files."""
     blocks: int = 0
-    """How many blocks it has; 0 where nobody has counted them."""
+    """How many blocks it has."""
     decided: int = 0
     uncertainty: float | None = None
     model: str = ""
     """The model that is uncertain."""
     problem: str = ""
+    """Why it cannot be opened."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether anybody has looked, and could."""
+        return bool(self.stamp) and not self.problem
 
 
 @dataclass
@@ -53,18 +59,18 @@ class Entry:
 
     @property
     def is_finished(self) -> bool:
-        """Whether a person decided on all of it."""
-        return bool(self.known.blocks) and self.known.decided == self.known.blocks
+        """Whether a person decided on all of it; on a page without text there is nothing to decide."""
+        return self.known.is_counted and self.known.decided == self.known.blocks
 
     @property
     def progress(self) -> float:
         """Which share of its blocks a person decided on."""
-        return self.known.decided / self.known.blocks if self.known.blocks else 0.0
+        return self.known.decided / self.known.blocks if self.known.blocks else float(self.is_finished)
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody seems to have it open."""
-        return lock_of(self.anno).exists()
+        """Whether somebody has it open."""
+        return is_locked(lock_of(self.anno))
 
     def stamp(self) -> str:
         """What changes whenever one of the files does."""
@@ -153,18 +159,17 @@ class Pages:
             if self._predictor is not None:
                 known.uncertainty = round(self._predictor.uncertainty(document), 4)
         except VictorError as error:
-            known.problem = str(error)
+            known.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
         entry.known = known
         self._changed = True
 
     def _read(self, entry: Entry) -> tuple[Document, int]:
         if entry.anno.exists():
             annotation = load_annotation(entry.anno, self._config.cuts)
-            rows = zip(annotation.labels, annotation.probabilities, strict=True)
-            return annotation.document, sum(label is not None and probability is None for label, probability in rows)
+            return annotation.document, sum(annotation.decided)
         if entry.page is None:
             raise DataError(f"{entry.name}: is gone")
-        return read_document(read_bytes(entry.page), self._config, source=entry.page.name), 0
+        return read_page(entry.page, self._config), 0
 
     def _read_index(self) -> Iterator[tuple[Entry, Known]]:
         try:
@@ -179,16 +184,17 @@ class Pages:
 
 def find_entries(directory: Path) -> list[Entry]:
     """Find the pages below a directory, and the annotations that have no page beside them."""
-    found: dict[Path, Path | None] = {}
+    by_stem: dict[Path, list[Path]] = {}
+    annotations: list[Path] = []
     for path in sorted(directory.rglob("*")):
-        if path.suffix.lower() in PAGE_SUFFIXES and path.is_file():
-            found.setdefault(path.with_suffix(".anno"), path)
-        elif path.suffix == ".anno" and path.is_file():
-            found.setdefault(path, None)
-    for anno, page in list(found.items()):
-        if page is None:
-            beside = [anno.with_suffix(suffix) for suffix in PAGE_SUFFIXES]
-            found[anno] = next((path for path in beside if path.is_file()), None)
+        if is_page(path) and path.is_file():
+            by_stem.setdefault(path.with_suffix(""), []).append(path)
+        elif path.suffix == SUFFIX and path.is_file():
+            annotations.append(path)
+    found: dict[Path, Path | None] = {}
+    for alike in by_stem.values():
+        found |= {anno: page for page, anno in name_annotations(alike).items()}
+    found = dict.fromkeys(annotations) | found
     if not found:
         raise DataError(f"{directory}: no pages (*.html, *.anno) in this directory")
     return [

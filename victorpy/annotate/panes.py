@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from victorpy.annotate.blocks import Cell, Row
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import cut, visible, wrap
+from victorpy.annotate.show import cut, visible, width_of, wrap
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs import OUTPUTS
 
 FORMATS = ("text", "markdown", "cleaneval")
+# Keeps a terminal that turns right-to-left text around from mixing two panes.
+_LEFT_TO_RIGHT = "\u200e"
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _AROUND = 150
 """So many blocks before and behind the cursor's are rendered: a page of any length costs the same."""
 
@@ -140,3 +144,28 @@ def _columns(features: dict[str, str], width: int) -> list[Row]:
         [("pane", "".join(cut(text, size - 1).ljust(size) for text in texts[at : at + count]))]
         for at in range(0, len(texts), count)
     ]
+
+
+def beside(first: list[Row], second: list[Row], width: int, height: int) -> list[Row]:
+    """Two panes with a line between them; the first is so wide."""
+    return [_joined(_nth(first, number), _nth(second, number), width) for number in range(height)]
+
+
+def _nth(rows: list[Row], number: int) -> Row:
+    return rows[number] if number < len(rows) else []
+
+
+def _joined(first: Row, second: Row, width: int) -> Row:
+    turned = any(_RIGHT_TO_LEFT.search(text) for _, text in first)
+    return [*_filled(first, width), ("rule", f"{_LEFT_TO_RIGHT if turned else ''}│ "), *second]
+
+
+def _filled(row: Row, width: int) -> Row:
+    """A row with spaces up to a width, cut where it is wider."""
+    filled: Row = []
+    room = width
+    for look, text in row:
+        shown = cut(text, room)
+        filled.append((look, shown))
+        room -= width_of(shown)
+    return [*filled, ("content", " " * room)]

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
 
-from victorpy.annotate.session import Prediction
+from victorpy.annotate.events import Prediction
 from victorpy.cleaner import Cleaner
+from victorpy.config import Config
 from victorpy.document import Document
+from victorpy.model import find_model
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model and its name."""
+    """A model, and by what people and files know it."""
 
     cleaner: Cleaner
     name: str
+    """As a person calls it."""
+    identity: str
+    """Differs from that of any other model, also of one that had this name before."""
+    directory: Path
+
+    @classmethod
+    def load(cls, model: str | Path, name: str = "") -> Self:
+        """Load a model by its name or its directory."""
+        directory = find_model(model)
+        cleaner = Cleaner.load(directory)
+        digest = hashlib.blake2b((directory / "meta.json").read_bytes(), digest_size=6).hexdigest()
+        name = name or str(model)
+        return cls(cleaner, name, f"{name} {digest}", directory)
+
+    def with_config(self, config: Config) -> Self:
+        """The same model, used as a config says."""
+        return replace(self, cleaner=self.cleaner.with_config(config))
 
     def __call__(self, document: Document) -> Prediction:
         """Label a page's blocks."""
         found = self.cleaner.labeller.label(document)
-        return Prediction(found.labels, found.probabilities or (None,) * len(found.labels))
+        return Prediction(found.labels, found.probabilities or (None,) * len(found.labels), self.identity)
 
     def features(self, document: Document) -> Sequence[dict[str, str]]:
         """Give the features of every block by name."""

@@ -1,8 +1,10 @@
 """Learning from what is finished, in the background: a process of its own, which this module is too.
 
 ``python -m victorpy.annotate.retrain FOLDER CONFIG MODEL`` learns from the annotations in ``FOLDER/data``, once without
-every third page, to see on those whether what it learned is better than the model that is in use, and then from all
-of them. The model goes to ``FOLDER/model``, and what was found is said in a line of JSON.
+every third page, to see on those whether what it learned is better than the model that the program was started with,
+and then from all of them. The model goes to ``FOLDER/model``, and what was found is said in a line of JSON.
+
+What is learned is never held against an earlier model of this kind: that one has learned from the held-out pages too.
 """
 
 from __future__ import annotations
@@ -36,8 +38,10 @@ class Learned:
     """What came of learning."""
 
     pages: int
+    held_out: int
+    """How many of the pages it was measured on, without having learned from them."""
     before: float | None
-    """Which share of labels the model in use has right on the pages held out; None where there is none."""
+    """Which share of labels the model at the start has right on the pages held out; None where there is none."""
     after: float
     model: Path
 
@@ -47,10 +51,11 @@ class Learned:
         return self.before is None or self.after > self.before
 
     def __str__(self) -> str:
-        shares = f"{self.after:.0%} of labels right on pages held out"
-        before = "" if self.before is None else f", {self.before:.0%} before"
-        taken = "" if self.is_better else "; the model stays"
-        return f"learned from {self.pages:,} pages: {shares}{before}{taken}"
+        held_out = "1 page" if self.held_out == 1 else f"{self.held_out:,} pages"
+        shares = f"{self.after:.0%} of labels right on {held_out} held out"
+        before = "" if self.before is None else f", {self.before:.0%} by the model at the start"
+        taken = "" if self.is_better else ", which is used"
+        return f"Learned from {self.pages:,} pages: {shares}{before}{taken}"
 
 
 class Trainer:
@@ -58,7 +63,7 @@ class Trainer:
 
     def __init__(self, model: str = "", config: str = CONFIG) -> None:
         self.model = model
-        """The model in use, by name or path; nothing where there is none."""
+        """The model that all began with, by name or path; nothing where there is none."""
         self._config = config
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: Path | None = None
@@ -127,7 +132,7 @@ def learn(folder: Path, config_name: str, model: str) -> dict[str, float | int |
     after = _accuracy(train(others, config).labeller, held_out)
     before = _accuracy(Cleaner.load(model).labeller, held_out) if model else None
     train(pages, config).save(folder / "model")
-    return {"pages": len(pages), "before": before, "after": after}
+    return {"pages": len(pages), "held_out": len(held_out), "before": before, "after": after}
 
 
 def _accuracy(labeller: Labeller, pages: Sequence[CleanPage]) -> float:

@@ -7,133 +7,37 @@ given the same events again stands where it stood. The journal lives on that, an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from victorpy.annotate.events import (
+    CLEAR,
+    CONFIRM,
+    TAKE_FIRST,
+    TAKE_SECOND,
+    Action,
+    Change,
+    Changed,
+    Choice,
+    Event,
+    Moved,
+    Prediction,
+    Redone,
+    Refreshed,
+    Run,
+    Scope,
+    Selection,
+    State,
+    Undone,
+)
+from victorpy.annotate.kin import Kin
 from victorpy.document import Document, Label
 
 T = TypeVar("T")
 
 UNCERTAIN = 0.8
 """A label that the model gives with a lower probability is worth a look."""
-
-CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
-"""What can be done to blocks, besides giving them a label."""
-
-
-class State(StrEnum):
-    """What stands behind a block's label."""
-
-    EMPTY = "empty"
-    """Nothing: it has no label."""
-    PREDICTED = "predicted"
-    """The model alone."""
-    CHANGED = "changed"
-    """A person, who thinks otherwise than the model."""
-    CONFIRMED = "confirmed"
-    """A person, and the model if there is one."""
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether a person gave the label."""
-        return self in {State.CHANGED, State.CONFIRMED}
-
-
-class Scope(StrEnum):
-    """Which blocks an action is for."""
-
-    ONE = "one"
-    RANGE = "range"
-    CONTAINER = "container"
-    """From here to the end of an element."""
-    PATH = "path"
-    """All that stand in elements of the same tags and classes."""
-    TEXT = "text"
-    """All that say the same."""
-    REST = "rest"
-    """All that nobody has decided on."""
-
-
-class Action(NamedTuple):
-    """Something done to blocks, in a form that can be done again elsewhere."""
-
-    scope: Scope
-    what: str
-    """A label, or one of confirm, clear, take-1 and take-2."""
-    size: int = 1
-    """How many blocks a range has; how many containers outwards."""
-
-
-class Run(NamedTuple):
-    """Neighbours whose label a person changed in the same way; None is no label of a person's."""
-
-    start: int
-    stop: int
-    old: Label | None
-    new: Label | None
-
-
-class Change(NamedTuple):
-    """One step of undo."""
-
-    runs: tuple[Run, ...]
-    before: int
-    """Where the cursor was ..."""
-    after: int
-    """... and where it went."""
-    action: Action
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a model says of a page's blocks; None where it says nothing."""
-
-    labels: tuple[Label | None, ...]
-    probabilities: tuple[float | None, ...]
-
-    @classmethod
-    def none(cls, count: int) -> Prediction:
-        """No model."""
-        return cls((None,) * count, (None,) * count)
-
-
-class Moved(NamedTuple):
-    """The cursor went elsewhere."""
-
-    cursor: int
-
-
-class Changed(NamedTuple):
-    """Labels were given or taken back."""
-
-    change: Change
-
-
-class Undone(NamedTuple):
-    """The last change was taken back."""
-
-
-class Redone(NamedTuple):
-    """The last change that was taken back was made again."""
-
-
-class Refreshed(NamedTuple):
-    """A model that has learned more says something else of the blocks that nobody has decided on."""
-
-    prediction: Prediction
-
-
-Event = Moved | Changed | Undone | Redone | Refreshed
-
-
-class Selection(NamedTuple):
-    """Blocks that the next action is for."""
-
-    scope: Scope
-    numbers: Sequence[int]
-    size: int = 1
+DOUBTFUL = 0.95
+"""Where there are few of those, one with a lower probability than this is too."""
 
 
 class Session:
@@ -145,21 +49,21 @@ class Session:
         prediction: Prediction | None = None,
         given: Sequence[Label | None] = (),
         block_level: frozenset[str] = frozenset(),
-        choices: tuple[Sequence[Label | None], ...] = (),
+        choices: tuple[Choice, ...] = (),
     ) -> None:
         count = len(document.blocks)
         self.document = document
         self.predicted = prediction or Prediction.none(count)
         self.given: list[Label | None] = list(given) if given else [None] * count
         self.choices = choices
-        """Two people's labels, where a third decides between them."""
+        """Two annotations, where somebody decides between them."""
         self.cursor = 0
         self.pattern = ""
         self.last: Action | None = None
         self.version = 0
         """Counts up whenever a label changes, so that what is shown of them can be kept until then."""
         self.listener: Callable[[Event], None] = lambda event: None
-        self._block_level = block_level
+        self._kin = Kin(document, block_level)
         self._mark: int | None = None
         self._picked: Selection | None = None
         self._done: list[Change] = []
@@ -213,15 +117,25 @@ class Session:
         probability = self.predicted.probabilities[number]
         return self.given[number] is None and probability is not None and probability < UNCERTAIN
 
+    def most_doubtful(self, numbers: Iterable[int], count: int) -> list[int]:
+        """Of some blocks that nobody has decided on those that the model is least sure of, in their order."""
+        sure = self.predicted.probabilities
+        found = [
+            (chance, number)
+            for number in numbers
+            if self.given[number] is None and (chance := sure[number]) is not None and chance < DOUBTFUL
+        ]
+        return sorted(number for _, number in sorted(found)[:count])
+
     def is_undecided(self, number: int) -> bool:
         """Whether nobody has decided on the block."""
         return self.given[number] is None
 
     def differs(self, number: int) -> bool:
-        """Whether the person thinks otherwise than the model; in adjudication, whether the two people differ."""
+        """Whether the person thinks otherwise than the model; in adjudication, whether the two are not agreed."""
         if self.choices:
-            first, second = self.choices
-            return first[number] is None or first[number] is not second[number]
+            first, second = (choice.decision(number) for choice in self.choices)
+            return first is None or first is not second
         return self.state(number) is State.CHANGED
 
     # Moving
@@ -243,7 +157,7 @@ class Session:
     def find_text(self, step: int = 1) -> int | None:
         """Find the next block that holds what was searched for, whatever the case of its letters."""
         wanted = self.pattern.casefold()
-        return self.find(lambda number: wanted in self._folded_texts[number], step) if wanted else None
+        return self.find(lambda number: wanted in self._kin.folded_texts[number], step) if wanted else None
 
     def find_other_label(self, step: int = 1) -> int | None:
         """Find the next block that has another label than this one."""
@@ -257,7 +171,7 @@ class Session:
         """The blocks that the next action is for."""
         if self._mark is not None and len(self):
             first, last = sorted((self._mark, self.cursor))
-            return Selection(Scope.RANGE, range(first, last + 1), last + 1 - first)
+            return Selection(Scope.RANGE, range(first, last + 1), last + 1 - first, last + 1)
         return self._picked or Selection(Scope.ONE, range(self.cursor, min(self.cursor + 1, len(self))))
 
     @property
@@ -295,55 +209,28 @@ class Session:
     def _found(self, scope: Scope, size: int) -> Selection:
         here = self.cursor
         if scope is Scope.CONTAINER:
-            stops = self._container_stops(here)
+            stops = self._kin.container_stops(here) or [here + 1]
             size = min(size, len(stops))
-            return Selection(scope, range(here, stops[size - 1] if stops else here + 1), max(size, 1))
+            stop = stops[size - 1]
+            return Selection(scope, self._free(range(here, stop)), size, stop)
         if scope is Scope.RANGE:
-            return Selection(scope, range(here, min(here + size, len(self))), size)
+            stop = min(here + size, len(self))
+            return Selection(scope, range(here, stop), size, stop)
         if scope is Scope.PATH:
-            return Selection(scope, self._alike(self._patterns))
+            return Selection(scope, self._alike(self._kin.patterns))
         if scope is Scope.TEXT:
-            return Selection(scope, self._alike([block.text for block in self.document.blocks]))
+            return Selection(scope, self._alike(self._kin.texts))
         if scope is Scope.REST:
             return Selection(scope, [number for number in range(len(self)) if self.given[number] is None])
         return Selection(Scope.ONE, range(here, here + 1))
 
     def _alike(self, kinds: Sequence[object]) -> list[int]:
-        """The blocks of the cursor's kind; what somebody decided on before is left as it is."""
-        here = self.cursor
-        return [
-            number
-            for number, kind in enumerate(kinds)
-            if kind == kinds[here] and (number == here or self.given[number] is None)
-        ]
+        """The blocks of the cursor's kind."""
+        return self._free(number for number, kind in enumerate(kinds) if kind == kinds[self.cursor])
 
-    def _container_stops(self, number: int) -> list[int]:
-        """Where the block-level elements around a block end, innermost first, each with more in it than the last."""
-        elements = self.document.elements
-        element = self.document.blocks[number].element
-        stops: list[int] = []
-        while element >= 0:
-            stop = elements.stop_block[element]
-            if elements.tag[element] in self._block_level and stop > (stops[-1] if stops else number + 1):
-                stops.append(stop)
-            element = elements.parent[element]
-        return stops
-
-    @cached_property
-    def _patterns(self) -> list[int]:
-        """A number for each block that is the same for all that stand in elements of the same tags and classes."""
-        elements = self.document.elements
-        known: dict[tuple[int, str, str], int] = {}
-        of_element: list[int] = []
-        for tag, parent, attributes in zip(elements.tag, elements.parent, elements.attributes, strict=True):
-            outer = of_element[parent] if parent >= 0 else -1
-            of_element.append(known.setdefault((outer, tag, attributes.get("class", "")), len(known)))
-        of_element.append(-1)  # for blocks outside all elements, whose number is -1
-        return [of_element[block.element] for block in self.document.blocks]
-
-    @cached_property
-    def _folded_texts(self) -> list[str]:
-        return [block.text.casefold() for block in self.document.blocks]
+    def _free(self, numbers: Iterable[int]) -> list[int]:
+        """Of blocks that the program picks, those that nobody has decided on, and the cursor's own."""
+        return [number for number in numbers if number == self.cursor or self.given[number] is None]
 
     # Labelling
 
@@ -408,7 +295,7 @@ class Session:
         if what == CLEAR:
             return None
         if what in {TAKE_FIRST, TAKE_SECOND}:  # where there are no two annotations any more, nothing can be taken
-            return (self.choices[what == TAKE_SECOND][number] if self.choices else None) or self.given[number]
+            return (self.choices[what == TAKE_SECOND].labels[number] if self.choices else None) or self.given[number]
         return Label(what)
 
     def _next_place(self, selection: Selection, what: str) -> int:
@@ -421,9 +308,7 @@ class Session:
         if what in {TAKE_FIRST, TAKE_SECOND}:
             after = self.find(lambda number: self.differs(number) and self.is_undecided(number))
             return self.cursor if after is None else after
-        inside = selection.scope in {Scope.RANGE, Scope.CONTAINER} and len(selection.numbers)
-        last = selection.numbers[-1] if inside else self.cursor
-        return min(last + 1, len(self) - 1)
+        return min(selection.stop or self.cursor + 1, len(self) - 1)
 
     def _put(self, runs: Iterable[tuple[int, int, Label | None]]) -> None:
         given = self.given
@@ -468,7 +353,8 @@ class Session:
         old = self.predicted
         kept = [label is not None for label in self.given]
         labels = _merge(kept, old.labels, prediction.labels)
-        self.predicted = Prediction(labels, _merge(kept, old.probabilities, prediction.probabilities))
+        probabilities = _merge(kept, old.probabilities, prediction.probabilities)
+        self.predicted = Prediction(labels, probabilities, prediction.model)
         self.version += 1
         self.listener(Refreshed(self.predicted))
         return sum(ours is not theirs for ours, theirs in zip(labels, old.labels, strict=True))
@@ -485,7 +371,7 @@ class Session:
                 self._done.append(change)
                 self._undone.clear()
                 self._go(change.after)
-                self.last = change.action
+                self.last = change.action or self.last
             case Undone():
                 self.undo()
             case Redone():
@@ -499,8 +385,9 @@ class Session:
         pairs = [(number, self.given[number], new) for number, new in enumerate(labels)]
         runs = tuple(_runs(pairs))
         if runs:
-            self.apply(Changed(change := Change(runs, self.cursor, self.cursor, Action(Scope.REST, CONFIRM))))
-            self.listener(Changed(change))
+            changed = Changed(Change(runs, self.cursor, self.cursor, None))
+            self.apply(changed)
+            self.listener(changed)
         return sum(run.stop - run.start for run in runs)
 
 

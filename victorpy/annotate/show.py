@@ -118,7 +118,7 @@ class Span(NamedTuple):
     """A stretch of text with one look."""
 
     look: str
-    """Nothing, or one of link and heading."""
+    """Nothing, or one of link, heading and hit."""
     text: str
 
 
@@ -166,6 +166,25 @@ def _in_link(element: int, document: Document) -> bool:
             return True
         element = elements.parent[element]
     return False
+
+
+def mark_hits(spans: Sequence[Span], pattern: str) -> Sequence[Span]:
+    """Give what was searched for a look of its own, also where it goes on in the next span.
+
+    >>> mark_hits([Span("", "Green t"), Span("link", "ea")], "TEA")
+    [Span(look='', text='Green '), Span(look='hit', text='t'), Span(look='hit', text='ea')]
+    """
+    wanted = visible(pattern)
+    if not wanted.strip():
+        return spans
+    text = "".join(span.text for span in spans)
+    marked: list[Span] = []
+    at = 0
+    for found in re.finditer(re.escape(wanted), text, re.IGNORECASE):
+        marked += _between(spans, at, found.start())
+        marked += [Span("hit", piece.text) for piece in _between(spans, found.start(), found.end())]
+        at = found.end()
+    return [*marked, *_between(spans, at, len(text))] if marked else spans
 
 
 def lines_of(spans: Sequence[Span], width: int) -> list[list[Span]]:

@@ -25,6 +25,7 @@ from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
 from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
 from victorpy.batch.outcome import Outcome, failure
+from victorpy.batch.progress import Progress
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
@@ -90,6 +91,7 @@ class SiteFeed:
         limits: Limits,
         read: Read = read_file,
         wanted: Wanted | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._inputs = inputs
         self._options = options
@@ -97,12 +99,15 @@ class SiteFeed:
         self._sample = sample
         self._limits = limits
         self._read = read
+        self._progress = progress
         self._wanted = wanted
         """What is to be cleaned, where it is not all; sites are learned from all of their pages in any case."""
 
     def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Ref]]:
         """Lay all records aside, then take up site after site, some ahead of what is asked for."""
         self._lay_aside()
+        if self._progress is not None:
+            self._progress.expect(int((self._directory / _DONE).read_text(encoding="ascii")))
         done = 0 if after is None else after.position + 1
         ahead: deque[_Site] = deque()
         for site in self._sites():
@@ -126,6 +131,7 @@ class SiteFeed:
         shutil.rmtree(self._directory, ignore_errors=True)
         self._directory.mkdir(parents=True)
         sites = self._wanted_sites()
+        count = 0
         with ExitStack() as opened:
             files = [opened.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
             lists = [opened.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
@@ -138,7 +144,13 @@ class SiteFeed:
                 wanted = self._wanted is None or record in self._wanted
                 lists[number].write(json.dumps([site, files[number].tell(), len(content), wanted]) + "\n")
                 files[number].write(content)
-        (self._directory / _DONE).touch()
+                count += wanted
+                self._tell(count)
+        (self._directory / _DONE).write_text(str(count), encoding="ascii")
+
+    def _tell(self, count: int) -> None:
+        if self._progress is not None:
+            self._progress.tell(lambda: f"{count:,} pages laid aside by their sites")
 
     def _wanted_sites(self) -> frozenset[str] | None:
         """The sites that are to be laid aside; None for all, as where a file was not read nobody knows its sites."""

@@ -6,6 +6,7 @@ import glob
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,6 +108,22 @@ def survey(inputs: Sequence[str]) -> Survey:
             size += own
         digest.update(f"{file.name}\0{own}\n".encode("utf-8", "surrogateescape"))
     return Survey(pages, sources, size, digest.hexdigest())
+
+
+def size_before(inputs: Sequence[str], number: int) -> int:
+    """The size of the files with many pages that come before a file of this number."""
+    before = (file.path for file in islice(find_files(inputs), number) if source_of(file.path))
+    return sum(path.stat().st_size for path in before if path.is_file())
+
+
+def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
+    """Lines and tables in directories that are read for their pages or archives: nobody should miss them unawares."""
+    suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
+    for directory in (Path(name) for name in inputs if Path(name).is_dir()):
+        others = files_below(directory, suffixes)
+        first = next(_below(directory)).path
+        if source_of(first) is None or not first.name.lower().endswith(suffixes):
+            yield from others
 
 
 def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:

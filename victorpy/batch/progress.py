@@ -32,8 +32,11 @@ class Progress:
         self._width = 0
         self._named = 0
         self._pages = self._bytes = 0
-        self._files_done = self._source_bytes = 0
+        self._source_bytes = 0
+        """Of files that are done."""
         self._file = (-1, 0)
+        """The file that is being read, and how far."""
+        self._expected: int | None = None
 
     @property
     def seconds(self) -> float:
@@ -45,15 +48,26 @@ class Progress:
         self._pages += 1
         self._bytes += outcome.size
         if mark.file != self._file[0]:
-            self._files_done = mark.file
             self._source_bytes += self._file[1]
         self._file = (mark.file, record.reached)
         if outcome.status is Status.FAILED and self._named <= MOST_NAMED:
             self._name(record, outcome)
+        self.tell(lambda: self.line(counts))
+
+    def tell(self, line: Callable[[], str]) -> None:
+        """Show a line, where the last one was shown long enough ago."""
         wait = TERMINAL_SECONDS if self._terminal else PLAIN_SECONDS
         if not self._quiet and self._clock() - self._shown >= wait:
             self._shown = self._clock()
-            self._show(self.line(counts))
+            self._show(line())
+
+    def skip(self, size: int) -> None:
+        """Take notice of files, of this size together, that were done before."""
+        self._source_bytes += size
+
+    def expect(self, pages: int) -> None:
+        """Take notice of how many pages there are in all, where that is known."""
+        self._expected = pages
 
     def say(self, words: str) -> None:
         """Say something in a line of its own."""
@@ -78,10 +92,11 @@ class Progress:
 
     def _left(self, counts: Counts) -> str:
         survey = self._survey
+        expected = survey.pages if survey is not None and not survey.sources else self._expected
+        if expected is not None:
+            return f" of {expected:,}, {max(expected - counts.pages, 0):,} left"
         if survey is None:
             return ""
-        if not survey.sources:
-            return f" of {survey.pages:,}, {max(survey.pages - counts.pages, 0):,} left"
         left = max(survey.size - self._source_bytes - self._file[1], 0)
         return f", {left / 1e6:,.1f} of {survey.size / 1e6:,.1f} MB left"
 

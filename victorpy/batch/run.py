@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,7 +28,7 @@ from victorpy.batch.dedup import (
 )
 from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
-from victorpy.batch.inputs import Mark, survey
+from victorpy.batch.inputs import Mark, passed_over, size_before, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
@@ -39,10 +40,12 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import OutputError
+from victorpy.files import write_atomically
 from victorpy.outputs import find_output
 from victorpy.replicas.base import Keep
 
 SHARD_RECORDS = 1_000
+MOST_COUNTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
+    if job.retry is None and not job.quiet:
+        _say_passed_over(job, progress)
     if job.directory is None:
         summary = _streamed(job, progress, write)
     else:
@@ -128,6 +133,16 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.summary is not None:
         write_summary(job.summary, summary)
     return summary
+
+
+def _say_passed_over(job: Job, progress: Progress) -> None:
+    others = list(islice(passed_over(job.inputs), MOST_COUNTED))
+    if others:
+        count = f"{len(others):,}" if len(others) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
+        progress.say(
+            f"{count} files of lines or tables beside pages or archives are not read, such as {others[0]}; "
+            "name them if they are meant"
+        )
 
 
 def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
@@ -169,6 +184,8 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
         if not store.complete:
             if store.parts and not job.quiet:
                 progress.say(f"{directory}: going on after {store.counts.pages:,} pages")
+            if store.last is not None and not (job.by_site or job.retry):
+                progress.skip(size_before(job.inputs, store.last.file))
             _fill(job, store, progress)
     except KeyboardInterrupt:
         progress.say(f"stopped: {store.safe_pages:,} pages are safe in {directory}; the same command goes on")
@@ -254,7 +271,7 @@ def _write_parts(
 def _cleaning(job: Job, store: Store, progress: Progress) -> Iterator[Iterator[Ended]]:
     """The records that a store does not have yet, cleaned; what was laid aside for it goes when all are written."""
     reader = Reader(job.limits)
-    feed = _feed(job, reader, store)
+    feed = _feed(job, reader, store, progress)
     guard = _guard(job, progress)
     try:
         yield _outcomes(feed, guard, store.last)
@@ -267,11 +284,11 @@ def _cleaning(job: Job, store: Store, progress: Progress) -> Iterator[Iterator[E
         reader.close()
 
 
-def _feed(job: Job, reader: Reader, store: Store | None = None) -> Feed:
+def _feed(job: Job, reader: Reader, store: Store | None = None, progress: Progress | None = None) -> Feed:
     if job.by_site and store is not None:
         place = store.directory / f".{store.label}{sites.SPILL}"
         wanted = Wanted.of(job.retry) if job.retry else None
-        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted)
+        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
     if job.retry is not None:
         return RetryFeed(job.retry, job.read, reader.read)
     return InputFeed(job.inputs, job.read, reader.read)
@@ -338,9 +355,7 @@ def _beside(path: Path) -> Path:
 def write_summary(path: Path, summary: dict[str, Any]) -> None:
     """Write the counts as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = _beside(path)
-    fresh.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")
 
 
 __all__ = ["Job", "check_summary", "failed_path", "run_job", "summary_table", "write_summary"]

@@ -13,13 +13,17 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 
@@ -36,7 +40,7 @@ from victorpy.batch.spark_dedup import SIGNED, decided, replica_lines
 from victorpy.batch.spark_store import SparkStore
 from victorpy.batch.spark_task import Cleaning
 from victorpy.batch.spark_units import find_units
-from victorpy.errors import DataError
+from victorpy.errors import DataError, VictorError
 from victorpy.model import find_model
 from victorpy.resources import shipped
 
@@ -72,6 +76,14 @@ class SparkJob:
         """Whether rows are written as lines of JSON."""
         return self.to != "parquet"
 
+    def check(self) -> None:
+        """See that the inputs and the method are what they should be, before Spark is started."""
+        (self.cleaning.make or self.cleaning.choice.load)()
+        if self.cleaning.dedup is not None:
+            self.cleaning.dedup.check()
+        if not list(find_units(self.inputs, self.cleaning.read)):
+            raise DataError("there are no inputs")
+
     def settings(self) -> dict[str, Any]:
         """What decides about the output."""
         cleaning = self.cleaning
@@ -104,7 +116,20 @@ def session(master: str | None = None, name: str = "victor spark-clean", **setti
         builder = builder.master(master)
     for key, value in {**_SESSION, **settings}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used here
+    with in_one_line("Spark does not start (is there a Java, and such a master?)"):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def in_one_line(what: str) -> Iterator[None]:
+    """Say what went wrong inside Spark in a line, not in those of all its Java frames."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        java = getattr(error, "java_exception", None)
+        words = str(java.getMessage() or java.toString() if java is not None else error).strip()
+        raise VictorError(f"{what}: {words.partition(chr(10))[0]}") from error
 
 
 _SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
@@ -200,16 +225,18 @@ def _ddl_type(kind: Any) -> str:
 def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any]:
     """Run a job to its end and give the counts."""
     begun = time.monotonic()
-    (job.cleaning.make or job.cleaning.choice.load)()  # whatever is wrong with it is said here, not by tasks
-    if job.cleaning.dedup is not None:
-        job.cleaning.dedup.check()
-    store = SparkStore(spark, job.output)
-    store.open(job.settings(), asdict(job.cleaning.choice))
-    run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
-    counts = run.by_site() if job.by_site else run.single_pages()
-    store.write("failed.jsonl", "".join(run.failed_lines()))
+    job.check()
+    with in_one_line(f"{job.output}: the run has ended early, and the same command goes on with it"):
+        store = SparkStore(spark, job.output)
+        store.open(job.settings(), asdict(job.cleaning.choice))
+        run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
+        counts = run.by_site() if job.by_site else run.single_pages()
+        store.write("failed.jsonl", "".join(run.failed_lines()))
+    if not run.now.pages:
+        say(f"{job.output}: all is done already")
+    now = {"pages-now": run.now.pages, "bytes-now": run.now.bytes}
     told = {"dedup": str(job.cleaning.dedup)} if job.cleaning.dedup else {}
-    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3), **told}
+    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3), **now, **told}
 
 
 class _Run:
@@ -221,6 +248,8 @@ class _Run:
         self._store = store
         self._say = say
         self._counts = Counts()
+        self.now = Counts()
+        """What this run has added to what was there."""
 
     def single_pages(self) -> Counts:
         """Clean shard after shard."""
@@ -247,7 +276,7 @@ class _Run:
         columns = ("name", "url", "source", "position", "kind", "reason")
         kinds = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
         shown = [self._store.path(name) for name in self._store.shards()]
-        if not shown:
+        if not self._counts.statuses[str(Status.FAILED)]:
             return
         read = self._spark.read.schema(kinds)
         rows = read.json(shown) if self._job.lines else read.parquet(*shown)
@@ -334,6 +363,7 @@ class _Run:
         counts = _counts(seen.get)
         self._store.write(marker, json.dumps(counts.as_dict()) + "\n")
         self._counts.add_stored(counts.as_dict())
+        self.now.add_stored(counts.as_dict())
         failed = self._counts.statuses[str(Status.FAILED)]
         self._say(f"{name} of {of:,}: {self._counts.pages:,} pages so far, {failed:,} failed")
 

@@ -6,8 +6,9 @@ examples:
   victor agree alice/ bob/ --disagreements all --json agreement.json -o report/
 
 Cohen's kappa is for every pair, Fleiss' for all, for five labels, for content and noise, and for each label against
-the rest. Only blocks that everybody labelled count. --json has every number and every disagreement; -o writes
-report.md, report.html and scores.json.
+the rest. Only blocks that everybody labelled count; a label that only a model gave (a number stands beside it in the
+file) is nobody's, unless --with-models lets models be annotators. --json has every number and every disagreement; -o
+writes report.md, report.html and scores.json.
 
 exit codes: 0 all well, 1 some pages of the folders do not fit together or cannot be read (named on stderr and left
 out), 2 wrong usage, or nothing to compare
@@ -44,6 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N|all",
         help=f"show the first N blocks that are labelled differently (default: {SHOWN})",
     )
+    parser.add_argument(
+        "--with-models", action="store_true", help="let labels count that only a model gave, as an annotator's"
+    )
     parser.add_argument("-c", "--config", help="cut all pages anew by this config; labels follow their text")
     parser.add_argument("--seed", type=int, default=1, help="for the intervals (default: 1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where to write every number")
@@ -64,14 +68,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the pages, measure, print, write."""
     _check_targets(arguments)
     config = load_config(arguments.config) if arguments.config else None
-    found = read_annotators(arguments.annotations, config)
+    found = read_annotators(arguments.annotations, config, arguments.with_models)
     for told in (*found.unpaired, *found.refused):
         print(f"agree: left out: {visible(told)}", file=sys.stderr)
-    scores = compare_annotators(found.names, found.pages, arguments.seed).scores()
+    scores = _compare(found, arguments)
     scores |= {"config": arguments.config, "unpaired": list(found.unpaired), "refused": list(found.refused)}
+    scores |= {
+        "with_models": arguments.with_models,
+        "unconfirmed": dict(zip(found.names, found.unconfirmed, strict=True)),
+    }
     print(report.render_text(scores, arguments.disagreements), end="")
     _write(scores, found, arguments)
     return EXIT_FAILED if found.refused else 0
+
+
+def _compare(found: Annotators, arguments: argparse.Namespace) -> dict[str, Any]:
+    try:
+        return compare_annotators(found.names, found.pages, arguments.seed).scores()
+    except DataError as error:
+        if not arguments.with_models and any(found.unconfirmed):
+            who = ", ".join(name for name, count in zip(found.names, found.unconfirmed, strict=True) if count)
+            raise DataError(f"{error}: those of {who} are a model's; --with-models lets them count") from error
+        raise
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:

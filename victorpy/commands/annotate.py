@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from victorpy.anno import MAGIC
 from victorpy.annotate import ORDERS
 from victorpy.annotate.keys import Keys
+from victorpy.annotate.naming import annotation_of
 from victorpy.annotate.predictor import Predictor
-from victorpy.cleaner import Cleaner
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model import DEFAULT, find_model
@@ -63,18 +63,19 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError("this is a full-screen program: it has to be started in a terminal")
     if sys.platform == "win32":
         raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
-    from victorpy.annotate.pages import Pages  # urwid and Unix are needed from here on, and by no other command
-    from victorpy.annotate.screen import App
+    from victorpy.annotate.app import App  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotate.pages import Pages
+    from victorpy.annotate.screen import run as show
 
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
     if not arguments.adjudicate and arguments.pages[0].is_dir():
         app.show_list(Pages(arguments.pages[0], config, predictor, not arguments.read_only), arguments.order)
     else:
         app.show_page(_open(arguments, config, predictor))
-    app.run()
+    signalled = show(app)
     for failure in app.failures:
         print(f"annotate: {failure}", file=sys.stderr)
-    return 128 + app.signalled if app.signalled else int(bool(app.failures))
+    return 128 + signalled if signalled else int(bool(app.failures))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -112,7 +113,7 @@ def _open(arguments: argparse.Namespace, config: Config, predictor: Predictor | 
         first, second = arguments.adjudicate
         return open_adjudication(first, second, arguments.output, config, arguments.read_only)
     first, *rest = arguments.pages
-    page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else first.with_suffix(".anno"))
+    page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else annotation_of(first))
     return open_page(page, anno, config, predictor, arguments.read_only)
 
 
@@ -122,16 +123,16 @@ def _chosen(config: str | None, model: str | None, no_model: bool) -> tuple[Conf
     if no_model:
         return wanted or load_config(DEFAULT), None
     name = model or (wanted.name if wanted is not None and _is_model(wanted.name) else DEFAULT)
-    cleaner = Cleaner.load(name)
+    predictor = Predictor.load(name)
     if wanted is not None:
-        differing = cleaner.config.differences(wanted)
+        differing = predictor.cleaner.config.differences(wanted)
         if differing:
             raise ConfigError(
                 f"the model {name!r} was trained with another {', '.join(differing[:3])} than {config!r} has; "
                 f"give its model with --model, or --no-model"
             )
-        cleaner = cleaner.with_config(wanted)
-    return cleaner.config, Predictor(cleaner, name)
+        predictor = predictor.with_config(wanted)
+    return predictor.cleaner.config, predictor
 
 
 def _is_model(name: str) -> bool:

@@ -5,7 +5,9 @@ examples:
   learn.py --config my.conf annotated/ -o my-model     every .anno below a directory
   clean.py --model my-model page.html                  clean with it
 
-Annotated pages come from `victor clean --format anno`, corrected by hand, or from gold standards by `victor convert`.
+Annotated pages come from annotate.py, or from gold standards by `victor convert`. Labels that only a model gave (a
+number stands beside them in the file) are learned from too, with a warning that counts them; --only-confirmed leaves
+out the pages that have such labels.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from victorpy.config import load_config
+from victorpy.config import Config, load_config
+from victorpy.document import CleanPage
+from victorpy.errors import DataError
 from victorpy.model import check_target
-from victorpy.train import Trained, load_pages, train
+from victorpy.train import Trained, Unconfirmed, find_annotations, find_unconfirmed, load_pages, train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="MODEL", type=Path, help="the model directory (default: models/CONFIG)"
     )
+    parser.add_argument(
+        "--only-confirmed", action="store_true", help="leave out pages with blocks that nobody has decided on"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
     parser.set_defaults(run=run)
 
@@ -41,12 +48,42 @@ def run(arguments: argparse.Namespace) -> int:
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
     began = time.perf_counter()
-    pages = load_pages(arguments.pages, config)
+    pages = _load(arguments, config)
     trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
     trained.save(target)
     if not arguments.quiet:
         print(_summary(trained, target, time.perf_counter() - began))
     return 0
+
+
+def _load(arguments: argparse.Namespace, config: Config) -> list[CleanPage]:
+    """Read the pages to learn from; what nobody has confirmed is left out, or warned of."""
+    files = find_annotations(arguments.pages)
+    unconfirmed = find_unconfirmed(files)
+    if not arguments.only_confirmed:
+        pages = load_pages(files, config)
+        if unconfirmed:
+            advice = "--only-confirmed leaves these files out, annotate.py finishes them"
+            told = "what a model said of them is learned as if it were right"
+            _show_stage(f"learn: {_describe(unconfirmed, len(files))}: {told}; {advice}")
+        return pages
+    left_out = {found.path for found in unconfirmed}
+    kept = [file for file in files if file not in left_out]
+    if not kept:
+        told = _describe(unconfirmed, len(files))
+        raise DataError(f"--only-confirmed leaves nothing to learn from: {told}; finish some with annotate.py")
+    if left_out and not arguments.quiet:
+        _show_stage(f"learn: left out: {_describe(unconfirmed, len(files))}")
+    return load_pages(kept, config)
+
+
+def _describe(unconfirmed: Sequence[Unconfirmed], files: int) -> str:
+    first = unconfirmed[0]
+    blocks = sum(found.blocks for found in unconfirmed)
+    return (
+        f"{len(unconfirmed):,} of {files:,} files have blocks that nobody has decided on, {blocks:,} in all "
+        f"(the first: {first.path}, {first.blocks:,} of {first.of:,})"
+    )
 
 
 def _show_stage(said: str) -> None:

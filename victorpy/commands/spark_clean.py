@@ -21,7 +21,7 @@ from typing import Any
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.progress import summary_table
-from victorpy.batch.run import write_summary
+from victorpy.batch.run import check_summary, write_summary
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.commands._dedup import configure_dedup, dedup_of
@@ -83,7 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
     job = _job(arguments, spark)
-    opened = spark.session(arguments.master or _default_master())
+    job.check()
+    if arguments.summary is not None:
+        check_summary(arguments.summary)
+    master = arguments.master or _default_master()
+    opened = spark.session(master)
+    if master and master.startswith("local"):
+        opened.sparkContext.setLogLevel("ERROR")  # what it warns of is of interest on a cluster
     try:
         summary = spark.run_spark_job(opened, job, _quiet if arguments.quiet else _say)
     finally:
@@ -92,6 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_summary(arguments.summary, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
+        if summary["failed"]:
+            _say(
+                f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry"
+            )
     return 1 if summary["failed"] else 0
 
 

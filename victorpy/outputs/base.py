@@ -47,7 +47,7 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
 
 def find_output(format: str) -> Output:
     """Find a format by its name, which may have parameters behind it: ``docview(keywords=5)``."""
-    name, settings = split_name(format)
+    name, settings = split_name(format, "format")
     found = OUTPUTS.get(name)
     if not settings:
         return found

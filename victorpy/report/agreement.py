@@ -44,11 +44,21 @@ def lead(scores: Scores) -> str:
     )
     if scores["blocks_left_out"]:
         said += f" Blocks left out because somebody gave no label: {scores['blocks_left_out']:,}."
+    said += _models_share(scores)
     if scores.get("unpaired"):
         said += f" Pages left out that not all annotators have: {len(scores['unpaired']):,}."
     if scores.get("refused"):
         said += f" Pages left out that do not fit together or cannot be read: {len(scores['refused']):,}."
     return said
+
+
+def _models_share(scores: Scores) -> str:
+    """Say whose labels only a model gave, and whether they count."""
+    of_models = [f"{count:,} of {who}" for who, count in scores.get("unconfirmed", {}).items() if count]
+    if not of_models:
+        return ""
+    what = "count" if scores.get("with_models") else "are nobody's and do not count (--with-models lets them)"
+    return f" Labels that only a model gave {what}: {', '.join(of_models)}."
 
 
 def render_text(scores: Scores, most: int | None) -> str:

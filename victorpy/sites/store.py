@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from pathlib import Path
 from typing import Any
 
 from victorpy.errors import ModelError
+from victorpy.files import write_atomically
 from victorpy.sites.content import Content
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
@@ -33,9 +33,7 @@ def save_tree(tree: StyleTree, path: Path) -> None:
     }
     content = gzip.compress(json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_bytes(content)
-    fresh.replace(path)
+    write_atomically(path, content)
 
 
 def load_tree(path: Path) -> StyleTree:

@@ -13,6 +13,7 @@ from victorpy.batch.records import PAGE_SUFFIXES, Record
 from victorpy.batch.sinks.base import SINKS, PartWriter, Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import DataError
+from victorpy.files import write_atomically
 from victorpy.outputs import Output
 
 INDEX = "_index"
@@ -53,9 +54,7 @@ class Folder(Sink):
         self._refuse_inputs(record)
         path = self.directory / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f".{path.name}.tmp")
-        fresh.write_bytes((self.output.header + text).encode("utf-8", "backslashreplace"))
-        fresh.replace(path)
+        write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
         return place
 
     def _refuse_inputs(self, record: Record) -> None:

@@ -1,146 +1,23 @@
-"""Screens as plain rows: each takes keys and clicks and draws itself, and needs no terminal to do so."""
+"""A page being annotated: its blocks, what stands beside them, and what every key does to them."""
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
 
 from victorpy.annotate.blocks import BlockPane, Row
-from victorpy.annotate.keys import ALIKE, LABEL, Keys
+from victorpy.annotate.desk import COMFORT, WHEEL, Desk, View
+from victorpy.annotate.events import Scope
+from victorpy.annotate.help_view import HelpView
+from victorpy.annotate.keys import ALIKE, LABEL
 from victorpy.annotate.opening import Opened
-from victorpy.annotate.panes import FORMATS, FactsPane, Features, Pane, ResultPane
-from victorpy.annotate.session import Scope, Session
-from victorpy.annotate.show import cut, fit, visible, width_of
+from victorpy.annotate.panes import FORMATS, FactsPane, Features, Pane, ResultPane, beside
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import fit, visible, width_of
 from victorpy.document import Label
 
-COMFORT = (80, 24)
-SMALLEST = (40, 8)
-_WHEEL = 3
-# Keeps a terminal that turns right-to-left text around from mixing two panes.
-_LEFT_TO_RIGHT = "\u200e"
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
-
-
-class Desk(Protocol):
-    """What a view may ask of the program around it."""
-
-    keys: Keys
-
-    def say(self, message: str) -> None:
-        """Show a message until the next key."""
-
-    def report(self, failure: str) -> None:
-        """Say what went wrong, also after the program has ended."""
-
-    def ask(self, question: str, answer: Callable[[str], None], start: str = "") -> None:
-        """Let the person type a line."""
-
-    def close_view(self) -> None:
-        """Go back to where this view was opened."""
-
-    def open_view(self, view: View) -> None:
-        """Show another view on top."""
-
-    def step_page(self, step: int) -> None:
-        """Go to another page of the list."""
-
-    def retrain(self) -> None:
-        """Learn from what is finished."""
-
-
-class View(ABC):
-    """Something that fills the screen."""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-
-    @abstractmethod
-    def top(self, width: int) -> str:
-        """The line above."""
-
-    @abstractmethod
-    def body(self, width: int, height: int) -> list[Row]:
-        """What is between the lines."""
-
-    @abstractmethod
-    def hints(self) -> str:
-        """The line below, as long as there is nothing to say."""
-
-    @abstractmethod
-    def act(self, action: str) -> bool:
-        """Do something; the answer is whether it is something that can be done here."""
-
-    def take_key(self, key: str) -> bool:
-        """Take a key that stands for itself; the answer is whether it does."""
-        return False
-
-    def click(self, column: int, row: int) -> None:  # noqa: B027  (most views have nothing to do)
-        """Take a click into the body."""
-
-    def wheel(self, step: int) -> None:
-        """Take a turn of the wheel."""
-        for _ in range(_WHEEL):
-            self.act("down" if step > 0 else "up")
-
-    def tick(self, on_top: bool) -> None:  # noqa: B027  (most views have nothing to do)
-        """Called a few times a second, also while another view is on top."""
-
-    def close(self) -> None:  # noqa: B027  (most views have nothing to do)
-        """The view goes away."""
-
-
-class HelpView(View):
-    """Every key and what it does."""
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self._at = 0
-        self._most = 0
-        self._page = 1
-
-    def top(self, width: int) -> str:
-        """The line above."""
-        return " All keys"
-
-    def hints(self) -> str:
-        """The line below."""
-        return "↑↓ PgUp PgDn scroll   any other key goes back"
-
-    def body(self, width: int, height: int) -> list[Row]:
-        """Two columns of keys where there is room."""
-        lines = self._lines()
-        self._page, self._most = height, max(len(lines) - height, 0)
-        self._at = min(self._at, self._most)
-        return lines[self._at : self._at + height]
-
-    def _lines(self) -> list[Row]:
-        lines: list[Row] = []
-        for group, bindings in self.desk.keys.help():
-            lines += [[("pane head", f" {group}")]]
-            lines += [[("key", f"  {keys:<16}"), ("pane", f" {does}")] for keys, does in bindings]
-            lines.append([])
-        lines += [
-            [("pane head", " What is shown before a block")],
-            [
-                (
-                    "pane",
-                    "  number, label, then ✓: a person confirmed it, *: a person changed it, 97: the model is sure by",
-                )
-            ],
-            [("pane", "  97 of 100 and nobody has decided. The mouse works too: click on a block, turn the wheel.")],
-        ]
-        return lines
-
-    def act(self, action: str) -> bool:
-        """Scroll, or go back."""
-        steps = {"down": 1, "up": -1, "page-down": self._page, "page-up": -self._page}
-        if action in steps:
-            self._at = max(0, min(self._at + steps[action], self._most))
-        else:
-            self.desk.close_view()
-        return True
+_TAKING = frozenset(["take-first", "take-second"])
+"""What digits do where there are two annotations."""
+_LEAVING = frozenset(["quit", "next-page", "previous-page"])
 
 
 class PageView(View):
@@ -157,7 +34,11 @@ class PageView(View):
         self._panes: list[Pane | None] = [None, *results, self._facts]
         self._pane: Pane | None = None
         self._was_finished = self.session.is_finished
+        self._left = 0
+        """Columns of the blocks, where a pane stands beside them; 0 where none does."""
         self._small = False
+        self._is_warned = False
+        """Whether the person was told just now that what is left is lost."""
         self._actions = self._make_actions()
 
     # Drawing
@@ -184,35 +65,39 @@ class PageView(View):
             return "NOT SAVED"
         return "saved" if store.is_saved else "saving"
 
-    def hints(self) -> str:
-        """The most important keys."""
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be saved, if that is so."""
+        error = self.opened.store.error
+        return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
+
+    def hints(self, width: int) -> str:
+        """The most important keys, as many as fit."""
         keys = self.desk.keys
         labels = [f"{LABEL}{label}" for label in Label]
         if self.session.has_selection:
-            selected = len(self.session.selection.numbers)
-            return f"{selected:,} blocks selected: " + keys.hints(
-                [(labels, "label them"), (["confirm"], "confirm them"), (["cancel"], "none")]
-            )
-        shown = [(labels, "label"), (["confirm"], "confirm"), (["confirm-rest"], "the rest")]
+            selected = f"{len(self.session.selection.numbers):,} blocks selected: "
+            shown = [(labels, "label them"), (["confirm"], "confirm them"), (["cancel"], "none")]
+            return selected + keys.hints(shown, width - len(selected))
+        shown = [(["help"], "help"), (["quit"], "leave")]
         if self.session.choices:
-            shown = [
-                (["take-first"], "first"),
-                (["take-second"], "second"),
-                (["next-undecided"], "next"),
-                (labels, "label"),
-            ]
-        shown += [(["next-uncertain"], "uncertain"), (["undo"], "undo"), (["pane"], "result")]
-        return keys.hints([*shown, (["help"], "keys"), (["quit"], "quit")])
+            names = [fit(visible(choice.name), 16).rstrip() for choice in self.session.choices]
+            shown += [(["take-first"], names[0]), (["take-second"], names[1]), (["next-undecided"], "next")]
+            shown += [(labels, "label"), (["undo"], "undo")]
+        else:
+            shown += [(labels, "label"), (["confirm"], "ok"), (["confirm-rest"], "rest ok")]
+            shown += [(["next-uncertain"], "unsure"), (["undo"], "undo")]
+        return keys.hints([*shown, (["pane"], "result")], width)
 
     def body(self, width: int, height: int) -> list[Row]:
         """The blocks, and a pane beside them where one is wanted and there is room."""
         self._small = width < COMFORT[0]
         if self._pane is None or self._small:
+            self._left = 0
             return self._blocks.rows(width, height)
-        left = max(width * 55 // 100, self._blocks.gutter + 20)
-        blocks = self._blocks.rows(left, height)
-        beside: list[Row] = [[("pane head", self._pane.title)], *self._pane.rows(width - left - 2, height - 1)]
-        return [_beside(_nth(blocks, number), _nth(beside, number), left) for number in range(height)]
+        self._left = left = max(width * 55 // 100, self._blocks.gutter + 20)
+        pane: list[Row] = [[("pane head", self._pane.title)], *self._pane.rows(width - left - 2, height - 1)]
+        return beside(self._blocks.rows(left, height), pane, left, height)
 
     # Acting
 
@@ -221,6 +106,9 @@ class PageView(View):
         act = self._actions.get(action)
         if act is None:
             return False
+        if action in _LEAVING and not self._may_leave():
+            return True
+        self._is_warned = False
         act()
         if self.session.is_finished and not self._was_finished:
             more = f" {self.desk.keys.first('next-page')} goes to the next page" if self._place else ""
@@ -228,11 +116,21 @@ class PageView(View):
         self._was_finished = self.session.is_finished
         return True
 
+    def _may_leave(self) -> bool:
+        """Whether all is saved, or the person was told that it is not and wants to leave all the same."""
+        error = self.opened.store.error
+        if not error or self._is_warned:
+            return True
+        self._is_warned = True
+        leave = self.desk.keys.first("quit")
+        self.desk.say(f"The last changes are not saved: {visible(error)}. {leave} once more leaves all the same")
+        return False
+
     def _make_actions(self) -> dict[str, Callable[[], None]]:
         session, keys = self.session, self.desk.keys
         actions: dict[str, Callable[[], None]] = {
             "confirm": self._confirm,
-            "confirm-rest": lambda: self._tell(session.confirm_rest(), "confirmed", "There is nothing left to confirm"),
+            "confirm-rest": lambda: self._tell(session.confirm_rest(), "confirmed", self._nothing_to_confirm()),
             "repeat": lambda: self._tell(
                 session.repeat(), "", "There is nothing to repeat" if not session.last else ""
             ),
@@ -253,8 +151,8 @@ class PageView(View):
             "first": lambda: session.move(0),
             "last": lambda: session.move(len(session) - 1),
             "jump": self._show_letters,
-            "next-uncertain": lambda: self._jump(session.is_uncertain, 1, "The model is sure of all that is undecided"),
-            "previous-uncertain": lambda: self._jump(session.is_uncertain, -1, "The model is sure of all that is left"),
+            "next-uncertain": lambda: self._jump(session.is_uncertain, 1, self._nothing_uncertain()),
+            "previous-uncertain": lambda: self._jump(session.is_uncertain, -1, self._nothing_uncertain()),
             "next-undecided": lambda: self._jump(session.is_undecided, 1, "All blocks are decided"),
             "previous-undecided": lambda: self._jump(session.is_undecided, -1, "All blocks are decided"),
             "next-different": lambda: self._jump(session.differs, 1, "There is no difference"),
@@ -270,10 +168,11 @@ class PageView(View):
             "facts": self._toggle_facts,
             "take-first": lambda: self._take(0),
             "take-second": lambda: self._take(1),
-            "next-page": lambda: self.desk.step_page(1),
-            "previous-page": lambda: self.desk.step_page(-1),
+            "next-page": self.desk.next_page,
+            "previous-page": self.desk.previous_page,
             "retrain": self.desk.retrain,
             "help": lambda: self.desk.open_view(HelpView(self.desk)),
+            "save": self._save,
             "quit": self.desk.close_view,
         }
         for label in Label:
@@ -297,6 +196,25 @@ class PageView(View):
             self.desk.say("This block has no label to confirm: give it one")
         else:
             self.session.confirm()
+
+    def _nothing_to_confirm(self) -> str:
+        left = len(self.session) - self.session.decided
+        if not left:
+            return "There is nothing left to confirm: all blocks are decided"
+        blocks = "1 block has" if left == 1 else f"{left:,} blocks have"
+        return f"{blocks} no label to confirm; {self.desk.keys.first('next-undecided')} goes to the next"
+
+    def _nothing_uncertain(self) -> str:
+        if all(label is None for label in self.session.predicted.labels):
+            return f"There is no model to be unsure; {self.desk.keys.first('next-undecided')} goes to what is undecided"
+        return "The model is sure of all that is undecided"
+
+    def _save(self) -> None:
+        if self.opened.store.is_read_only:
+            self.desk.say("This is to look at only: no change is kept")
+        else:
+            self.opened.store.save()
+            self.desk.say("Saved; everything is saved as it is typed")
 
     def _tell(self, count: int, done: str, nothing: str) -> None:
         if count > 1 and done:
@@ -347,13 +265,22 @@ class PageView(View):
         self.desk.say("Type the letter of the block to go to")
 
     def take_key(self, key: str) -> bool:
-        """While letters are shown, go to the block of one."""
+        """Go to the block that has a digit; while letters are shown, to that of a letter."""
         if not self._blocks.shows_letters:
-            return False
+            return self._take_digit(key)
         self._blocks.shows_letters = False
         number = self._blocks.number_of(key) if len(key) == 1 else None
         if number is not None:
             self.session.move(number)
+        return True
+
+    def _take_digit(self, key: str) -> bool:
+        """Digits stand for blocks as long as they stand for nothing else."""
+        bound = self.desk.keys.action_of.get(key)
+        number = self._blocks.number_of_digit(key) if bound is None or bound in _TAKING else None
+        if number is None:
+            return False
+        self.session.move(number)
         return True
 
     def _search(self, pattern: str) -> None:
@@ -368,10 +295,13 @@ class PageView(View):
             self._go(self.session.find_text(step), step, f"Nowhere on this page: {visible(pattern)}")
 
     def _go_to(self, number: str) -> None:
-        if number.strip().isdecimal():
-            self.session.move(int(number) - 1)
-        elif number.strip():
-            self.desk.say(f"{visible(number)} is no number")
+        wanted, count = number.strip(), len(self.session)
+        if wanted.isdecimal():
+            self.session.move(int(wanted) - 1)
+            if not 1 <= int(wanted) <= count:
+                self.desk.say(f"There is no block {int(wanted):,}: they are numbered from 1 to {count:,}")
+        elif wanted:
+            self.desk.say(f"{visible(wanted)} is no number")
 
     def _next_pane(self, step: int) -> None:
         at = self._panes.index(self._pane)
@@ -387,49 +317,37 @@ class PageView(View):
             self.desk.say(f"For two panes the terminal has to have {COMFORT[0]} columns")
 
     def _take(self, choice: int) -> None:
-        if not self.session.choices:
-            self.desk.say("There are not two annotations to choose from: annotate.py --adjudicate")
+        session = self.session
+        if not session.choices:
+            self.desk.say("No block here has this digit; with --adjudicate it takes one of two labels")
+        elif not session.has_selection and len(session) and session.choices[choice].labels[session.cursor] is None:
+            self.desk.say(f"{visible(session.choices[choice].name)} has no label for this block: give it one")
         else:
-            self.session.take(choice)
+            session.take(choice)
 
     def click(self, column: int, row: int) -> None:
-        """Go to the block that was clicked on."""
-        number = self._blocks.number_at(row)
+        """Go to the block that was clicked on; the pane beside the blocks is only to be read."""
+        number = self._blocks.number_at(row) if not self._left or column < self._left else None
         if number is not None:
             self.session.move(number)
 
     def wheel(self, step: int) -> None:
         """Move on by some blocks."""
         if not self._blocks.scroll_inside(step):
-            self.session.move(self.session.cursor + step * _WHEEL)
+            self.session.move(self.session.cursor + step * WHEEL)
 
     def tick(self, on_top: bool) -> None:
         """Save what is due."""
         self.opened.store.tick()
+        self._report_notices()
 
     def close(self) -> None:
         """Save all, and let others have the page."""
         error = self.opened.store.close()
+        self._report_notices()
         if error:
             self.desk.report(f"{self.opened.store.anno}: the last changes could not be saved: {error}")
 
-
-def _nth(rows: list[Row], number: int) -> Row:
-    return rows[number] if number < len(rows) else []
-
-
-def _beside(first: Row, second: Row, width: int) -> Row:
-    """Two rows with a line between them."""
-    turned = any(_RIGHT_TO_LEFT.search(text) for _, text in first)
-    return [*_filled(first, width), ("rule", f"{_LEFT_TO_RIGHT if turned else ''}│ "), *second]
-
-
-def _filled(row: Row, width: int) -> Row:
-    """A row with spaces up to a width, cut where it is wider."""
-    filled: Row = []
-    room = width
-    for look, text in row:
-        shown = cut(text, room)
-        filled.append((look, shown))
-        room -= width_of(shown)
-    return [*filled, ("content", " " * room)]
+    def _report_notices(self) -> None:
+        for notice in self.opened.store.take_notices():
+            self.desk.report(notice)

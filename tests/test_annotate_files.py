@@ -1,0 +1,451 @@
+"""The annotation tool's files: whose they are, which model they follow, and what other programs do to them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from test_annotate_session import CONFIG, PAGE, PREDICTED, ROOT, C, Guess, H, L, O, P, names_in, opened_at, place
+
+from victorpy.anno import AnnotationWriter, load_anno, load_annotation, load_progress
+from victorpy.annotate.events import Action, Prediction, Scope, State
+from victorpy.annotate.lock import Lock, is_locked
+from victorpy.annotate.naming import annotation_of
+from victorpy.annotate.opening import journal_of, lock_of, open_adjudication, open_page
+from victorpy.annotate.pages import Pages, find_entries
+from victorpy.annotate.session import Session
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.errors import DataError
+from victorpy.files import keep_copy, write_atomically
+
+__all__ = ["place"]
+
+ANOTHER = Guess(Prediction((L,) * 8, (0.7,) * 8, "another"))
+
+
+def wait_until(is_so, seconds=10):
+    stop = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < stop, "it takes too long"
+        time.sleep(0.01)
+
+
+def save(opened):
+    """Save, and wait until all is on the disk."""
+    opened.store.save()
+    wait_until(lambda: opened.store.is_saved)
+
+
+# Who decided
+
+
+def test_an_annotation_knows_what_a_person_decided(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.session.confirm()
+    opened.store.close()
+    found = load_annotation(place, CONFIG.cuts)
+    assert found.decided == (True, True, *[False] * 6)
+    assert found.decisions == (P, O, *[None] * 6)
+    assert load_progress(place) == (2, 8)
+
+
+def test_a_label_that_was_cut_anew_is_a_persons_only_if_all_of_its_text_is(tmp_path):
+    every = load_config("cleaneval")
+    (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p><p>And <b>that</b></p>")
+    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every, Guess(Prediction((P,) * 5, (0.9,) * 5, "m")))
+    for number in (0, 2, 3, 4):
+        opened.session.move(number)
+        opened.session.confirm()
+    opened.store.close()
+    from victorpy.anno import load_annotation_anew
+
+    found = load_annotation_anew(tmp_path / "a.anno", CONFIG.cuts)
+    assert [block.text for block in found.document.blocks] == ["See this page.", "And that"]
+    assert found.decided == (False, True)
+
+
+# Adjudication
+
+
+def annotated(folder, name, labels, prediction=PREDICTED):
+    (folder / "tea.html").write_text(PAGE)
+    opened = open_page(folder / "tea.html", folder / f"{name}.anno", CONFIG, Guess(prediction))
+    for label in labels:
+        opened.session.give(label)
+    opened.store.close()
+    return folder / f"{name}.anno"
+
+
+def test_two_equal_annotations_make_a_gold_file_at_once(tmp_path):
+    two = [annotated(tmp_path, name, [O, O, O, H, P, P, P, O]) for name in ("anna", "ben")]
+    opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
+    assert opened.session.is_finished
+    opened.store.close()
+    assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, P, P, O)
+    assert load_progress(tmp_path / "gold.anno") == (8, 8)
+
+
+def test_what_only_the_model_said_is_not_agreed_on(tmp_path):
+    two = [annotated(tmp_path, "anna", [O, O, O, H]), annotated(tmp_path, "ben", [O, P, O])]
+    opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
+    session = opened.session
+    assert session.given == [O, None, O, None, None, None, None, None]
+    assert [number for number in range(8) if session.differs(number)] == [1, 3, 4, 5, 6, 7]
+    assert [choice.name for choice in session.choices] == ["anna.anno", "ben.anno"]
+    assert opened.messages == [
+        "anna.anno: 4 labels are the model's, confirmed by nobody (small letters)",
+        "ben.anno: 5 labels are the model's, confirmed by nobody (small letters)",
+    ]
+    session.move(3)
+    session.take(1)  # the model's label, which somebody has now decided on
+    assert session.given[3] is H
+    opened.store.close()
+
+
+# The page that an annotation is of
+
+
+def test_an_annotation_of_another_page_is_refused(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    before = {path: path.read_bytes() for path in place.parent.iterdir()}
+    page = place.with_suffix(".html")
+    page.write_text(PAGE.replace("Hot water", "Cold water"))
+    with pytest.raises(DataError) as refused:
+        opened_at(place)
+    assert f"{place}: is not of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno" in str(
+        refused.value
+    )
+    assert "annotate.py tea.anno goes on with it as it is, annotate.py tea.html OTHER.anno begins" in str(refused.value)
+    assert {path: path.read_bytes() for path in place.parent.iterdir() if path != page} == {
+        path: content for path, content in before.items() if path != page
+    }
+    open_page(None, place, CONFIG).store.close()  # by itself it can be opened
+
+
+def test_markup_may_change_as_long_as_the_blocks_stay(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    place.with_suffix(".html").write_text(PAGE.replace("<main>", "<main class='x'>"))
+    opened_at(place).store.close()
+    journal_of(place).unlink()
+    opened_at(place).store.close()
+
+
+def test_an_annotation_that_was_cut_otherwise_is_of_the_same_page(tmp_path):
+    (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p>")
+    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", load_config("cleaneval"))
+    opened.session.give(P)
+    opened.store.close()
+    again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)
+    assert len(again.session) == 3
+    again.store.close()
+
+
+@pytest.mark.parametrize("name", ["courier-bridge", "article-zh-teahouse", "article-personal-1999"])
+def test_the_shipped_annotations_are_of_the_shipped_pages(name):
+    page = ROOT / "data" / "article" / f"{name}.html"
+    assert open_page(page, page.with_suffix(".anno"), CONFIG, read_only=True).session.is_finished
+
+
+def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path):
+    (tmp_path / "a.htm").write_text("<p>One")
+    assert annotation_of(tmp_path / "a.htm") == tmp_path / "a.anno"
+    (tmp_path / "a.html").write_text("<p>Two")
+    names = {suffix: annotation_of(tmp_path / f"a{suffix}").name for suffix in (".htm", ".html")}
+    assert names == {".htm": "a.htm.anno", ".html": "a.anno"}
+    found = [(entry.name, entry.anno.name) for entry in find_entries(tmp_path)]
+    assert sorted(found) == [("a.htm", "a.htm.anno"), ("a.html", "a.anno")]
+
+
+def test_an_annotation_stays_with_the_page_that_it_was_made_of(tmp_path):
+    (tmp_path / "a.htm").write_text("<p>One")
+    opened = open_page(tmp_path / "a.htm", annotation_of(tmp_path / "a.htm"), CONFIG)
+    opened.session.give(P)
+    opened.store.close()
+    (tmp_path / "a.html").write_text("<p>Two")
+    assert annotation_of(tmp_path / "a.htm").name == "a.anno"
+    assert annotation_of(tmp_path / "a.html").name == "a.html.anno"
+    found = {entry.name: entry.anno.name for entry in find_entries(tmp_path)}
+    assert found == {"a.htm": "a.anno", "a.html": "a.html.anno"}
+
+
+def test_a_binary_page_is_named(tmp_path):
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 20)
+    with pytest.raises(DataError, match=r"picture\.html: "):
+        open_page(tmp_path / "picture.html", tmp_path / "picture.anno", CONFIG)
+
+
+# Models
+
+
+def test_another_model_labels_what_nobody_has_touched(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.session.confirm()
+    opened.store.close()
+    again = opened_at(place, ANOTHER)
+    assert again.session.labels() == [P, O, *[L] * 6]
+    assert again.session.probabilities()[2] == 0.7
+    assert again.messages == ["The model is another one: 6 labels that nobody decided on are now those of another"]
+    again.store.close()
+    assert load_annotation(place, CONFIG.cuts).labels == (P, O, *[L] * 6)
+    last = opened_at(place, ANOTHER)
+    assert last.messages == []
+    last.store.close()
+
+
+def test_without_a_model_what_nobody_has_touched_has_no_label(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    again = opened_at(place, None)
+    assert again.session.labels() == [P, *[None] * 7]
+    assert "7 labels that nobody decided on are now gone" in again.messages[0]
+    again.store.close()
+    back = opened_at(place)
+    assert back.session.labels() == [P, *PREDICTED.labels[1:]]
+    back.store.close()
+
+
+def test_a_file_without_a_journal_keeps_its_labels_and_says_so(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    journal_of(place).unlink()
+    again = opened_at(place, ANOTHER)
+    assert again.session.labels() == [P, *PREDICTED.labels[1:]]
+    assert again.messages == ["7 labels that a model gave in tea.anno are not those of another; they stay"]
+    again.store.close()
+
+
+# Other programs
+
+
+def test_what_another_program_wrote_meanwhile_is_kept(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    save(opened)
+    other = place.read_text().replace("other\t0.97", "list\t-")
+    place.write_text(other)
+    opened.session.give(H)
+    save(opened)
+    assert load_annotation(place, CONFIG.cuts).labels[:3] == (P, H, O)
+    assert (place.parent / "tea.anno.other-1").read_text() == other
+    (notice,) = opened.store.take_notices()
+    assert notice.startswith("tea.anno was changed by another program")
+    assert "kept as tea.anno.other-1" in notice
+    opened.session.give(L)
+    opened.store.close()
+    assert opened.store.take_notices() == []
+    assert not (place.parent / "tea.anno.other-2").exists()
+
+
+def test_what_was_written_between_opening_and_the_first_key_is_kept_too(place):
+    opened = opened_at(place)
+    place.write_text("somebody else's")
+    opened.session.give(P)
+    opened.store.close()
+    assert (place.parent / "tea.anno.other-1").read_text() == "somebody else's"
+
+
+def test_the_same_file_written_again_is_no_other(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    save(opened)
+    place.write_bytes(place.read_bytes())
+    opened.session.give(H)
+    opened.store.close()
+    assert opened.store.take_notices() == []
+    assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
+
+
+def test_a_disk_without_links_gets_a_copy(tmp_path, monkeypatch):
+    def refuse(self, target):
+        raise OSError(1, "Operation not permitted")
+
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "a.other-1").write_text("y")
+    monkeypatch.setattr("pathlib.Path.hardlink_to", refuse)
+    assert keep_copy(tmp_path / "a", "other").read_text() == "x"
+    assert names_in(tmp_path) == ["a", "a.other-1", "a.other-2"]
+
+
+def test_an_atomic_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path / "a", b"x")
+    assert names_in(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_atomic_file_keeps_its_mode(tmp_path, alone):
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "a").chmod(0o640)
+    write_atomically(tmp_path / "a", b"y", durable=alone, alone=alone)
+    assert ((tmp_path / "a").read_bytes(), (tmp_path / "a").stat().st_mode & 0o777) == (b"y", 0o640)
+    assert names_in(tmp_path) == ["a"]
+
+
+# No more files than needed
+
+
+def test_looking_around_leaves_no_file(place):
+    opened = opened_at(place)
+    for number in (5, 2, 7):
+        opened.session.move(number)
+    opened.store.close()
+    assert names_in(place.parent) == ["tea.html"]
+
+
+def test_a_move_before_the_first_change_is_kept_with_it(place):
+    opened = opened_at(place)
+    opened.session.move(5)
+    opened.session.give(L)
+    opened.store._lock.release()  # as if it were killed
+    again = opened_at(place)
+    assert again.session.undo().before == 5
+    again.store.close()
+
+
+# Locks
+
+
+def test_the_lock_of_a_killed_program_is_nobodys(place):
+    script = f"""
+import os, signal, sys
+from pathlib import Path
+from victorpy.annotate.lock import Lock
+Lock(Path({str(lock_of(place))!r})).take()
+print("locked", flush=True)
+sys.stdin.read()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with process:
+        assert process.stdout.readline() == b"locked\n"
+        (entry,) = find_entries(place.parent)
+        assert entry.is_open
+        process.kill()
+        process.wait()
+    assert lock_of(place).exists()
+    assert not entry.is_open
+    lock = Lock(lock_of(place))
+    lock.take()
+    assert is_locked(lock_of(place))
+    lock.release()
+    assert not is_locked(lock_of(place))
+
+
+# The thread that writes
+
+
+def test_keys_do_not_wait_for_a_large_file_to_be_made_ready(place, monkeypatch):
+    began, go_on = threading.Event(), threading.Event()
+    write = AnnotationWriter.write
+
+    def slow(self, labels, probabilities):
+        began.set()
+        assert go_on.wait(10)
+        return write(self, labels, probabilities)
+
+    monkeypatch.setattr(AnnotationWriter, "write", slow)
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.save()
+    assert began.wait(10)
+    opened.session.give(H)  # while the file is being made
+    assert not opened.store.is_saved
+    assert b'["c",[[1,2,"?","h"]]' in journal_of(place).read_bytes()  # and the key is safe all the same
+    go_on.set()
+    opened.store.close()
+    assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
+
+
+def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monkeypatch):
+    opened = opened_at(place)
+    opened.session.give(P)
+    snapshot = opened.session.labels(), opened.session.probabilities()
+    opened.session.give(H)
+    opened.store._write(type("Snapshot", (), dict(zip(("labels", "probabilities"), snapshot, strict=True))))
+    opened.store._lock.release()  # as if it were killed
+    assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, O)
+    again = opened_at(place)
+    assert again.session.labels()[:2] == [P, H]
+    again.store.close()
+    assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
+
+
+# Edits by hand and what is done again
+
+
+def test_what_was_taken_over_is_not_what_is_repeated(place):
+    opened = opened_at(place)
+    opened.session.give(P)
+    opened.store.close()
+    place.write_text(place.read_text().replace("other\t0.97", "list\t-"))
+    again = opened_at(place)
+    again.session.move(4)
+    again.session.repeat()
+    assert again.session.last == Action(Scope.ONE, "paragraph")
+    assert again.session.state(7) is State.PREDICTED  # the rest was not confirmed
+    again.store.close()
+
+
+# One rule for what is selected
+
+
+@pytest.mark.parametrize("scope", [Scope.CONTAINER, Scope.PATH, Scope.TEXT])
+def test_a_selection_that_the_program_makes_leaves_out_what_is_decided(scope):
+    document = read_document("<ul><li>Tea<li>Tea<li>Tea<li>Tea</ul><p>End", CONFIG)
+    session = Session(document, block_level=CONFIG.cuts.block_level)
+    session.move(2)
+    session.give(H)
+    session.move(1)
+    session.give(C)
+    session.move(1)
+    assert 2 not in session.select(scope).numbers
+    assert 1 in session.selection.numbers  # the cursor's own block is meant
+    session.give(P)
+    assert session.labels()[1:4] == [P, H, P]
+    if scope is Scope.CONTAINER:
+        assert session.cursor == 4  # behind the element, whatever was left out
+
+
+def test_a_range_that_a_person_marks_is_taken_whole():
+    session = Session(read_document("<p>A<p>B<p>C", CONFIG))
+    session.give(H)
+    session.move(0)
+    session.toggle_mark()
+    session.move(2)
+    session.give(P)
+    assert session.labels() == [P, P, P]
+
+
+# Lists
+
+
+def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
+    (tmp_path / "empty.html").write_text("")
+    (tmp_path / "binary.html").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 20)
+    (tmp_path / "tea.html").write_text(PAGE)
+    pages = Pages(tmp_path, CONFIG, None)
+    while pages.work(1):
+        pass
+    found = {entry.name: entry for entry in pages.entries}
+    assert [found[name].is_finished for name in ("empty.html", "binary.html", "tea.html")] == [True, False, False]
+    assert found["empty.html"].progress == 1
+    assert found["binary.html"].known.problem
+    assert "binary.html" not in found["binary.html"].known.problem  # it stands in the list anyway

@@ -1,0 +1,467 @@
+"""The annotation tool in a real terminal: what a person types, pastes, clicks and sees besides labelling a page."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import shutil
+import struct
+import sys
+import termios
+
+import pytest
+from terminal import Terminal
+from test_annotate_screen import (
+    BRIDGE,
+    CONFIG,
+    ROOT,
+    annotate,
+    config_of,
+    decided_in,
+    environment,
+    labels_in,
+    page,
+)
+
+from victorpy.annotate.app import App
+from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.events import Prediction
+from victorpy.annotate.keys import Keys
+from victorpy.annotate.opening import Opened
+from victorpy.annotate.page_list import PageListView
+from victorpy.annotate.pages import Pages
+from victorpy.annotate.predictor import Predictor
+from victorpy.annotate.retrain import learn
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import width_of
+from victorpy.annotate.store import Store
+from victorpy.cleaner import read_document
+from victorpy.document import Label
+from victorpy.errors import ConfigError
+
+__all__ = ["page"]
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """Three small pages, the second of which cannot be opened."""
+    for number, name in enumerate(("a", "c", "d")):
+        (tmp_path / f"{name}.html").write_text(f"<p>Block one of {name}<p>Block two" + "<p>More" * number)
+    (tmp_path / "b.anno").write_text("no annotation")
+    return tmp_path
+
+
+# What is below and in the help
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100])
+def test_the_line_below_says_how_to_get_help_and_out_and_is_not_cut(page, columns):
+    with annotate("--no-model", page, columns=columns) as terminal:
+        terminal.wait_for("block 1 of 8")
+        below = terminal.lines[-1]
+        assert "? help  q leave" in below
+        assert "…" not in below
+        terminal.type("?")
+        terminal.wait_for("goes back")
+        for _ in range(12):
+            terminal.settle(0.05)
+            assert "…" not in terminal.text
+            terminal.type("page down")
+
+
+def test_all_of_the_help_can_be_read_in_80_columns():
+    app = App(Keys(), CONFIG)
+    from victorpy.annotate.help_view import HelpView
+
+    rows = HelpView(app).body(80, 1000)
+    text = " ".join(" ".join(map(text_of, rows)).split())
+    for group, bindings in Keys().help():
+        assert group in text
+        for _, does in bindings:
+            assert does in text
+    assert max(width_of(text_of(row)) for row in rows) <= 80
+    assert "Ctrl-C leaves at once" in text
+    assert "a range that you mark is taken whole" in text
+
+
+# Keys that are none
+
+
+def test_a_paste_types_no_labels(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        assert b"\x1b[?2004h" in terminal.written
+        terminal.type("\x1b[200~hello, q, please\x1b[201~")
+        terminal.wait_for("What was pasted is not taken for keys")
+        assert "0 decided" in terminal.lines[0]
+        terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # into a line that is typed it goes, without its end
+        terminal.wait_for("/Hotwater")
+        terminal.type("\x15", "\x1b[200~Hot wa\x1b[201~", "enter")
+        terminal.wait_for("block 6 of 8")
+        terminal.type("o", "q")
+        assert terminal.end() == 0
+        assert terminal.written.count(b"\x1b[?2004l") >= 1
+    assert labels_in(page.with_suffix(".anno")) == "?????o??"
+
+
+def test_a_paste_without_an_end_is_over_after_a_second(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("\x1b[200~ooo")
+        terminal.settle(1.3)
+        terminal.type("p")
+        terminal.wait_for("1 decided")
+
+
+def test_ctrl_s_saves_and_stops_nothing(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o", "\x13")
+        terminal.wait_for("Saved; everything is saved as it is typed")
+        terminal.type("p")
+        terminal.wait_for("2 decided")
+
+
+def test_the_terminal_is_as_it_was(page):
+    """A shell that started the program has flow control afterwards, as before."""
+    command = f"stty ixon; {sys.executable} {ROOT / 'annotate.py'} --no-model {page}; stty -a"
+    with Terminal(["sh", "-c", command], 100, 30, environment()) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("q")
+        terminal.end()
+        assert re.search(r"[^-]ixon", terminal.text)
+
+
+# Sizes
+
+
+def test_a_terminal_without_a_size_is_taken_for_80_by_24(page):
+    terminal = Terminal(
+        [sys.executable, str(ROOT / "annotate.py"), "--no-model", str(page)], 80, 24, environment(COLUMNS="", LINES="")
+    )
+    fcntl.ioctl(terminal._file, termios.TIOCSWINSZ, struct.pack("4H", 0, 0, 0, 0))
+    with terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o")
+        terminal.wait_for("1 decided")
+        terminal.type("q")
+        assert terminal.end() == 0
+
+
+def test_the_end_of_a_page_fills_the_screen():
+    document = read_document("".join(f"<p>Block {number}" for number in range(200)), CONFIG)
+    session = Session(document)
+    pane = BlockPane(session)
+    for place in (0, 199, 0, 190, 100, 198):
+        session.move(place)
+        rows = pane.rows(80, 30)
+        assert len(rows) == 30
+        assert any(text_of(row).startswith("►") for row in rows)
+    short = BlockPane(Session(read_document("<p>A<p>B", CONFIG)))
+    assert len(short.rows(80, 30)) == 2
+
+
+# What is said
+
+
+def test_messages_say_what_is_so(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        for keys, said in [
+            (["w"], "There is no model to be unsure; e goes to what is undecided"),
+            (["a"], "8 blocks have no label to confirm; e goes to the next"),
+            (["g", "999", "enter"], "There is no block 999: they are numbered from 1 to 8"),
+            (["g", "0", "enter"], "There is no block 0: they are numbered from 1 to 8"),
+        ]:
+            terminal.type(*keys)
+            terminal.wait_for(said)
+        terminal.type("home", *"oooohppp"[:8])
+        terminal.wait_for("All 8 blocks are decided")
+        terminal.type("a")
+        terminal.wait_for("There is nothing left to confirm: all blocks are decided")
+
+
+def test_a_directory_is_no_annotation(page):
+    with Terminal(
+        [sys.executable, str(ROOT / "annotate.py"), "--no-model", str(page), "/"], 160, 24, environment()
+    ) as terminal:
+        assert terminal.end() == 2
+        assert "/: is a directory, not an annotation file" in terminal.text
+        assert "Traceback" not in terminal.text
+
+
+@pytest.mark.parametrize("key", ["foo-bar", "ctrl-", "shift-a", "f21", "ctrl-ctrl-a", "pagedown"])
+def test_a_key_that_does_not_exist_is_refused(tmp_path, key):
+    with pytest.raises(ConfigError, match=re.escape(f"my.conf:2: annotate-key-undo: there is no key {key!r}")):
+        Keys(config_of(tmp_path, f"annotate-key-undo: {key}"))
+
+
+@pytest.mark.parametrize("key", ["z", "é", "ctrl-z", "meta-x", "shift-f5", "ctrl-page-down", "f20", "ctrl-shift-left"])
+def test_keys_that_exist_are_taken(tmp_path, key):
+    assert Keys(config_of(tmp_path, f"annotate-key-undo: {key}")).shown("undo")
+
+
+# Going to what is doubtful, and by screens
+
+
+def test_digits_lead_to_what_the_model_is_least_sure_of(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    with annotate(tmp_path / BRIDGE.name) as terminal:
+        terminal.wait_for("block 1 of 161")
+        terminal.type("g", "45", "enter")
+        terminal.wait_for("block 45 of 161")
+        marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] *\d+ ", line)}
+        assert re.match(r"\d 50 H 71", next(line for line in marked.values() if " 50 " in line[:5]))
+        digit, line = sorted(marked.items())[-1]
+        terminal.type(digit)
+        terminal.wait_for(f"block {line[1:4].strip()} of 161")
+
+
+def test_digits_are_given_to_the_least_sure_in_reading_order():
+    session = Session(
+        read_document("<p>A" * 12, CONFIG),
+        Prediction((Label.OTHER,) * 12, (0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None)),
+    )
+    assert session.most_doubtful(range(12), 3) == [2, 3, 9]
+    assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    session.move(2)
+    session.give(Label.OTHER)
+    assert session.most_doubtful(range(5), 3) == [0, 3, 4]
+
+
+def test_a_digit_that_a_config_uses_stands_for_no_block(tmp_path):
+    document = read_document("<p>A<p>B<p>C", CONFIG)
+    for config, cursor, label in ((None, 1, None), (config_of(tmp_path, "annotate-key-label-list: 1"), 1, Label.LIST)):
+        session = Session(document, Prediction((Label.OTHER,) * 3, (0.99, 0.6, 0.7)))
+        app = App(Keys(config), CONFIG)
+        app.show_page(Opened("page", session, Store(tmp_path / "page.anno", session, None)))
+        app.draw(80, 24)
+        app.key("1")
+        assert (session.cursor, session.given[0]) == (cursor, label)
+
+
+def test_paging_shows_all_of_a_page_once():
+    session = Session(read_document("".join(f"<p>Block {number} here" for number in range(100)), CONFIG))
+    pane = BlockPane(session)
+
+    def seen():
+        return [int(found[1]) for row in pane.rows(80, 20) if (found := re.search(r"Block (\d+) here", text_of(row)))]
+
+    screens = [seen()]
+    while screens[-1][-1] < 99:
+        session.move(pane.page(1))
+        screens.append(seen())
+    assert sorted(set().union(*screens)) == list(range(100))
+    assert len(screens) == 6  # 20 lines each, of which 4 were seen before
+    session.move(pane.page(1))
+    assert session.cursor == 99
+    while session.cursor:
+        session.move(pane.page(-1))
+        screens.append(seen())
+    assert screens[-1] == screens[0]
+
+
+# Mouse and search
+
+
+def test_a_click_beside_the_blocks_does_not_move(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("tab")
+        terminal.wait_for("cleaned: text")
+        terminal.click(80, 6)
+        terminal.settle()
+        assert "block 1 of 8" in terminal.lines[0]
+        terminal.click(20, 6)
+        terminal.wait_for(lambda here: "block 1 of" not in here.lines[0])
+
+
+def test_what_was_searched_for_is_marked(page):
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("/", "A DRINK of", "enter")  # over the border of a link, in any case
+        terminal.wait_for("block 5 of 8")
+        row = next(number for number, line in enumerate(terminal.lines) if "A drink of leaves" in line)
+        at = terminal.lines[row].index("A drink of")
+        cells = [terminal.screen.buffer[row][column] for column in range(at, at + 17)]
+        assert {cell.bg for cell in cells[:10]} == {cells[0].bg}
+        assert cells[0].bg != cells[11].bg
+        terminal.type("/", "water", "enter")
+        terminal.wait_for("block 6 of 8")
+        assert terminal.screen.buffer[row][at].bg == cells[11].bg  # and only the last search
+
+
+# Other programs
+
+
+def test_a_file_changed_by_another_program_is_kept_and_the_person_is_told(page):
+    anno = page.with_suffix(".anno")
+    with annotate("--no-model", page, columns=170) as terminal:
+        terminal.wait_for("block 1 of 8")
+        terminal.type("o")
+        terminal.wait_for(lambda here: anno.exists() and " saved" in here.lines[0])
+        other = anno.read_text().replace("?\t-", "list\t-")
+        anno.write_text(other)
+        terminal.type("p")
+        terminal.wait_for("tea.anno was changed by another program while it was open here")
+        terminal.type("q")
+        assert terminal.end() == 1
+        assert "kept as tea.anno.other-1" in terminal.text.replace("\n", "")
+    assert labels_in(anno) == "op??????"
+    assert page.with_name("tea.anno.other-1").read_text() == other
+
+
+# Many pages
+
+
+def test_pages_that_cannot_be_opened_are_passed_over(directory):
+    with annotate("--no-model", directory, columns=160) as terminal:
+        terminal.wait_for("1 cannot be opened")
+        terminal.type("enter")
+        terminal.wait_for("block 1 of 2")
+        terminal.type("p", "p", ">")
+        terminal.wait_for("c.html")
+        terminal.wait_for("passed over")
+        assert "not an annotation file" in terminal.lines[-1]
+        with annotate("--no-model", directory / "d.html") as other:
+            other.wait_for("block 1 of 4")
+            terminal.type("p", "p", "p", ">")
+            terminal.wait_for("All pages are finished; 2 pages were passed over")
+
+
+def test_the_list_is_sorted_again_after_work(directory):
+    (directory / "b.anno").unlink()
+    with annotate("--no-model", directory, "--order", "progress") as terminal:
+        terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
+        terminal.type("down", "down", "enter")
+        terminal.wait_for("block 1 of 4")
+        terminal.type("p", "q")
+        terminal.wait_for(lambda here: "d.html" in here.lines[2])
+        assert terminal.lines[2].startswith(" ►")
+        terminal.type("enter")
+        terminal.wait_for("block 2 of 4")
+        terminal.type("p", "p", "p", ">")  # the next one from where it was, though this one is now last
+        terminal.wait_for("a.html")
+        terminal.type("q")
+        terminal.wait_for(lambda here: "d.html" in here.lines[4])
+
+
+def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
+    (directory / "a.anno.lock").write_text("somebody long gone")
+    with annotate("--no-model", directory) as terminal:
+        terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
+        assert "(open)" not in terminal.text
+        with annotate("--no-model", directory / "d.html") as other:
+            other.wait_for("block 1 of 4")
+            terminal.type("down", "down", "down")
+            terminal.wait_for(lambda here: any("d.html" in line and "(open)" in line for line in here.lines))
+
+
+def test_the_list_takes_escape_and_leaves_by_q(directory):
+    view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name", lambda entry: None)
+    assert view.act("cancel")
+    assert not view.act("label-header")
+
+
+# Learning
+
+
+def test_too_few_finished_pages_are_counted(tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.html").write_text(f"<p>Page {name}")
+    with annotate("--no-model", "--retrain", tmp_path) as terminal:
+        terminal.wait_for("0 of 3 pages finished")
+        terminal.type("enter")
+        terminal.wait_for("block 1 of 1")
+        terminal.type("p", "q")
+        terminal.wait_for("1 of 3 pages finished: from 3 on there is enough to learn from")
+
+
+def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path, monkeypatch):
+    """A model that has learned from the pages held out would seem to be better than it is."""
+    config_name = "crf"
+    names = ("courier-bridge", "courier-bakery", "courier-council")
+    (tmp_path / "data").mkdir()
+    for name in names:
+        shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path / "data")
+    found = learn(tmp_path, config_name, "default")
+    assert (found["pages"], found["held_out"]) == (3, 1)
+
+    from victorpy.annotate import learning
+    from victorpy.annotate.retrain import Learned
+
+    class Finished:
+        def __init__(self, model):
+            self.model = model
+
+        def poll(self):
+            return came.pop(0)
+
+    monkeypatch.setattr(learning, "Trainer", Finished)
+    said = []
+    start = Predictor.load("default")
+    worker = learning.Learning(start, said.append)
+    assert worker._trainer.model == str(start.directory)
+    came = [
+        Learned(**found | {"before": 0.5, "after": 0.9}, model=tmp_path / "model"),
+        Learned(**found | {"before": 0.9, "after": 0.5}, model=tmp_path / "model"),
+    ]
+    assert worker.see()
+    assert worker.predictor.name == "the model learned from 3 pages"
+    assert worker._trainer.model == str(start.directory)  # it is never held against what it learned itself
+    assert worker.see()
+    assert worker.predictor is start  # by what is known now the first one is better
+    assert said[1].endswith("50% of labels right on 1 page held out, 90% by the model at the start, which is used")
+
+
+# Two annotations
+
+
+def test_adjudication_names_both_and_tells_the_model_from_people(page):
+    for name, keys in (("anna", ["o", "o"]), ("ben", ["o", "p"])):
+        with annotate(page, page.parent / f"{name}.anno") as terminal:
+            terminal.wait_for("block 1 of 8")
+            terminal.type(*keys, "q")
+            assert terminal.end() == 0
+    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
+    with annotate(*two, columns=120) as terminal:
+        terminal.wait_for("1 decided 12 %")
+        terminal.wait_for("anna.anno: 6 labels are the model's, confirmed by nobody (small letters)")
+        terminal.type("e")
+        terminal.wait_for("block 2 of 8")
+        assert "1 anna.anno  2 ben.anno" in terminal.lines[-1]
+        assert "unsure" not in terminal.lines[-1]
+        assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
+        assert re.search(r"3 \? [a-z]/[a-z]", terminal.text)
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert decided_in(page.parent / "gold.anno") == 1
+
+
+def test_adjudicating_equal_files_writes_the_gold(page):
+    for name in ("anna", "ben"):
+        with annotate("--no-model", page, page.parent / f"{name}.anno") as terminal:
+            terminal.wait_for("block 1 of 8")
+            terminal.type(*"ooohppoo", "q")
+            assert terminal.end() == 0
+    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
+    with annotate(*two) as terminal:
+        terminal.wait_for("8 decided")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(page.parent / "gold.anno") == "ooohppoo"
+
+
+def test_another_model_on_a_page_that_was_opened_before(tmp_path):
+    shutil.copy(BRIDGE, tmp_path)
+    page = tmp_path / BRIDGE.name
+    with annotate(page) as terminal:
+        terminal.wait_for("block 1 of 161")
+        terminal.type("h", "q")
+        assert terminal.end() == 0
+    with annotate("--no-model", page, columns=120) as terminal:
+        terminal.wait_for("160 labels that nobody decided on are now gone")
+        terminal.wait_for("1 decided")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert labels_in(page.with_suffix(".anno")) == "h" + "?" * 160
