@@ -166,7 +166,7 @@ def plot(tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: 
     right.set(title="minhash", xlabel="threshold")
     left.axvline(Fingerprint().percentage, color="black", linewidth=0.5)
     right.axvline(MinHash().threshold, color="black", linewidth=0.5)
-    right.legend(loc="center left", bbox_to_anchor=(0.02, 0.55))
+    left.legend(loc="upper right")  # where the fingerprint leaves room
     figure.savefig(path, dpi=110)
 
 
