@@ -19,7 +19,7 @@ LAYERS = [
         *("docview",),
         *("labellers", "markup", "anno", "same_blocks", "outputs"),
     },
-    {"cleaner", "model", "methods", "peers"},
+    {"cleaner", "model", "methods", "peers", "replicas"},
     {
         *("datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report"),
         *("view", "agreement", "annotators"),

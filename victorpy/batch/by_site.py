@@ -73,6 +73,11 @@ def site_key(record: Record) -> str:
     return record.place.parts[0] if len(record.place.parts) > 1 else ""
 
 
+def bucket_of(site: str) -> int:
+    """Which of the files that records are laid aside in a site goes to; they are taken up in this order."""
+    return hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
+
+
 class SiteFeed:
     """The records of the inputs, those of a site together."""
 
@@ -133,7 +138,7 @@ class SiteFeed:
                 site = site_key(record)
                 if sites is not None and site not in sites:
                     continue
-                number = hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
+                number = bucket_of(site)
                 content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
                 wanted = self._wanted is None or record in self._wanted
                 lists[number].write(json.dumps([site, files[number].tell(), len(content), wanted]) + "\n")

@@ -13,7 +13,8 @@ from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
 from victorpy.document import CleanPage
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
-from victorpy.outputs import Output
+from victorpy.outputs import OUTPUTS, Output
+from victorpy.replicas.base import Detector, Signed
 
 __all__ = ["Outcome", "Status", "clean_record", "failure", "row"]
 
@@ -48,6 +49,10 @@ class Outcome:
     """The mean probability of the blocks' labels; None where not known."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """What the format knows of the page besides."""
+    signed: Signed | None = None
+    """What is remembered of the text where replicas are looked for."""
+    repeats: Mapping[str, Any] | None = None
+    """Of a replica, the record that it repeats."""
 
 
 def clean_record(
@@ -57,6 +62,7 @@ def clean_record(
     url: str | None = None,
     content_type: str | None = None,
     most_bytes: int | None = None,
+    detector: Detector | None = None,
 ) -> Outcome:
     """Clean one page; whatever goes wrong becomes its outcome and nobody else's."""
     digest, size = "", 0
@@ -71,7 +77,7 @@ def clean_record(
             features=output.wants_features,
             metadata=output.wants_metadata,
         )
-        return _described(cleaned, output, digest, size)
+        return _described(cleaned, output, digest, size, detector)
     except Exception as error:  # a bug of ours must not cost the other pages
         return failure(_problem(error), digest, size)
 
@@ -88,10 +94,7 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     """
     told = outcome.columns
     return {
-        "url": record.url or outcome.url,
-        "name": record.name,
-        "source": record.origin.source,
-        "position": record.origin.position,
+        **place_told(record, outcome),
         "digest": outcome.digest,
         "language": told.get("language", outcome.language),
         "title": told.get("title", outcome.title),
@@ -103,7 +106,18 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
         "status": str(outcome.status),
         "kind": str(outcome.kind or ""),
         "reason": outcome.reason,
+        "repeats": outcome.repeats,
         **{name: told.get(name) for name in columns},
+    }
+
+
+def place_told(record: Record, outcome: Outcome) -> dict[str, Any]:
+    """What names a record to others: the beginning of its row."""
+    return {
+        "url": record.url or outcome.url,
+        "name": record.name,
+        "source": record.origin.source,
+        "position": record.origin.position,
     }
 
 
@@ -131,7 +145,7 @@ def _is_memory(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _described(page: CleanPage, output: Output, digest: str, size: int) -> Outcome:
+def _described(page: CleanPage, output: Output, digest: str, size: int, detector: Detector | None) -> Outcome:
     document = page.document
     text, columns = output.tabulate(page) if output.tabulate else (output.render(page), {})
     counts = Counter(map(str, page.labels))
@@ -148,7 +162,13 @@ def _described(page: CleanPage, output: Output, digest: str, size: int) -> Outco
         labels=dict(sorted(counts.items())),
         probability=_rounded(sum(page.probabilities) / len(page.probabilities)) if page.probabilities else None,
         columns=columns,
+        signed=_signed(page, detector) if detector and not page.is_empty else None,
     )
+
+
+def _signed(page: CleanPage, detector: Detector) -> Signed:
+    """What is remembered of the page's text: the plain one, whatever format it is written in."""
+    return detector.signed(OUTPUTS.get("text").render(page), _language(page))
 
 
 def _digest(page: bytes | str) -> tuple[str, int]:

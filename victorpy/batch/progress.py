@@ -140,5 +140,7 @@ def summary_table(summary: dict[str, Any]) -> str:
     for status in (Status.SKIPPED, Status.FAILED):
         kinds = [f"{kind} {count}" for kind, count in summary["kinds"].items() if Kind(kind).status is status]
         notes[str(status)] = ", ".join(kinds)
-    names = ["pages", *map(str, Status)]
+    if "dedup" in summary:
+        notes[str(Status.REPLICA)] = summary["dedup"]
+    names = ["pages", *(str(status) for status in Status if status is not Status.REPLICA or "dedup" in summary)]
     return "\n".join(f"{name:<8}{summary[name]:>8,}     {notes.get(name, '')}".rstrip() for name in names)

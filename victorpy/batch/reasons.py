@@ -13,6 +13,7 @@ class Status(StrEnum):
     EMPTY = "empty"
     SKIPPED = "skipped"
     FAILED = "failed"
+    REPLICA = "replica"
 
 
 class Kind(StrEnum):

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,18 @@ from typing import Any, TextIO
 
 from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import (
+    AsideSink,
+    Dedup,
+    Ended,
+    FirstStays,
+    LongestStays,
+    NoRemoval,
+    Removal,
+    aside_place,
+    read_aside,
+    take_away_aside,
+)
 from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
 from victorpy.batch.inputs import Mark, passed_over, size_before, survey
@@ -22,13 +35,14 @@ from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted, head_settings
 from victorpy.batch.shards import Counts, Part, Store
-from victorpy.batch.sinks import SINKS
+from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import OutputError
 from victorpy.files import write_atomically
 from victorpy.outputs import find_output
+from victorpy.replicas.base import Keep
 
 SHARD_RECORDS = 1_000
 MOST_COUNTED = 1_000
@@ -59,13 +73,15 @@ class Job:
     """The failed.jsonl whose records are to be cleaned again; site by site, `inputs` have their neighbours."""
     by_site: bool = False
     sample: int = sites.SAMPLE
+    dedup: Dedup | None = None
+    """How replicas are told, where they are to go."""
     summary: Path | None = None
     quiet: bool = False
 
     def work(self) -> Work:
         """What workers have to know."""
         make = self.make or self.choice.load
-        return Work(make, self.format, self.url, self.content_type, self.read.most_bytes)
+        return Work(make, self.format, self.url, self.content_type, self.read.most_bytes, self.dedup)
 
     def settings(self, input_digest: str) -> dict[str, Any]:
         """What decides about the output's bytes: not how many workers there are, nor how patient we are."""
@@ -87,6 +103,7 @@ class Job:
             "largest page": self.read.most_bytes,
             "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
+            **({"dedup": self.dedup.identity()} if self.dedup else {}),
             **(self._attempt() if self.retry else {}),
         }
 
@@ -102,6 +119,8 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     """Run a job to its end and give the counts; progress goes to the stream."""
     find_output(job.format)
     (job.make or job.choice.load)()  # whatever is wrong with it is said here, not by workers
+    if job.dedup is not None:
+        job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
     if job.retry is None and not job.quiet:
@@ -131,9 +150,11 @@ def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, An
     counts = Counts()
     reader = Reader(job.limits)
     feed = _feed(job, reader)
+    removal: Removal = FirstStays(job.dedup) if job.dedup else NoRemoval()
     guard = _guard(job, progress)
     try:
-        for mark, record, outcome in _outcomes(feed, guard, None):
+        for mark, record, cleaned in _outcomes(feed, guard, None):
+            outcome = removal.judge(record, cleaned)
             counts.add(outcome)
             progress.add(mark, record, outcome, counts)
             if write is not None:
@@ -143,9 +164,10 @@ def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, An
         guard.stop()
         raise
     finally:
+        removal.close()
         reader.close()
         progress.close()
-    return _summary(counts, progress, Counts())
+    return _summary(job, counts, progress, Counts())
 
 
 def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -155,8 +177,10 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
     before = Counts()
     before.add_stored(store.counts.as_dict())
     try:
-        if store.complete and not job.quiet:
-            progress.say(f"{directory}: all is done already")
+        if store.complete:
+            take_away_aside(store)  # where the run before came no further than that
+            if not job.quiet:
+                progress.say(f"{directory}: all is done already")
         if not store.complete:
             if store.parts and not job.quiet:
                 progress.say(f"{directory}: going on after {store.counts.pages:,} pages")
@@ -164,18 +188,18 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
                 progress.skip(size_before(job.inputs, store.last.file))
             _fill(job, store, progress)
     except KeyboardInterrupt:
-        progress.say(f"stopped: {store.counts.pages:,} pages are safe in {directory}; the same command goes on")
+        progress.say(f"stopped: {store.safe_pages:,} pages are safe in {directory}; the same command goes on")
         raise
     except OSError as error:
         place = error.filename or directory
         raise OutputError(
-            f"{place}: {error.strerror or error}; {store.counts.pages:,} pages are safe in {directory}: "
+            f"{place}: {error.strerror or error}; {store.safe_pages:,} pages are safe in {directory}: "
             "when there is room, the same command goes on with the others"
         ) from error
     finally:
         progress.close()
         store.close()
-    return _summary(store.counts, progress, before)
+    return _summary(job, store.counts, progress, before)
 
 
 def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[str, Any]) -> Store:
@@ -191,33 +215,70 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing."""
     sink = SINKS.get(job.to)(store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
-    reader = Reader(job.limits)
-    feed = _feed(job, reader, store, progress)
-    guard = _guard(job, progress)
+    if job.dedup is not None and job.dedup.keep == Keep.LONGEST:
+        _fill_knowing_all(job, job.dedup, store, sink, progress)
+        return
+    removal: Removal = FirstStays(job.dedup, store) if job.dedup else NoRemoval()
+    with closing(removal), _cleaning(job, store, progress) as ended:
+        _write_parts(job, store, sink, ended, removal, progress)
+
+
+def _fill_knowing_all(job: Job, dedup: Dedup, store: Store, sink: Sink, progress: Progress) -> None:
+    """Clean all pages into a directory aside, decide which stay, and only then write them."""
+    aside = store.aside = Store(aside_place(store), store.settings)
+    with closing(aside):
+        if not aside.complete:
+            with _cleaning(job, aside, progress) as ended:
+                _write_parts(job, aside, AsideSink(aside.directory), ended, NoRemoval(), progress)
+        with closing(LongestStays(dedup, store, aside)) as removal:
+            _write_parts(job, store, sink, read_aside(aside, store.counts.pages), removal, None)
+    take_away_aside(store)
+
+
+def _write_parts(
+    job: Job, store: Store, sink: Sink, ended: Iterator[Ended], removal: Removal, progress: Progress | None
+) -> None:
+    """Write records as they come, part after part."""
     part: Part | None = None
     counts = Counts()
     counts.add_stored(store.counts.as_dict())
     in_part = 0
     try:
-        for mark, record, outcome in _outcomes(feed, guard, store.last):
+        for mark, record, cleaned in ended:
+            outcome = removal.judge(record, cleaned)
             part = part or store.begin(sink)
             part.write(mark, record, outcome)
             in_part += 1
             counts.add(outcome)
-            progress.add(mark, record, outcome, counts)
+            if progress is not None:
+                progress.add(mark, record, outcome, counts)
             if in_part == job.shard_records:
+                removal.commit()
                 part.commit()
                 part, in_part = None, 0
         if part is not None:
+            removal.commit()
             part.commit()
             part = None
         store.finish()
+    except BaseException:
+        if part is not None:
+            part.abandon()
+        raise
+
+
+@contextmanager
+def _cleaning(job: Job, store: Store, progress: Progress) -> Iterator[Iterator[Ended]]:
+    """The records that a store does not have yet, cleaned; what was laid aside for it goes when all are written."""
+    reader = Reader(job.limits)
+    feed = _feed(job, reader, store, progress)
+    guard = _guard(job, progress)
+    try:
+        yield _outcomes(feed, guard, store.last)
         feed.close()
         guard.close()
     except BaseException:
         guard.stop()
-        if part is not None:
-            part.abandon()
         raise
     finally:
         reader.close()
@@ -269,10 +330,10 @@ def _file_digest(path: Path | None) -> str:
     return hashlib.sha256(path.read_bytes() if path else b"").hexdigest()
 
 
-def _summary(counts: Counts, progress: Progress, before: Counts) -> dict[str, Any]:
+def _summary(job: Job, counts: Counts, progress: Progress, before: Counts) -> dict[str, Any]:
     told = counts.as_dict()
     now = {"pages-now": counts.pages - before.pages, "bytes-now": counts.bytes - before.bytes}
-    return {**told, "seconds": round(progress.seconds, 3), **now}
+    return {**told, "seconds": round(progress.seconds, 3), **now, **({"dedup": str(job.dedup)} if job.dedup else {})}
 
 
 def check_summary(path: Path) -> None:

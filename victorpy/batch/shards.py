@@ -10,15 +10,16 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.outcome import Outcome, Status, place_told
 from victorpy.batch.records import Record
 from victorpy.batch.sinks import Sink
+from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
@@ -41,7 +42,7 @@ class Counts:
 
     def add_stored(self, entry: Mapping[str, Any]) -> None:
         """Count what was counted before."""
-        self.statuses.update({str(status): int(entry[str(status)]) for status in Status})
+        self.statuses.update({str(status): int(entry.get(str(status), 0)) for status in Status})
         self.kinds.update(entry["kinds"])
         self.bytes += int(entry["bytes"])
 
@@ -64,24 +65,33 @@ class Store:
     ) -> None:
         self.directory = directory
         self.label = label
+        self.settings = dict(settings)
         self._notes = dict(notes or {})
         """What the manifest's head says besides the settings, and what may differ the next time."""
         self.counts = Counts()
         self.parts: list[str] = []
         self.last: Mark | None = None
         self.complete = False
-        self._failed_size = 0
+        self.aside: Store | None = None
+        """Where pages are laid aside that cannot be written yet."""
         directory.mkdir(parents=True, exist_ok=True)
         self.manifest_path = directory / f"{label}manifest.jsonl"
-        self.failed_path = directory / f"{label}failed.jsonl"
+        self._failed = _SideFile(directory / f"{label}failed.jsonl")
+        self._replicas = _SideFile(directory / f"{label}replicas.jsonl")
         self._manifest = self._locked()
         try:
-            self._read(dict(settings))
-            self._failed = self.failed_path.open("ab")
-            self._failed.truncate(self._failed_size)
+            self._read(self.settings)
+            self._failed.open()
+            if self._replicas.path.exists():
+                self._replicas.open()
         except BaseException:
             self._manifest.close()
             raise
+
+    @property
+    def safe_pages(self) -> int:
+        """How many pages need not be cleaned again."""
+        return max(self.counts.pages, self.aside.counts.pages if self.aside else 0)
 
     def begin(self, sink: Sink) -> Part:
         """Begin the next part."""
@@ -105,20 +115,18 @@ class Store:
 
     def close(self) -> None:
         """Let go of the directory."""
-        with suppress(OSError):  # on a full disk: what was not committed is not needed
-            self._failed.close()
-        with suppress(OSError):
-            self._manifest.close()
+        for file in (self._failed, self._replicas, self._manifest):
+            with suppress(OSError):  # on a full disk: what was not committed is not needed
+                file.close()
 
-    def commit(self, entry: dict[str, Any], failed: bytes, counts: Counts, last: Mark) -> None:
+    def commit(
+        self, entry: dict[str, Any], failed: Sequence[bytes], replicas: Sequence[bytes], counts: Counts, last: Mark
+    ) -> None:
         """Name a part that is in its place."""
-        self._failed.write(failed)
-        self._failed.flush()
-        os.fsync(self._failed.fileno())
-        size = self._failed_size + len(failed)
-        self._append({**entry, "last": list(last), "failed-size": size, **counts.as_dict()})
-        self._failed_size = size
-        self._take({**entry, "last": list(last), "failed-size": size, **counts.as_dict()})
+        sizes = {"failed-size": self._failed.append(failed), "replicas-size": self._replicas.append(replicas)}
+        whole = {**entry, "last": list(last), **sizes, **counts.as_dict()}
+        self._append(whole)
+        self._take(whole)
 
     def _locked(self) -> BinaryIO:
         """Open the manifest for this run alone."""
@@ -153,7 +161,8 @@ class Store:
     def _take(self, entry: Mapping[str, Any]) -> None:
         self.parts.append(entry["part"])
         self.last = Mark(*entry["last"])
-        self._failed_size = int(entry["failed-size"])
+        self._failed.size = int(entry["failed-size"])
+        self._replicas.size = int(entry.get("replicas-size", 0))
         self.counts.add_stored(entry)
 
     def _refuse_strangers(self) -> None:
@@ -178,6 +187,35 @@ class Store:
         os.fsync(self._manifest.fileno())
 
 
+class _SideFile:
+    """Lines about some of the records, beside the parts; as long as the manifest says."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = 0
+        self._file: BinaryIO | None = None
+
+    def open(self) -> BinaryIO:
+        """Open it, and cut off what was not committed."""
+        self._file = self.path.open("ab")
+        self._file.truncate(self.size)
+        return self._file
+
+    def append(self, lines: Sequence[bytes]) -> int:
+        """See that lines are on the disk; give the size that the file has then. Without any it is not begun."""
+        if lines:
+            file = self._file or self.open()
+            file.write(b"".join(lines))
+            file.flush()
+            os.fsync(file.fileno())
+        return self.size + sum(map(len, lines))
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._file is not None:
+            self._file.close()
+
+
 class Part:
     """A part under way: it is there when it is committed, and not before."""
 
@@ -187,6 +225,7 @@ class Part:
         self._fresh = path.with_name(f".{path.name}.tmp")
         self._writer = sink.open(self._fresh)
         self._failed: list[bytes] = []
+        self._replicas: list[bytes] = []
         self._counts = Counts()
         self._last: Mark | None = None
 
@@ -197,6 +236,8 @@ class Part:
         self._last = mark
         if outcome.status is Status.FAILED:
             self._failed.append(failed_line(record, outcome))
+        if outcome.repeats is not None:
+            self._replicas.append(as_line({**place_told(record, outcome), "repeats": outcome.repeats}))
 
     def commit(self) -> None:
         """Put the part in its place."""
@@ -205,7 +246,7 @@ class Part:
         self._fresh.replace(self._path)
         assert self._last is not None
         entry = {"part": self._path.relative_to(self._store.directory).as_posix(), "sha256": digest}
-        self._store.commit(entry, b"".join(self._failed), self._counts, self._last)
+        self._store.commit(entry, self._failed, self._replicas, self._counts, self._last)
 
     def abandon(self) -> None:
         """Leave nothing behind."""

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -29,12 +29,14 @@ from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 
 from victorpy.batch import spark_task
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.inputs import UNREAD, is_unread, survey
 from victorpy.batch.reading import Unit
 from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.run import Job
 from victorpy.batch.shards import Counts
 from victorpy.batch.sources.base import place_of
+from victorpy.batch.spark_dedup import SIGNED, decided, replica_lines
 from victorpy.batch.spark_store import SparkStore
 from victorpy.batch.spark_task import Cleaning
 from victorpy.batch.spark_units import find_units
@@ -49,6 +51,8 @@ KINDS = ("parquet", "jsonl", "jsonl.gz")
 
 _ASIDE = "_pages"
 _DONE = "_done"
+_CLEANED = "_cleaned"
+_REPLICAS = "_replicas"
 
 Say = Callable[[str], None]
 
@@ -75,6 +79,8 @@ class SparkJob:
     def check(self) -> None:
         """See that the inputs and the method are what they should be, before Spark is started."""
         (self.cleaning.make or self.cleaning.choice.load)()
+        if self.cleaning.dedup is not None:
+            self.cleaning.dedup.check()
         if not list(find_units(self.inputs, self.cleaning.read)):
             raise DataError("there are no inputs")
 
@@ -91,6 +97,7 @@ class SparkJob:
             shard_records=0,
             by_site=self.by_site,
             sample=cleaning.sample,
+            dedup=cleaning.dedup,
         )
         cut = {"buckets": self.buckets} if self.by_site else {}
         return {**local.settings(survey(self.inputs).digest), "files a shard": self.shard_files, **cut}
@@ -190,6 +197,15 @@ def _cleaned_sites(laid: DataFrame, cleaning: Cleaning, lines: bool) -> DataFram
     return laid.groupBy("site").applyInArrow(clean, _ddl(spark_task.result_schema(lines)))
 
 
+def _signed_sites(laid: DataFrame, cleaning: Cleaning) -> DataFrame:
+    """The same, to be compared before they are written."""
+
+    def sign(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return spark_task.sign_laid_aside(cleaning, key[0].as_py(), batches)
+
+    return laid.groupBy("site").applyInArrow(sign, SIGNED)
+
+
 def _ddl(schema: Any) -> str:
     return ", ".join(f"`{column.name}` {_ddl_type(column.type)}" for column in schema)
 
@@ -219,7 +235,8 @@ def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any
     if not run.now.pages:
         say(f"{job.output}: all is done already")
     now = {"pages-now": run.now.pages, "bytes-now": run.now.bytes}
-    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3), **now}
+    told = {"dedup": str(job.cleaning.dedup)} if job.cleaning.dedup else {}
+    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3), **now, **told}
 
 
 class _Run:
@@ -236,23 +253,21 @@ class _Run:
 
     def single_pages(self) -> Counts:
         """Clean shard after shard."""
-        job = self._job
-        function = partial(spark_task.clean_units, job.cleaning, job.lines)
-        shards = self._shards()
-        for name, units in shards:
-            self._clean(name, len(shards), partial(self._mapped_units, units, function))
+        self._clean_all({name: partial(self._units_cleaned, units) for name, units in self._shards()})
         return self._counts
 
-    def _mapped_units(self, units: Sequence[Unit], function: Callable[..., Any]) -> DataFrame:
-        return _mapped(self._frame(units), function, self._job.lines)
+    def _units_cleaned(self, units: Sequence[Unit]) -> DataFrame:
+        cleaning, lines = self._job.cleaning, self._job.lines
+        if cleaning.dedup is not None:
+            return self._frame(units).mapInArrow(partial(spark_task.sign_units, cleaning), SIGNED)
+        return _mapped(self._frame(units), partial(spark_task.clean_units, cleaning, lines), lines)
 
     def by_site(self) -> Counts:
         """Lay all records aside by their site, in shards; then clean bucket after bucket of sites."""
         names = [f"sites-{number:05d}" for number in range(self._job.buckets)]
-        if not all(self._store.exists(f"{_DONE}/{name}.json") for name in names):
+        if not all(map(self._is_done, names)):
             self._lay_aside()
-        for number, name in enumerate(names):
-            self._clean(name, len(names), partial(self._bucket, number))
+        self._clean_all({name: partial(self._bucket, number) for number, name in enumerate(names)})
         self._store.delete(_ASIDE)
         return self._counts
 
@@ -297,7 +312,45 @@ class _Run:
         schema = f"{_ddl(spark_task.aside_schema())}, bucket int"
         pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_ASIDE}/shard-*"))
         chosen = pages.where(F.col("bucket") == number).drop("bucket")
-        return _cleaned_sites(chosen, self._job.cleaning, self._job.lines)
+        cleaning = self._job.cleaning
+        return _signed_sites(chosen, cleaning) if cleaning.dedup else _cleaned_sites(chosen, cleaning, self._job.lines)
+
+    def _clean_all(self, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
+        """Clean shard after shard; where replicas go, all are cleaned before the first is written."""
+        dedup = self._job.cleaning.dedup
+        if dedup is not None and not all(self._is_done(name) for name in shards):
+            self._decide(dedup, shards)
+        for name, make in shards.items():
+            self._clean(name, len(shards), partial(self._judged, name) if dedup else make)
+        self._store.delete(_CLEANED)
+        self._store.delete(_REPLICAS)
+
+    def _decide(self, dedup: Dedup, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
+        """Clean all pages into a directory aside, and find out which of them are replicas."""
+        for name, make in shards.items():
+            if not self._store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
+                make().write.mode("overwrite").parquet(self._store.path(f"{_CLEANED}/{name}"))
+                self._say(f"{name} of {len(shards):,}: cleaned")
+        if not self._store.exists(f"{_REPLICAS}/_SUCCESS"):
+            decided(self._signed("*"), dedup).write.mode("overwrite").parquet(self._store.path(_REPLICAS))
+        self._store.write("replicas.jsonl", "".join(replica_lines(self._signed("*"), self._replicas())))
+
+    def _judged(self, name: str) -> DataFrame:
+        """The rows of a shard, in order, with what was decided of them."""
+        signed = self._signed(name)
+        told = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
+        ordered = told.repartitionByRange(max(signed.rdd.getNumPartitions(), 1), "place").sortWithinPartitions("place")
+        rows = ordered.select("ended", "repeats")
+        return _mapped(rows, partial(spark_task.judge_rows, self._job.lines), self._job.lines)
+
+    def _signed(self, name: str) -> DataFrame:
+        return self._spark.read.schema(SIGNED).parquet(self._store.path(f"{_CLEANED}/{name}"))
+
+    def _replicas(self) -> DataFrame:
+        return self._spark.read.schema("place string, repeats string").parquet(self._store.path(_REPLICAS))
+
+    def _is_done(self, name: str) -> bool:
+        return self._store.exists(f"{_DONE}/{name}.json")
 
     def _clean(self, name: str, of: int, make: Callable[[], DataFrame]) -> None:
         """Have a shard cleaned and written, unless it is there; its marker comes last."""

@@ -17,8 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from victorpy.batch.by_site import SAMPLE, Ref, clean_site, site_key
+from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site, site_key
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.feeds import batches as in_tasks
 from victorpy.batch.guard import Guard, Limits
 from victorpy.batch.inputs import Mark
@@ -29,6 +30,7 @@ from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sinks.parquet import table_row, table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.sources.jsonl import field_record
+from victorpy.batch.spark_dedup import judged, signed_row, signed_schema
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 
@@ -48,6 +50,8 @@ class Cleaning:
     sample: int = SAMPLE
     make: Callable[[], Cleaner] | None = None
     """How to have the cleaner, where it is not only to be loaded."""
+    dedup: Dedup | None = None
+    """How replicas are told, where they are to go."""
     archive: str = ""
     """The name that the model was sent out under, where it does not come with the package."""
 
@@ -59,7 +63,7 @@ class Cleaning:
 
             place = SparkFiles.get(self.archive)
             choice = replace(choice, method=place) if choice.method else replace(choice, model=place)
-        return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes)
+        return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes, dedup=self.dedup)
 
 
 # Rows, as Spark gets them.
@@ -111,6 +115,35 @@ def clean_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch
     return _results(_cleaned(cleaning, _row_records(cleaning, batches)), lines)
 
 
+def sign_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Clean the pages of the files that the rows name, to be compared with others before they are written."""
+    for unit in _units(batches):
+        before = f"{unit.number:09d} {unit.start:020d}"
+        yield from _signed(cleaning, before, _cleaned(cleaning, _read(cleaning, unit)))
+
+
+def sign_laid_aside(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Clean a site, to be compared with others before it is written; sites are in the order of a local run."""
+    yield from _signed(cleaning, f"{bucket_of(site):02d} {site}\0", _cleaned_site(cleaning, site, batches))
+
+
+def judge_rows(lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Make the rows of records of which it was decided what they repeat."""
+    waiting = (each for batch in batches for each in batch.to_pylist())
+    return _results((judged(each["ended"], each["repeats"]) for each in waiting), lines)
+
+
+def _signed(cleaning: Cleaning, before: str, ended: Iterable[tuple[Record, Outcome]]) -> Iterator[pa.RecordBatch]:
+    """Records as they wait for the decision, with places that begin in this way."""
+    dedup = cleaning.dedup
+    assert dedup is not None
+    rows = (
+        (signed_row(dedup, f"{before} {number:012d}", replace(record, payload=b""), outcome), len(outcome.text))
+        for number, (record, outcome) in enumerate(ended)
+    )
+    return _in_batches(rows, signed_schema())
+
+
 def aside_schema() -> Any:
     """The columns of records that are laid aside by their site."""
     return pa.schema(
@@ -132,11 +165,15 @@ def lay_aside_rows(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Ite
 def clean_laid_aside(
     cleaning: Cleaning, lines: bool, site: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
+    """Clean a site."""
+    return _results(_cleaned_site(cleaning, site, batches), lines)
+
+
+def _cleaned_site(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Record, Outcome]]:
     """Clean a site. It goes to this machine's disk as it comes; memory keeps only where its records are."""
     with tempfile.TemporaryDirectory(prefix="victor-site-") as place, _guarded(cleaning) as guard:
         refs = _spill(Path(place, "records"), batches)
-        ended = clean_site(site, refs, Path(place, "model"), cleaning.sample, cleaning.limits, guard)
-        yield from _results(ended, lines)
+        yield from clean_site(site, refs, Path(place, "model"), cleaning.sample, cleaning.limits, guard)
 
 
 def _spill(path: Path, batches: Iterable[pa.RecordBatch]) -> list[Ref]:

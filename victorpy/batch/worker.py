@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.outcome import Outcome, clean_record
 from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Record
@@ -31,6 +32,8 @@ class Work:
     url: str | None = None
     content_type: str | None = None
     most_bytes: int | None = None
+    dedup: Dedup | None = None
+    """How replicas are told, where they are looked for."""
 
 
 class Tools:
@@ -40,11 +43,13 @@ class Tools:
         self.work = work
         self.cleaner = work.make()
         self.output: Output = find_output(work.format)
+        self.detector = work.dedup.detector() if work.dedup else None
 
     def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
         """Clean one record."""
         work = self.work
-        return clean_record(record, cleaner or self.cleaner, self.output, work.url, work.content_type, work.most_bytes)
+        told = (work.url, work.content_type, work.most_bytes)
+        return clean_record(record, cleaner or self.cleaner, self.output, *told, detector=self.detector)
 
 
 class _Worker:

@@ -12,6 +12,7 @@ from victorpy.batch.guard import Limits
 from victorpy.batch.retry import settings_beside
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
+from victorpy.commands._dedup import inherit_dedup
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 
@@ -86,6 +87,8 @@ def inherit(arguments: argparse.Namespace) -> None:
     arguments.charset = arguments.charset or (before["content type"] or "").rpartition("charset=")[2] or None
     if not (arguments.method or arguments.model or arguments.config):
         _inherit_method(arguments, before)
+    if before.get("dedup") and not arguments.dedup:
+        inherit_dedup(arguments, before["dedup"])
 
 
 def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.progress import summary_table
@@ -39,6 +40,7 @@ from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
+from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
@@ -52,6 +54,7 @@ from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import method_names
 from victorpy.outputs import OUTPUTS, Output, find_output
+from victorpy.replicas.base import Keep
 from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
@@ -61,9 +64,12 @@ SURE = 0.98
 # More pages than this are cleaned into a directory by guarded workers, with a manifest and an index.
 MANY = 50
 
+HERE = (Status.KEPT, Status.EMPTY, Status.FAILED)
+"""What may become of a few pages."""
+
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
-    *("summary", "by_site"),
+    *("summary", "by_site", "dedup"),
 )
 
 
@@ -110,6 +116,7 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
     group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
+    configure_dedup(group)
     group.add_argument(
         "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
     )
@@ -119,6 +126,7 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
     inherit(arguments)
+    dedup_of(arguments)  # wrong names and values are said first, however many pages there are
     output = find_output(arguments.format)
     at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
     inputs = arguments.pages or ([arguments.site] if at_site else [])
@@ -142,7 +150,7 @@ def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[st
         if outcome.status is not Status.FAILED:
             write(record, outcome.text)
     if len(records) > 1 and not arguments.quiet:
-        shown = ", ".join(f"{counts[status]} {status}" for status in Status if status is not Status.SKIPPED)
+        shown = ", ".join(f"{counts[status]} {status}" for status in HERE)
         print(f"clean: {len(records)} pages: {shown}", file=sys.stderr)
     return 1 if counts[Status.FAILED] else 0
 
@@ -222,9 +230,17 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         retry=arguments.retry,
         by_site=arguments.by_site,
         sample=int(positive(arguments.sample, "--sample", SAMPLE)),
+        dedup=_dedup(arguments),
         summary=arguments.summary,
         quiet=arguments.quiet,
     )
+
+
+def _dedup(arguments: argparse.Namespace) -> Dedup | None:
+    dedup = dedup_of(arguments)
+    if dedup and dedup.keep == Keep.LONGEST and arguments.output in {None, "-"} and not arguments.retry:
+        raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
+    return dedup
 
 
 def _cores() -> int:

@@ -19,6 +19,7 @@ from typing import Any
 
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import check_summary, write_summary
+from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
     parser.add_argument("--shard-files", type=int, default=64, metavar="N", help="files in a shard (default: 64)")
     parser.add_argument("--buckets", type=int, default=16, metavar="N", help="shards of sites (default: 16)")
+    configure_dedup(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
     add_arguments(parser)
     parser.set_defaults(run=run)
@@ -94,6 +96,7 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
         limits=limits_of(arguments),
         read=read_options_of(arguments),
         sample=int(positive(arguments.sample, "--sample", SAMPLE)),
+        dedup=dedup_of(arguments),
     )
     return spark.SparkJob(
         inputs=tuple(arguments.inputs),

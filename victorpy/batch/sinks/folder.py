@@ -28,7 +28,7 @@ class Folder(Sink):
 
     def __init__(self, directory: Path, output: Output) -> None:
         super().__init__(directory, output)
-        reserved = ("manifest.jsonl", "failed.jsonl", INDEX)
+        reserved = ("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX)
         self.names = Names(reserved)
         self._root = directory.resolve()
 

@@ -22,6 +22,8 @@ def table_schema(columns: Sequence[str] = ()) -> Any:
 
     kinds: dict[str, Any] = {"position": pa.int64(), **dict.fromkeys(_NUMBERS, pa.float64())}
     kinds["labels"] = pa.struct([(str(label), pa.int32()) for label in Label])
+    place = [("url", pa.string()), ("name", pa.string()), ("source", pa.string()), ("position", pa.int64())]
+    kinds["repeats"] = pa.struct(place)
     links = pa.list_(pa.struct([("url", pa.string()), ("text", pa.string())]))
     kinds |= dict.fromkeys(("losses", "keywords"), pa.list_(pa.string()))
     kinds |= dict.fromkeys(("links", "main_links", "images"), links)
@@ -74,6 +76,8 @@ class _Table:
 
 def _sound(value: Any) -> Any:
     """A string that is UTF-8, as the format wants it."""
+    if isinstance(value, dict):
+        return {name: _sound(each) for name, each in value.items()}
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

@@ -1,0 +1,43 @@
+"""Arguments about replicas, which several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from victorpy.batch.dedup import Dedup
+from victorpy.errors import ConfigError
+from victorpy.replicas.base import DETECTORS, KEEP, Keep
+
+
+def configure_dedup(group: argparse._ActionsContainer) -> None:
+    """Describe the arguments about replicas."""
+    group.add_argument(
+        "--dedup",
+        metavar="METHOD",
+        help=f"leave out pages that repeat others ({', '.join(DETECTORS)}): docs/replicas.md",
+    )
+    group.add_argument("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
+    group.add_argument(
+        "--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method"
+    )
+
+
+def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
+    """How replicas are told, where they are looked for."""
+    if arguments.dedup is None:
+        if arguments.keep or arguments.dedup_param:
+            option = "--keep" if arguments.keep else "--dedup-param"
+            raise ConfigError(f"{option} says how replicas are dealt with: give --dedup {' or '.join(DETECTORS)} too")
+        return None
+    dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
+    dedup.detector()
+    return dedup
+
+
+def inherit_dedup(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:
+    """Deal with replicas as a run before did, whose settings these are."""
+    told = {"method": "", "keep": "", **before}
+    arguments.dedup, arguments.keep = told.pop("method"), told.pop("keep")
+    arguments.dedup_param = [f"{name}={value}" for name, value in told.items()]

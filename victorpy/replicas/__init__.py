@@ -1,0 +1,10 @@
+"""Replicas across pages: the same content again, in another template or at another address.
+
+Two methods tell them: the fingerprint of Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web
+Applications, 2004, and MinHash with locality-sensitive hashing.
+"""
+
+from victorpy.replicas.base import DETECTORS, KEEP, Detector, Keep, Signed, load_detector
+from victorpy.replicas.find import find_replicas
+
+__all__ = ["DETECTORS", "KEEP", "Detector", "Keep", "Signed", "find_replicas", "load_detector"]
