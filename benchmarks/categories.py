@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 from results import table
 
+from victorpy.about.categories import CategoryScore, Settings, bag_of, cross_validate, score, train_categories
+from victorpy.about.categories.vocabulary import Bag
 from victorpy.datasets import read_dataset
-from victorpy.docview.categories import CategoryScore, Settings, bag_of, cross_validate, score, train_categories
-from victorpy.docview.categories.vocabulary import Bag
 from victorpy.errors import VictorError
 from victorpy.groups import site_of
 from victorpy.methods import load_method

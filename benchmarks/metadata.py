@@ -30,8 +30,8 @@ from typing import NamedTuple
 from results import table
 
 from victorpy import Cleaner
+from victorpy.about.metadata import read_metadata
 from victorpy.decode import decode
-from victorpy.docview.metadata import read_metadata
 from victorpy.parse import parse_whole
 from victorpy.scores import word_f1
 

@@ -17,7 +17,7 @@ from test_commands import only_line
 from test_site_commands import here
 
 from victorpy import Cleaner
-from victorpy.docview.categories import (
+from victorpy.about.categories import (
     CLASSIFIERS,
     Settings,
     bag_of,
@@ -27,8 +27,8 @@ from victorpy.docview.categories import (
     score,
     train_categories,
 )
-from victorpy.docview.categories.validation import spread
-from victorpy.docview.categories.vocabulary import chi_squared, select_terms
+from victorpy.about.categories.validation import spread
+from victorpy.about.categories.vocabulary import chi_squared, select_terms
 from victorpy.errors import ConfigError, DataError, ModelError
 
 categories, clean = partial(here, "categories", "victor categories"), partial(here, "clean", "clean.py")
@@ -159,7 +159,7 @@ def test_a_model_that_is_cut_off_is_told(tmp_path_factory, bags, name, data):
 
 def resign(directory: Path, **files: bytes) -> None:
     """Put other files into a model with digests that fit, as somebody with bad intent would."""
-    from victorpy.docview.categories.model import _digest, _meta_digest
+    from victorpy.about.categories.model import _digest, _meta_digest
 
     meta = json.loads((directory / "meta.json").read_bytes())
     for name, content in files.items():

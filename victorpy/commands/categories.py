@@ -21,10 +21,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from victorpy.batch.records import Record, find_records
-from victorpy.cleaner import Cleaner
-from victorpy.document import CleanPage
-from victorpy.docview.categories import (
+from victorpy.about.categories import (
     CLASSIFIERS,
     CategoryScore,
     Settings,
@@ -36,7 +33,10 @@ from victorpy.docview.categories import (
     score,
     train_categories,
 )
-from victorpy.docview.categories.vocabulary import Bag
+from victorpy.about.categories.vocabulary import Bag
+from victorpy.batch.records import Record, find_records
+from victorpy.cleaner import Cleaner
+from victorpy.document import CleanPage
 from victorpy.errors import DataError, VictorError
 from victorpy.groups import site_of
 from victorpy.methods import load_method

@@ -7,12 +7,10 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any
 
+from victorpy.about.record import DocView, Parameters, category_model, describe
 from victorpy.document import CleanPage
-from victorpy.docview.categories import CategoryModel, load_categories
-from victorpy.docview.record import DocView, Parameters, describe
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
 from victorpy.outputs.tei import render_tei
@@ -58,29 +56,19 @@ class RecordFormat:
         """The same format with other parameters."""
         chosen = Parameters(**parse_settings(self.name, Parameters, settings))
         if chosen.categories:
-            _categories(chosen.categories)  # a wrong one is told now, not once a page
+            category_model(chosen.categories)  # a wrong one is told now, not once a page
         return RecordFormat(
             self.name, self.suffix, self.description, self.write, self.joins, self.header, chosen
         ).output()
 
     def render(self, page: CleanPage) -> str:
         """Write the record of a page."""
-        return self.write(self._record(page), page)
+        return self.write(describe(page, self.parameters), page)
 
     def tabulate(self, page: CleanPage) -> tuple[str, dict[str, Any]]:
         """The record of a page, written down and as the columns of a row."""
-        record = self._record(page)
+        record = describe(page, self.parameters)
         return self.write(record, page), record.fields()
-
-    def _record(self, page: CleanPage) -> DocView:
-        model = self.parameters.categories
-        return describe(page, self.parameters, _categories(model) if model else None)
-
-
-@cache
-def _categories(model: str) -> CategoryModel:
-    """A model of categories, loaded once in a process."""
-    return load_categories(model)
 
 
 def write_json(record: DocView, page: CleanPage) -> str:

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from victorpy.about.categories.classifiers import KNN, Classifier, check_classifier, classifier_of, fit
+from victorpy.about.categories.vocabulary import Bag, Vocabulary, select_terms
+from victorpy.about.language import language_of
+from victorpy.about.terms import terms
 from victorpy.document import CleanPage
-from victorpy.docview.categories.classifiers import KNN, Classifier, check_classifier, classifier_of, fit
-from victorpy.docview.categories.vocabulary import Bag, Vocabulary, select_terms
-from victorpy.docview.language import language_of
-from victorpy.docview.terms import terms
 from victorpy.errors import ConfigError, ModelError
 from victorpy.outputs.text import render_text
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.page import Candidate, Page, words
-from victorpy.docview.metadata.sites import SEPARATOR, Site
+from victorpy.about.metadata.page import Candidate, Page, words
+from victorpy.about.metadata.sites import SEPARATOR, Site
 
 # What editors and frameworks write when nobody gives a title, and words for pages that have none of their own.
 _GENERATED = frozenset(

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from victorpy.docview.categories.vocabulary import Floats, Numbers, Vectors, summed
+from victorpy.about.categories.vocabulary import Floats, Numbers, Vectors, summed
 from victorpy.errors import ConfigError, missing, suggest
 
 KNN = "knn"

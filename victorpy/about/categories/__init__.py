@@ -1,7 +1,7 @@
 """Categories: which of the user's own topics a page is of (section 7.1 of the paper)."""
 
-from victorpy.docview.categories.classifiers import CLASSIFIERS
-from victorpy.docview.categories.model import (
+from victorpy.about.categories.classifiers import CLASSIFIERS
+from victorpy.about.categories.model import (
     CategoryModel,
     Settings,
     bag_of,
@@ -10,7 +10,7 @@ from victorpy.docview.categories.model import (
     save_categories,
     train_categories,
 )
-from victorpy.docview.categories.validation import CategoryScore, cross_validate, score
+from victorpy.about.categories.validation import CategoryScore, cross_validate, score
 
 __all__ = [
     "CLASSIFIERS",

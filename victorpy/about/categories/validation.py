@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from victorpy.docview.categories.model import Settings, train_categories
-from victorpy.docview.categories.vocabulary import Bag
+from victorpy.about.categories.model import Settings, train_categories
+from victorpy.about.categories.vocabulary import Bag
 from victorpy.errors import DataError
 
 
