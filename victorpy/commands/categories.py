@@ -34,6 +34,7 @@ from victorpy.about.categories import (
     train_categories,
 )
 from victorpy.about.categories.vocabulary import Bag
+from victorpy.about.packages import check_packages
 from victorpy.batch.records import Record, find_records
 from victorpy.cleaner import Cleaner
 from victorpy.document import CleanPage
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked."""
+    check_packages()
     return {"train": _train, "predict": _predict}[arguments.action](arguments)
 
 
