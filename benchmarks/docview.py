@@ -3,8 +3,9 @@
     python benchmarks/docview.py --data wcxb:DIR
 
 **Types.** Listings and collections are hubs, all other pages topics. Told by the paper's rule from the central area of
-the page, from the blocks that were kept of it and from the area around them, and by the mean of these, which records have. The thresholds were chosen
-on every second page (chosen on), the others show what they are worth (kept aside).
+the page, from the blocks that were kept of it and from the area around them, and by the mean of these two, which
+records have. The thresholds were chosen on every second page (chosen on), the others show what they are worth (kept
+aside).
 
 **Keywords.** Of pages that name keywords in a meta tag: how many of those, as far as they stand in the content, are
 among the ten heaviest terms, for several shares of a block's force that go to the blocks around it.

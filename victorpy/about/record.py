@@ -134,13 +134,13 @@ def category_model(directory: str) -> CategoryModel:
 def page_type(whole: TagTree, content: TagTree) -> Type:
     """What a page tells by, from the area around what was kept of it and from that itself: each alone errs more often.
 
-    Images are not kept; of them the area alone knows.
+    Images are never kept, and may stand beside what was: they are looked for in all of the central area.
     """
     thresholds = Thresholds()
     around = whole.shares(thresholds, area_of_content(whole, content))
     kept = content.shares(thresholds, [True] * len(content.nodes))
     mean_of_hubs = (around[Type.HUB] + kept[Type.HUB]) / 2
-    return type_by_shares({**around, Type.HUB: mean_of_hubs}, PAGE_HUB, thresholds.page_image)
+    return type_by_shares({**whole.shares(thresholds), Type.HUB: mean_of_hubs}, PAGE_HUB, thresholds.page_image)
 
 
 def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:

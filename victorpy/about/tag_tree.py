@@ -166,7 +166,8 @@ class TagTree:
     def central(self) -> list[bool]:
         """Whether each node is of the page's central area.
 
-        What holds nearly all of the page is no margin, whatever its name: some pages are one form, or never end their header.
+        What holds nearly all of the page is no margin, whatever its name: some pages are one form, or never
+        end their header.
         """
         totals, _ = self.word_totals()
         most = _NEARLY_ALL * totals[0]
