@@ -22,7 +22,7 @@ import json
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -30,8 +30,8 @@ from typing import NamedTuple
 from results import table
 
 from victorpy import Cleaner
+from victorpy.about.metadata import read_metadata
 from victorpy.decode import decode
-from victorpy.docview.metadata import read_metadata
 from victorpy.parse import parse_whole
 from victorpy.scores import word_f1
 
@@ -77,19 +77,26 @@ class Count:
         return [f"{value:.3f}" for value in (precision, recall, f1, sum(self.overlaps) / max(len(self.overlaps), 1))]
 
 
-def read_gold(directory: Path, half: str) -> list[GoldFacts]:
+def read_gold(directory: Path, half: str = "all") -> list[GoldFacts]:
     """Read the pages of a half; gold values that are missing are empty."""
     pages = []
     for truth in sorted((directory / "ground-truth").glob("*.json")):
-        if half == "all" or HALVES[int(truth.stem) % 2] == half:
+        if is_of(truth.stem, half):
             record = json.loads(truth.read_bytes())
             gold = record["ground_truth"]
             values = {"title": gold["title"], "author": gold["author"], "date": gold["publish_date"]}
             text = decode((directory / "html" / f"{truth.stem}.html").read_bytes()).text
             pages.append(
-                GoldFacts(truth.stem, text, record["url"], {key: value or "" for key, value in values.items()})
+                GoldFacts(
+                    truth.stem, text, record.get("url") or "", {key: value or "" for key, value in values.items()}
+                )
             )
     return pages
+
+
+def is_of(name: str, half: str) -> bool:
+    """Whether a page is of a half, by its number."""
+    return half == "all" or HALVES[int(name) % 2] == half
 
 
 def is_right(name: str, found: str, gold: str) -> bool:
@@ -131,27 +138,32 @@ READERS: dict[str, Reader] = {"victorpy": victorpy_reader, "trafilatura": trafil
 
 
 class Measured(NamedTuple):
-    """What a reader found on all pages, and its CPU time."""
+    """What a reader found on each page, and its CPU time there."""
 
-    found: dict[str, list[str]]
-    seconds: float
+    found: list[dict[str, str]]
+    seconds: list[float]
+
+    def of(self, chosen: list[int]) -> Measured:
+        """The same of some pages."""
+        return Measured([self.found[number] for number in chosen], [self.seconds[number] for number in chosen])
 
 
-def measure(reader: Reader, pages: Iterable[GoldFacts]) -> Measured:
+def measure(reader: Reader, pages: list[GoldFacts]) -> Measured:
     """Read all pages; the first is read twice, because whatever is loaded with it is not a page's cost."""
-    pages = list(pages)
     reader(pages[0].text, pages[0].url)
-    started = time.process_time()
-    found = [reader(page.text, page.url) for page in pages]
-    seconds = time.process_time() - started
-    return Measured({name: [values[name] for values in found] for name in FIELDS}, seconds)
+    measured = Measured([], [])
+    for page in pages:
+        started = time.process_time()
+        measured.found.append(reader(page.text, page.url))
+        measured.seconds.append(time.process_time() - started)
+    return measured
 
 
 def counted(measured: Measured, pages: list[GoldFacts], name: str) -> Count:
     """Compare a field with the gold standard on all pages."""
     count = Count()
-    for page, found in zip(pages, measured.found[name], strict=True):
-        count.add(found, page.values[name], is_right(name, found, page.values[name]))
+    for page, found in zip(pages, measured.found, strict=True):
+        count.add(found[name], page.values[name], is_right(name, found[name], page.values[name]))
     return count
 
 
@@ -164,9 +176,9 @@ def describe(pages: list[GoldFacts], measured: dict[str, Measured]) -> str:
             rows.append([name, str(given), reader, *counted(its, pages, name).row()])
     lines = [table(["field", "given", "reader", "precision", "recall", "F1", "word F1"], rows)]
     if "trafilatura" in measured:
-        base = measured["trafilatura"].seconds
+        base = sum(measured["trafilatura"].seconds)
         lines += [
-            f"\nCPU time of {name} : trafilatura = {its.seconds / base:.3f}"
+            f"\nCPU time of {name} : trafilatura = {sum(its.seconds) / base:.3f}"
             for name, its in measured.items()
             if name != "trafilatura"
         ]
@@ -188,10 +200,10 @@ def share_of_cleaning(pages: list[GoldFacts]) -> float:
 def show_errors(pages: list[GoldFacts], measured: dict[str, Measured], name: str) -> None:
     """Print what victorpy has wrong, and what trafilatura says there."""
     for number, page in enumerate(pages):
-        found = measured["victorpy"].found[name][number]
+        found = measured["victorpy"].found[number][name]
         gold = page.values[name]
         if (found or gold) and not is_right(name, found, gold):
-            others = [its.found[name][number] for reader, its in measured.items() if reader != "victorpy"]
+            others = [its.found[number][name] for reader, its in measured.items() if reader != "victorpy"]
             print(page.name, f"{gold!r} found {found!r}", *others, page.url, sep="\t")
 
 
@@ -205,13 +217,16 @@ def main() -> None:
     parser.add_argument("--readers", nargs="+", choices=READERS, default=list(READERS))
     parser.add_argument("--errors", choices=FIELDS, help="print what is wrong of a field")
     arguments = parser.parse_args()
+    pages = read_gold(arguments.directory, arguments.half or "all")
+    measured = {name: measure(READERS[name], pages) for name in arguments.readers}
     for half in [arguments.half] if arguments.half else HALVES:
-        pages = read_gold(arguments.directory, half)
-        measured = {name: measure(READERS[name], pages) for name in arguments.readers}
-        print(f"## {len(pages)} pages ({half})\n\n{describe(pages, measured)}\n")
-        if arguments.errors:
-            show_errors(pages, measured, arguments.errors)
-    if not arguments.errors:
+        chosen = [number for number, page in enumerate(pages) if is_of(page.name, half)]
+        own = [pages[number] for number in chosen]
+        found = {name: its.of(chosen) for name, its in measured.items()}
+        print(f"## {len(own)} pages ({half})\n\n{describe(own, found)}\n")
+    if arguments.errors:
+        show_errors(pages, measured, arguments.errors)
+    else:
         print(f"On top of cleaning a page, its metadata costs {share_of_cleaning(pages):.0%} of that.")
 
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import pages
 from replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
 
+from victorpy.about.language import language_of
+from victorpy.about.terms import terms
 from victorpy.cleaner import Cleaner
 from victorpy.document import CleanPage, Label
-from victorpy.docview.language import language_of
-from victorpy.docview.terms import terms
 from victorpy.outputs import OUTPUTS
 from victorpy.replicas.base import Detector
 from victorpy.replicas.fingerprint import Fingerprint

@@ -229,15 +229,14 @@ def test_digits_are_given_to_the_least_sure_in_reading_order():
     assert session.most_doubtful(range(5), 3) == [0, 3, 4]
 
 
-def test_a_digit_that_a_config_uses_stands_for_no_block(tmp_path):
-    document = read_document("<p>A<p>B<p>C", CONFIG)
-    for config, cursor, label in ((None, 1, None), (config_of(tmp_path, "annotate-key-label-list: 1"), 1, Label.LIST)):
-        session = Session(document, Prediction((Label.OTHER,) * 3, (0.99, 0.6, 0.7)))
-        app = App(Keys(config), CONFIG)
-        app.show_page(Opened("page", session, Store(tmp_path / "page.anno", session, None)))
-        app.draw(80, 24)
-        app.key("1")
-        assert (session.cursor, session.given[0]) == (cursor, label)
+@pytest.mark.parametrize(("line", "cursor", "label"), [("", 3, None), ("annotate-key-label-list: 3", 1, Label.LIST)])
+def test_a_digit_that_a_config_uses_stands_for_no_block(tmp_path, line, cursor, label):
+    session = Session(read_document("<p>A<p>B<p>C<p>D", CONFIG), Prediction((Label.OTHER,) * 4, (0.99, 0.6, 0.7, 0.8)))
+    app = App(Keys(config_of(tmp_path, line)), CONFIG)
+    app.show_page(Opened("page", session, Store(tmp_path / "page.anno", session, None)))
+    app.draw(80, 24)
+    app.key("3")
+    assert (session.cursor, session.given[0]) == (cursor, label)
 
 
 def test_paging_shows_all_of_a_page_once():

@@ -43,7 +43,9 @@ from victorpy.batch.progress import Progress
 from victorpy.batch.records import Record
 from victorpy.batch.run import Job, run_job
 from victorpy.batch.shards import Counts
+from victorpy.batch.site_models import load_at_site, save_at_site
 from victorpy.batch.sources import ReadOptions
+from victorpy.cleaner import read_document
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -496,6 +498,17 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
     assert "two pages are wanted" in kinds["alone.example/"][1]
 
 
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_a_sites_model_is_written_without_what_all_sites_share(tmp_path, method):
+    base = Choice(method).load()
+    documents = [read_document(page(number), base.config) for number in range(6)]
+    at_site = base.at_site(documents)
+    save_at_site(at_site, base, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 200_000
+    loaded = load_at_site(Choice(method).load(), tmp_path / "model")
+    assert loaded.clean(page(7)) == at_site.clean(page(7))
+
+
 def test_a_page_of_a_site_is_tried_again_with_its_site(tmp_path):
     """The page is mended in its place: the same command, and nothing said of sites and methods, cleans it as one."""
     bad = bytes(range(256)) * 9
@@ -528,6 +541,8 @@ def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
     again = ("--retry", "out/failed.jsonl", "--shard-records", 3, "-j", 1)
     clean(*again, cwd=tmp_path)
     assert [row["url"] for row in rows(tmp_path / "out", "retry-1-")] == [url(number) for number in range(7)]
+    clean("--retry", "out/failed.jsonl", "-o", "elsewhere", "-j", 1, cwd=tmp_path)  # as what the output was made of
+    assert rows(tmp_path / "elsewhere", "retry-1-") == rows(tmp_path / "out", "retry-1-")
     whole = tree(tmp_path / "out")
     manifest = whole["retry-1-manifest.jsonl"].splitlines(keepends=True)
     (tmp_path / "out" / "retry-1-manifest.jsonl").write_bytes(b"".join(manifest[:2]))  # broken off within a file

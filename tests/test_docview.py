@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
-from victorpy.docview.abstract import abstract, heaviest, paragraph_texts, share_out, topic_root
-from victorpy.docview.keywords import keywords
-from victorpy.docview.language import language_of
-from victorpy.docview.links import node_links, relevant_links
-from victorpy.docview.record import Parameters, describe
-from victorpy.docview.tag_tree import TagTree, Thresholds
-from victorpy.docview.terms import sentences, terms, words
-from victorpy.docview.weights import block_weights, feature_vector, forces, similarity
+from victorpy.about.abstract import abstract, heaviest, paragraph_texts, share_out, topic_root
+from victorpy.about.keywords import keywords
+from victorpy.about.language import language_of
+from victorpy.about.links import node_links, relevant_links
+from victorpy.about.record import Parameters, describe
+from victorpy.about.tag_tree import TagTree, Thresholds
+from victorpy.about.terms import sentences, terms, words
+from victorpy.about.weights import block_weights, feature_vector, forces, similarity
 from victorpy.labellers.docview import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output

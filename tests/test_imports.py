@@ -16,7 +16,7 @@ LAYERS = [
     {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
-        *("docview",),
+        *("about",),
         *("labellers", "markup", "anno", "same_blocks", "outputs"),
     },
     {"cleaner", "model", "methods", "peers", "replicas"},

@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from victorpy import Cleaner, Metadata
+from victorpy.about.metadata import read_metadata
+from victorpy.about.metadata.dates import find_date
+from victorpy.about.metadata.page import Page
+from victorpy.about.metadata.structured import MOST_THINGS
 from victorpy.batch.outcome import clean_record
 from victorpy.batch.records import Record
-from victorpy.docview.metadata import read_metadata
-from victorpy.docview.metadata.dates import find_date
-from victorpy.docview.metadata.page import Page
-from victorpy.docview.metadata.structured import MOST_THINGS
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.parse import parse_whole
 
@@ -108,6 +108,7 @@ def test_a_page_cut_off_anywhere_has_sound_metadata(page, data):
         max_leaves=15,
     )
 )
+@example({"@type": ["", " ", "http://schema.org/"]})
 def test_any_json_is_read(value):
     script = json.dumps(value).replace("<", "\\u003c")
     assert is_sound(metadata_of(f"<script type=application/ld+json>{script}</script>"))
@@ -181,4 +182,20 @@ def test_so_does_a_batch_run(said):
 def test_cleaning_loads_nothing_of_it():
     code = "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(loaded)
+    assert {"extruct", "dateparser", "victorpy.about.metadata"}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize(
+    ("package", "page"),
+    [("extruct", CASES[0]["page"]), ("dateparser", "<h1>Tea</h1><p>May 17, 2024</p>")],
+    ids=["extruct", "dateparser"],
+)
+def test_a_missing_package_is_named(package, page):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from victorpy import Cleaner, VictorError\n"
+        f"try: Cleaner.load().document({page!r}, metadata=True)\n"
+        "except VictorError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"needs {package}: pip install 'victorpy[docview]'" in said

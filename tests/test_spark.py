@@ -185,6 +185,10 @@ def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
     assert not (tmp_path / "out" / "_pages").exists()
 
 
+def as_fields(row):
+    return dict(zip(("url", "html", "source", "position"), row, strict=True))
+
+
 def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     pages = [(f"http://{host}.example/{n}", page(n), "f", n) for n in range(6) for host in ("courier", "shop")]
     frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint").coalesce(1)
@@ -194,6 +198,11 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     cleaned = spark.clean_frame(frame, spark.Cleaning(limits=LIMITS)).select("url", "text", "position").collect()
     assert {row["url"]: row["text"] for row in cleaned} == expected
     assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
+    described = spark.clean_frame(frame, spark.Cleaning(format="docview(keywords=2)", limits=LIMITS)).collect()
+    told = {each["url"]: clean_record(each, format="docview(keywords=2)") for each in map(as_fields, pages)}
+    for row in described:
+        names = ("type", "title", "keywords", "abstract", "language", "text")
+        assert {name: row[name] for name in names} == {name: told[row["url"]][name] for name in names}
     sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"), limits=LIMITS)).select("url", "status").collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):

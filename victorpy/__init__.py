@@ -1,7 +1,7 @@
 """victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out."""
 
 from victorpy.batch.api import clean_record
-from victorpy.cleaner import Cleaner, clean, read_document
+from victorpy.cleaner import Cleaner, clean, docview, read_document
 from victorpy.config import Config, load_config
 from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Metadata, Piece
 from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
@@ -27,6 +27,7 @@ __all__ = [
     "VictorError",
     "clean",
     "clean_record",
+    "docview",
     "load_config",
     "read_document",
 ]

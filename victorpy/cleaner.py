@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from victorpy.anno import is_anno, read_anno
 from victorpy.config import Config
@@ -18,6 +19,9 @@ from victorpy.outputs import find_output
 from victorpy.parse import Tree, parse_whole, prune
 from victorpy.split import split
 from victorpy.variables import FAVORS
+
+if TYPE_CHECKING:
+    from victorpy.about.record import DocView
 
 
 def read_document(
@@ -49,7 +53,7 @@ def _read(
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:
-    from victorpy.docview.metadata import read_metadata  # only for those who ask
+    from victorpy.about.metadata import read_metadata  # only for those who ask
 
     return read_metadata(tree, url or "")
 
@@ -137,3 +141,19 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text", favor
     world.\n'
     """
     return _default_cleaner(favor).clean(page, url, format)
+
+
+def docview(page: bytes | str, url: str | None = None, favor: str | None = None, **parameters: Any) -> DocView:
+    """Say what a web page is about: its type, title, keywords, abstract, content, links, author, date and more.
+
+    Parameters are those of `victorpy.about.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
+    ``docview``.
+
+    >>> record = docview("<title>Tea</title><p>Tea is a drink. It is made by pouring water over the leaves of the "
+    ...                  "tea bush, and it is drunk all over the world.</p>", keywords=2)
+    >>> record.type, record.title, record.language, record.keywords
+    ('topic', 'Tea', 'en', ('tea', 'bush'))
+    """
+    from victorpy.about.record import Parameters, describe  # only for those who ask
+
+    return describe(_default_cleaner(favor).document(page, url, metadata=True), Parameters(**parameters))

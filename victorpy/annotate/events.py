@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -63,6 +63,22 @@ class Run(NamedTuple):
     stop: int
     old: Label | None
     new: Label | None
+
+
+def join_runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
+    """Join neighbours that change alike; what stays as it is falls out."""
+    start = stop = -1
+    before: Label | None = None
+    after: Label | None = None
+    for number, old, new in changes:
+        if number == stop and old is before and new is after:
+            stop += 1
+            continue
+        if before is not after:
+            yield Run(start, stop, before, after)
+        start, stop, before, after = number, number + 1, old, new
+    if before is not after:
+        yield Run(start, stop, before, after)
 
 
 class Change(NamedTuple):

@@ -6,7 +6,7 @@ given the same events again stands where it stood. The journal lives on that, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from victorpy.annotate.events import (
@@ -23,11 +23,11 @@ from victorpy.annotate.events import (
     Prediction,
     Redone,
     Refreshed,
-    Run,
     Scope,
     Selection,
     State,
     Undone,
+    join_runs,
 )
 from victorpy.annotate.kin import Kin
 from victorpy.document import Document, Label
@@ -275,7 +275,7 @@ class Session:
             return 0
         self.last = Action(selection.scope, what, selection.size)
         wanted = [(number, self._wanted(number, what)) for number in selection.numbers]
-        runs = tuple(_runs((number, self.given[number], new) for number, new in wanted))
+        runs = tuple(join_runs((number, self.given[number], new) for number, new in wanted))
         if not runs:
             self.move(self._next_place(selection, what))
             return 0
@@ -383,7 +383,7 @@ class Session:
     def set_outside(self, labels: Sequence[Label | None]) -> int:
         """Take over what was changed in the file by other means, as one change."""
         pairs = [(number, self.given[number], new) for number, new in enumerate(labels)]
-        runs = tuple(_runs(pairs))
+        runs = tuple(join_runs(pairs))
         if runs:
             changed = Changed(Change(runs, self.cursor, self.cursor, None))
             self.apply(changed)
@@ -393,19 +393,3 @@ class Session:
 
 def _merge(kept: Sequence[bool], old: Sequence[T], new: Sequence[T]) -> tuple[T, ...]:
     return tuple(before if keep else after for keep, before, after in zip(kept, old, new, strict=True))
-
-
-def _runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
-    """Join neighbours that change alike; what stays as it is falls out."""
-    start = stop = -1
-    before: Label | None = None
-    after: Label | None = None
-    for number, old, new in changes:
-        if number == stop and old is before and new is after:
-            stop += 1
-            continue
-        if before is not after:
-            yield Run(start, stop, before, after)
-        start, stop, before, after = number, number + 1, old, new
-    if before is not after:
-        yield Run(start, stop, before, after)

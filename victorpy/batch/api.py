@@ -37,8 +37,9 @@ def clean_record(
     """
     made = record if isinstance(record, Record) else as_record(record)
     cleaner = _loaded(Choice(method, (), model, None, favor))
-    ended = outcome.clean_record(made, cleaner, find_output(format), most_bytes=MOST_BYTES)
-    return outcome.row(made, ended)
+    output = find_output(format)
+    ended = outcome.clean_record(made, cleaner, output, most_bytes=MOST_BYTES)
+    return outcome.row(made, ended, output.columns)
 
 
 def as_record(fields: Mapping[str, Any]) -> Record:

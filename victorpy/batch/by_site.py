@@ -11,7 +11,6 @@ import json
 import pickle
 import random
 import shutil
-import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -30,6 +29,7 @@ from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
 from victorpy.batch.site import SEED, seeing
+from victorpy.batch.site_models import load_at_site, save_at_site
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document
@@ -41,7 +41,6 @@ __all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]
 SPILL = "spill"
 BUCKETS = 64
 _DONE = "done"
-_DEEPEST = 10_000  # calls of pickle's: the trees of sites are as deep as their pages
 _PAGES_A_DEADLINE = 50
 """So many pages of a sample may take as long as one page may."""
 
@@ -273,11 +272,8 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | s
         cleaner = seeing(tools.cleaner, sample).at_site(documents)
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
-    sys.setrecursionlimit(_DEEPEST)
-    fresh = Path(f"{model}.tmp")
     try:
-        fresh.write_bytes(pickle.dumps(cleaner, pickle.HIGHEST_PROTOCOL))
-        fresh.replace(model)
+        save_at_site(cleaner, tools.cleaner, Path(model))
     except OSError as error:
         return error
     return model
@@ -317,6 +313,4 @@ def _document(ref: Ref) -> Document | None:
 @lru_cache(maxsize=2)
 def _load(model: str) -> Cleaner:
     """Load a site's model; pages of a site come together."""
-    sys.setrecursionlimit(_DEEPEST)
-    cleaner: Cleaner = pickle.loads(Path(model).read_bytes())  # our own file
-    return cleaner
+    return load_at_site(worker.tools().cleaner, Path(model))

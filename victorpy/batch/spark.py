@@ -143,7 +143,7 @@ def clean_frame(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> Da
 
     Columns `source` and `position`, where there are any, are given back with the rows.
     """
-    return _mapped(_page_columns(frame, cleaning), partial(spark_task.clean_rows, cleaning, lines), lines)
+    return _mapped(_page_columns(frame, cleaning), spark_task.clean_rows, cleaning, lines)
 
 
 def clean_sites(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
@@ -184,8 +184,9 @@ def _page_columns(frame: DataFrame, cleaning: Cleaning) -> DataFrame:
     return frame.select(*[name for name in wanted if name in frame.columns])
 
 
-def _mapped(frame: DataFrame, function: Callable[..., Any], lines: bool) -> DataFrame:
-    return frame.mapInArrow(function, _ddl(spark_task.result_schema(lines)))
+def _mapped(frame: DataFrame, function: Callable[..., Any], cleaning: Cleaning, lines: bool) -> DataFrame:
+    """Apply a function of a task, which is given how to clean and whether to write lines."""
+    return frame.mapInArrow(partial(function, cleaning, lines), _ddl(spark_task.result_schema(cleaning, lines)))
 
 
 def _cleaned_sites(laid: DataFrame, cleaning: Cleaning, lines: bool) -> DataFrame:
@@ -194,7 +195,7 @@ def _cleaned_sites(laid: DataFrame, cleaning: Cleaning, lines: bool) -> DataFram
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return spark_task.clean_laid_aside(cleaning, lines, key[0].as_py(), batches)
 
-    return laid.groupBy("site").applyInArrow(clean, _ddl(spark_task.result_schema(lines)))
+    return laid.groupBy("site").applyInArrow(clean, _ddl(spark_task.result_schema(cleaning, lines)))
 
 
 def _signed_sites(laid: DataFrame, cleaning: Cleaning) -> DataFrame:
@@ -260,7 +261,7 @@ class _Run:
         cleaning, lines = self._job.cleaning, self._job.lines
         if cleaning.dedup is not None:
             return self._frame(units).mapInArrow(partial(spark_task.sign_units, cleaning), SIGNED)
-        return _mapped(self._frame(units), partial(spark_task.clean_units, cleaning, lines), lines)
+        return _mapped(self._frame(units), spark_task.clean_units, cleaning, lines)
 
     def by_site(self) -> Counts:
         """Lay all records aside by their site, in shards; then clean bucket after bucket of sites."""
@@ -341,7 +342,7 @@ class _Run:
         told = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
         ordered = told.repartitionByRange(max(signed.rdd.getNumPartitions(), 1), "place").sortWithinPartitions("place")
         rows = ordered.select("ended", "repeats")
-        return _mapped(rows, partial(spark_task.judge_rows, self._job.lines), self._job.lines)
+        return _mapped(rows, spark_task.judge_rows, self._job.cleaning, self._job.lines)
 
     def _signed(self, name: str) -> DataFrame:
         return self._spark.read.schema(SIGNED).parquet(self._store.path(f"{_CLEANED}/{name}"))

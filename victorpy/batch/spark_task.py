@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from victorpy.batch.sources.jsonl import field_record
 from victorpy.batch.spark_dedup import judged, signed_row, signed_schema
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
+from victorpy.outputs import find_output
 
 ROWS = 64
 """Rows that go to Spark together, unless they are large: then fewer do."""
@@ -55,6 +56,11 @@ class Cleaning:
     archive: str = ""
     """The name that the model was sent out under, where it does not come with the package."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the format adds to rows."""
+        return find_output(self.format).columns
+
     def work(self) -> Work:
         """What a child has to know; here is where the model was put on this machine."""
         choice = self.choice
@@ -69,22 +75,24 @@ class Cleaning:
 # Rows, as Spark gets them.
 
 
-def result_schema(lines: bool = False) -> Any:
+def result_schema(cleaning: Cleaning, lines: bool = False) -> Any:
     """The columns that tasks give: those of a row, or the row as a line of JSON; and the page's size, to be summed."""
-    described = [("line", pa.string()), ("status", pa.string()), ("kind", pa.string())] if lines else table_schema()
+    told = [("line", pa.string()), ("status", pa.string()), ("kind", pa.string())]
+    described = told if lines else table_schema(cleaning.columns)
     return pa.schema([*described, ("size", pa.int64())])
 
 
-def _result_row(record: Record, outcome: Outcome, lines: bool) -> dict[str, Any]:
+def _result_row(record: Record, outcome: Outcome, columns: Sequence[str], lines: bool) -> dict[str, Any]:
     if not lines:
-        return {**table_row(record, outcome), "size": outcome.size}
+        return {**table_row(record, outcome, columns), "size": outcome.size}
     told = {"status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
-    return {"line": as_line(row(record, outcome)).decode().removesuffix("\n"), **told}
+    return {"line": as_line(row(record, outcome, columns)).decode().removesuffix("\n"), **told}
 
 
-def _results(ended: Iterable[tuple[Record, Outcome]], lines: bool) -> Iterator[pa.RecordBatch]:
-    rows = ((_result_row(record, outcome, lines), len(outcome.text)) for record, outcome in ended)
-    return _in_batches(rows, result_schema(lines))
+def _results(cleaning: Cleaning, lines: bool, ended: Iterable[tuple[Record, Outcome]]) -> Iterator[pa.RecordBatch]:
+    columns = cleaning.columns
+    rows = ((_result_row(record, outcome, columns, lines), len(outcome.text)) for record, outcome in ended)
+    return _in_batches(rows, result_schema(cleaning, lines))
 
 
 def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
@@ -107,12 +115,12 @@ def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iter
 def clean_units(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name, and clean their pages."""
     for unit in _units(batches):
-        yield from _results(_cleaned(cleaning, _read(cleaning, unit)), lines)
+        yield from _results(cleaning, lines, _cleaned(cleaning, _read(cleaning, unit)))
 
 
 def clean_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Clean the pages that are in the rows."""
-    return _results(_cleaned(cleaning, _row_records(cleaning, batches)), lines)
+    return _results(cleaning, lines, _cleaned(cleaning, _row_records(cleaning, batches)))
 
 
 def sign_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -127,10 +135,10 @@ def sign_laid_aside(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBa
     yield from _signed(cleaning, f"{bucket_of(site):02d} {site}\0", _cleaned_site(cleaning, site, batches))
 
 
-def judge_rows(lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def judge_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Make the rows of records of which it was decided what they repeat."""
     waiting = (each for batch in batches for each in batch.to_pylist())
-    return _results((judged(each["ended"], each["repeats"]) for each in waiting), lines)
+    return _results(cleaning, lines, (judged(each["ended"], each["repeats"]) for each in waiting))
 
 
 def _signed(cleaning: Cleaning, before: str, ended: Iterable[tuple[Record, Outcome]]) -> Iterator[pa.RecordBatch]:
@@ -166,7 +174,7 @@ def clean_laid_aside(
     cleaning: Cleaning, lines: bool, site: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Clean a site."""
-    return _results(_cleaned_site(cleaning, site, batches), lines)
+    return _results(cleaning, lines, _cleaned_site(cleaning, site, batches))
 
 
 def _cleaned_site(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Record, Outcome]]:

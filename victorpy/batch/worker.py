@@ -18,6 +18,9 @@ from victorpy.outputs import Output, find_output
 MEMORY_EXIT = 86
 """How a worker ends that has run out of memory: what it holds cannot be trusted to be freed."""
 
+_COPIES = 3
+"""Of a page, while a worker receives it: memory for these is there in any case, or it would end before it can tell."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -63,7 +66,7 @@ def start(work: Work, memory: int | None = None, guarded: bool = True) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # also where C code hangs, and no handler of Python's would run
     _Worker.tools = Tools(work)
     if memory:
-        _limit_memory(memory)
+        _limit_memory(memory + _COPIES * (work.most_bytes or 0))
 
 
 def tools() -> Tools:

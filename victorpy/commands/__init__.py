@@ -19,8 +19,8 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``victor COMMAND ...``."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    names = [name.replace("_", "-") for name in modules if not name.startswith("_")]
+    modules = [module.name for module in pkgutil.iter_modules(__path__)]
+    names = [name.replace("_", "-") for name in modules if not name.startswith("_")]  # others are shared by commands
     listed = "\n".join(f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in names)
     parser = argparse.ArgumentParser(
         prog="victor",

@@ -21,32 +21,36 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
-from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import find_files
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.progress import summary_table
 from victorpy.batch.records import Record, find_records
-from victorpy.batch.retry import settings_beside
 from victorpy.batch.run import SHARD_RECORDS, Job, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
-from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.batch.sources.base import MOST_BYTES
+from victorpy.batch.sources import source_of
 from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
-from victorpy.commands._dedup import configure_dedup, dedup_of, inherit_dedup
+from victorpy.commands._dedup import configure_dedup, dedup_of
+from victorpy.commands._many_pages import (
+    add_arguments,
+    choice_of,
+    inherit,
+    learns_from_site,
+    limits_of,
+    positive,
+    read_options_of,
+)
 from victorpy.errors import ConfigError, DataError
-from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import method_names
 from victorpy.outputs import OUTPUTS, Output, find_output
@@ -111,26 +115,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _configure_batch(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
-    group.add_argument("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
-    group.add_argument("--memory", type=float, metavar="MB", help="memory that a page may take (default: 1000)")
-    group.add_argument("--max-size", type=float, metavar="MB", help="skip pages that are larger (default: 32)")
     group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
-    group.add_argument("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
-    group.add_argument("--url-field", metavar="NAME", help="where they have its address (default: url)")
-    group.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
     configure_dedup(group)
-    group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     group.add_argument(
         "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
     )
-    group.add_argument(
-        "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, hybrid)"
-    )
+    add_arguments(group)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
-    _inherit(arguments)
+    inherit(arguments)
     dedup_of(arguments)  # wrong names and values are said first, however many pages there are
     output = find_output(arguments.format)
     at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
@@ -138,40 +133,6 @@ def run(arguments: argparse.Namespace) -> int:
     if _is_batch(arguments, inputs):
         return _run_batch(arguments, inputs)
     return _run_here(arguments, output, inputs)
-
-
-def _inherit(arguments: argparse.Namespace) -> None:
-    """What is not said is as usual; where pages are tried again, as it was the first time."""
-    before = settings_beside(arguments.retry) if arguments.retry else {}
-    arguments.format = arguments.format or before.get("format", "text")
-    arguments.before = []
-    if not before:
-        return
-    if arguments.output is None and before["to"] in SINKS:
-        arguments.to = arguments.to or before["to"]
-    arguments.html_field = arguments.html_field or before["html field"]
-    arguments.url_field = arguments.url_field or before["url field"]
-    arguments.max_size = arguments.max_size or before["largest page"] / 1e6
-    arguments.url = arguments.url or before["url"]
-    arguments.charset = arguments.charset or (before["content type"] or "").rpartition("charset=")[2] or None
-    arguments.before = before["inputs"]
-    if not (arguments.method or arguments.model or arguments.config):
-        _inherit_method(arguments, before)
-    if before.get("dedup") and not arguments.dedup:
-        inherit_dedup(arguments, before["dedup"])
-
-
-def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:
-    """Clean as before: by the same method or model, at the same sites."""
-    choice = before["choice"]
-    arguments.method, arguments.model, arguments.config = (choice.get(name) for name in ("method", "model", "config"))
-    arguments.param = arguments.param or list(choice.get("parameters", ()))
-    arguments.favor = arguments.favor or choice.get("favor")
-    if before["site"] and not arguments.site:
-        arguments.site, *arguments.labelled = before["site"]
-    if before["by site"] and not arguments.by_site:
-        arguments.by_site = True
-        (arguments.sample,) = before["by site"]
 
 
 def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[str]) -> int:
@@ -202,14 +163,9 @@ def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
     one_file = target == "-" or (sink_name(target) == "jsonl" and find_output(arguments.format).joins)
     if sink_name(target) and not one_file:
         return True
-    few = one_file or arguments.site or _learns_from_site(arguments.method)  # however many: as it always was
+    few = one_file or arguments.site or learns_from_site(arguments.method)  # however many: as it always was
     files = find_files([name for name in inputs if name != "-"])
     return any(source_of(file.path) or (number >= MANY and not few) for number, file in enumerate(files))
-
-
-def _learns_from_site(method: str | None) -> bool:
-    """Whether all pages are needed before the first can be cleaned."""
-    return method in LABELLERS and LABELLERS.get(str(method)).learns_from is LearnsFrom.SITE
 
 
 def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
@@ -258,8 +214,6 @@ def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
 
 def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
     choice = _choice(arguments)
-    if arguments.by_site and choice.method in {"crf", *LABELLERS} and not _learns_from_site(choice.method):
-        raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
     return Job(
         inputs=tuple(inputs),
         directory=_directory(arguments, inputs),
@@ -270,21 +224,12 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         site=(arguments.site or "", *arguments.labelled),
         url=arguments.url,
         content_type=_content_type(arguments.charset),
-        limits=Limits(
-            jobs=int(_positive(arguments.jobs, "--jobs", _cores())),
-            deadline=_positive(arguments.timeout, "--timeout", Limits().deadline),
-            memory=int(_positive(arguments.memory, "--memory", Limits().memory / 1e6) * 1e6),
-        ),
-        read=ReadOptions(
-            html_field=arguments.html_field or ReadOptions().html_field,
-            url_field=arguments.url_field or ReadOptions().url_field,
-            check_digests=arguments.check_digests,
-            most_bytes=int(_positive(arguments.max_size, "--max-size", MOST_BYTES / 1e6) * 1e6),
-        ),
-        shard_records=int(_positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
+        limits=limits_of(arguments, jobs=int(positive(arguments.jobs, "--jobs", _cores()))),
+        read=read_options_of(arguments),
+        shard_records=int(positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
         by_site=arguments.by_site,
-        sample=int(_positive(arguments.sample, "--sample", SAMPLE)),
+        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
         dedup=_dedup(arguments),
         summary=arguments.summary,
         quiet=arguments.quiet,
@@ -300,12 +245,6 @@ def _dedup(arguments: argparse.Namespace) -> Dedup | None:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _positive(value: float | None, option: str, default: float) -> float:
-    if value is not None and value <= 0:
-        raise ConfigError(f"{option} {value:g}: a number above 0 is wanted")
-    return default if value is None else value
 
 
 def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | None:
@@ -336,7 +275,7 @@ def _container(arguments: argparse.Namespace) -> str:
 
 def _learned(arguments: argparse.Namespace, choice: Choice, inputs: Sequence[str]) -> Callable[[], Cleaner] | None:
     """A method that has seen the pages of one site, as workers get it."""
-    if arguments.by_site or not (arguments.site or _learns_from_site(choice.method)):
+    if arguments.by_site or not (arguments.site or learns_from_site(choice.method)):
         return None
     if not arguments.site and any(source_of(file.path) for file in find_files(inputs)):
         raise ConfigError(f"--method {choice.method} learns from a site: for files with pages of many give --by-site")
@@ -357,10 +296,7 @@ def _content_type(charset: str | None) -> str | None:
 
 
 def _choice(arguments: argparse.Namespace) -> Choice:
-    """The method or model that was asked for; for pages of one site, unless another is named, the hybrid one."""
-    at_site = arguments.site or arguments.by_site
-    method = arguments.method or ("hybrid" if at_site and not (arguments.model or arguments.config) else None)
-    return Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    return choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
 
 
 def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[Record]) -> Cleaner:

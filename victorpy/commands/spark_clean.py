@@ -15,18 +15,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
-from victorpy.batch.choice import Choice
-from victorpy.batch.guard import Limits
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import check_summary, write_summary
-from victorpy.batch.sources import ReadOptions
-from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.commands._dedup import configure_dedup, dedup_of
+from victorpy.commands._many_pages import (
+    add_arguments,
+    choice_of,
+    learns_from_site,
+    limits_of,
+    positive,
+    read_options_of,
+)
 from victorpy.errors import ConfigError, missing
-from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import OUTPUTS, find_output
 from victorpy.variables import FAVORS
@@ -34,7 +36,6 @@ from victorpy.variables import FAVORS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    read, limits = ReadOptions(), Limits()
     parser.add_argument("inputs", nargs="+", metavar="IN", help="files, directories, patterns or @LIST")
     parser.add_argument("output", metavar="OUT", help="a directory, on any file system that Spark can write to")
     parser.add_argument("--master", help="Spark's master (default: that of spark-submit, or local[*])")
@@ -45,35 +46,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", metavar="NAME", help="clean by another method")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     parser.add_argument("--favor", choices=FAVORS, help="be wary of noise, of loss, or of both alike")
-    parser.add_argument("--by-site", action="store_true", help="learn every site from --sample of its pages")
-    parser.add_argument("--sample", type=_count, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
-    parser.add_argument(
-        "--timeout", type=_amount, default=limits.deadline, metavar="S", help="for a page (default: 10)"
-    )
-    parser.add_argument("--memory", type=_amount, default=limits.memory / 1e6, metavar="MB", help="(default: 1000)")
-    parser.add_argument(
-        "--max-size", type=_amount, default=MOST_BYTES / 1e6, metavar="MB", help="of pages (default: 32)"
-    )
-    parser.add_argument("--html-field", default=read.html_field, metavar="NAME", help="the page's (default: html)")
-    parser.add_argument("--url-field", default=read.url_field, metavar="NAME", help="the address's (default: url)")
-    parser.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
-    parser.add_argument("--shard-files", type=_count, default=64, metavar="N", help="files in a shard (default: 64)")
-    parser.add_argument("--buckets", type=_count, default=16, metavar="N", help="shards of sites (default: 16)")
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
+    parser.add_argument("--shard-files", type=int, default=64, metavar="N", help="files in a shard (default: 64)")
+    parser.add_argument("--buckets", type=int, default=16, metavar="N", help="shards of sites (default: 16)")
     configure_dedup(parser)
-    parser.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+    add_arguments(parser)
     parser.set_defaults(run=run)
-
-
-def _amount(value: str) -> float:
-    number = float(value)
-    if not number > 0:
-        raise argparse.ArgumentTypeError(f"{value}: a number above 0 is wanted")
-    return number
-
-
-def _count(value: str) -> int:
-    return int(_amount(str(int(value))))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -109,17 +88,14 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
     find_output(arguments.format)
+    if learns_from_site(arguments.method) and not arguments.by_site:
+        raise ConfigError(f"--method {arguments.method} learns from a site: give --by-site")
     cleaning = spark.Cleaning(
-        choice=_choice(arguments),
+        choice=choice_of(arguments, at_site=arguments.by_site),
         format=arguments.format,
-        limits=Limits(deadline=arguments.timeout, memory=int(arguments.memory * 1e6)),
-        read=ReadOptions(
-            html_field=arguments.html_field,
-            url_field=arguments.url_field,
-            check_digests=arguments.check_digests,
-            most_bytes=int(arguments.max_size * 1e6),
-        ),
-        sample=arguments.sample,
+        limits=limits_of(arguments),
+        read=read_options_of(arguments),
+        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
         dedup=dedup_of(arguments),
     )
     return spark.SparkJob(
@@ -128,22 +104,9 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
         to=arguments.to,
         cleaning=cleaning,
         by_site=arguments.by_site,
-        shard_files=arguments.shard_files,
-        buckets=arguments.buckets,
+        shard_files=int(positive(arguments.shard_files, "--shard-files", 64)),
+        buckets=int(positive(arguments.buckets, "--buckets", 16)),
     )
-
-
-def _choice(arguments: argparse.Namespace) -> Choice:
-    """The method or model; for pages site by site, unless another is named, the hybrid one."""
-    method = arguments.method
-    learns = method in LABELLERS and LABELLERS.get(str(method)).learns_from is LearnsFrom.SITE
-    if learns and not arguments.by_site:
-        raise ConfigError(f"--method {method} learns from a site: give --by-site")
-    if arguments.by_site and method in {"crf", *LABELLERS} and not learns:
-        raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
-    if arguments.by_site and not (method or arguments.model or arguments.config):
-        method = "hybrid"
-    return Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
 
 
 def _default_master() -> str | None:

@@ -12,8 +12,8 @@ The whole tree of a topic page is looked at, as section 4.2 has it; with `centra
 
 from __future__ import annotations
 
+from victorpy.about.tag_tree import TagTree, Thresholds, Type
 from victorpy.document import Document, Labelling
-from victorpy.docview.tag_tree import TagTree, Thresholds, Type
 from victorpy.labellers.base import LABELLERS, PageLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.sites.checks import check_range

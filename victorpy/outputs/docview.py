@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from victorpy.about.record import DocView, Parameters, category_model, describe
 from victorpy.document import CleanPage
-from victorpy.docview.record import DocView, Parameters, describe
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
 from victorpy.outputs.tei import render_tei
@@ -55,6 +55,8 @@ class RecordFormat:
     def configure(self, settings: Sequence[str]) -> Output:
         """The same format with other parameters."""
         chosen = Parameters(**parse_settings(self.name, Parameters, settings))
+        if chosen.categories:
+            category_model(chosen.categories)  # a wrong one is told now, not once a page
         return RecordFormat(
             self.name, self.suffix, self.description, self.write, self.joins, self.header, chosen
         ).output()

@@ -6,9 +6,9 @@ import re
 
 from lxml import etree
 
+from victorpy.about.links import Link
+from victorpy.about.record import DocView
 from victorpy.document import CleanPage, Label
-from victorpy.docview.links import Link
-from victorpy.docview.record import DocView
 from victorpy.outputs.base import segments
 
 _TEI = "http://www.tei-c.org/ns/1.0"

@@ -6,8 +6,8 @@ import hashlib
 from collections import Counter
 from typing import Any
 
-from victorpy.docview.language import language_of
-from victorpy.docview.terms import terms
+from victorpy.about.language import language_of
+from victorpy.about.terms import terms
 from victorpy.errors import ConfigError
 from victorpy.replicas.base import DETECTORS, Detector
 

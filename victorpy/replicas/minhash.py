@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from victorpy.docview.terms import words
+from victorpy.about.terms import words
 from victorpy.errors import ConfigError, missing
 from victorpy.replicas.base import DETECTORS, EXTRA, Detector
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from victorpy.docview.metadata.names import after_by, clean_names, names_in_byline
-from victorpy.docview.metadata.near import LONGEST
-from victorpy.docview.metadata.page import Candidate, Page, is_around, pieces_of
-from victorpy.docview.metadata.sites import Site
+from victorpy.about.metadata.names import after_by, clean_names, names_in_byline
+from victorpy.about.metadata.near import LONGEST
+from victorpy.about.metadata.page import Candidate, Page, is_around, pieces_of
+from victorpy.about.metadata.sites import Site
 
 _META_NAMES = tuple(
     """

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from itertools import chain
 from math import ceil
 
-from victorpy.docview.keywords import keywords
-from victorpy.docview.tag_tree import Node, TagTree
-from victorpy.docview.terms import sentences, words
-from victorpy.docview.weights import Vector
+from victorpy.about.keywords import keywords
+from victorpy.about.tag_tree import Node, TagTree
+from victorpy.about.terms import sentences, words
+from victorpy.about.weights import Vector
 from victorpy.unicode import CLOSING, ENDS
 
 SHARE = 0.35

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urldefrag
 
+from victorpy.about.tag_tree import Node, TagTree, Thresholds, Type
+from victorpy.about.terms import terms
+from victorpy.about.weights import Vector, normalised, similarity
 from victorpy.document import Elements
-from victorpy.docview.tag_tree import Node, TagTree, Thresholds, Type
-from victorpy.docview.terms import terms
-from victorpy.docview.weights import Vector, normalised, similarity
 from victorpy.outputs.inline import safe_link
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.page import Candidate, Page, words
-from victorpy.docview.metadata.sites import SEPARATOR, Site
+from victorpy.about.metadata.page import Candidate, Page, words
+from victorpy.about.metadata.sites import SEPARATOR, Site
 
 # What editors and frameworks write when nobody gives a title, and words for pages that have none of their own.
 _GENERATED = frozenset(
@@ -38,6 +38,7 @@ _FILE_NAME = re.compile(
     r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I
 )
 _BAR = re.compile(r"\s*[|｜│¦]+\s*")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # scripts that write words together
 _SAME_MATTER = 1 / 3
 """A heading that shares so many of its words with the title says the same in other words."""
 _META_NAMES = tuple(
@@ -47,9 +48,7 @@ _META_NAMES = tuple(
 
 def find_title(page: Page, site: Site) -> Candidate | None:
     """The title, or none where the page has none that says anything."""
-    return next(
-        (Candidate(value, source) for value, source in _candidates(page, site) if not is_generated(value)), None
-    )
+    return next((found for found in _candidates(page, site) if not is_generated(found.value)), None)
 
 
 def is_generated(title: str) -> bool:
@@ -82,7 +81,7 @@ def _others(page: Page) -> list[Candidate]:
 
 
 def _agreed(page: Page, title: str, site: Site) -> Iterator[Candidate]:
-    """Headings that are part of the title, the longest first: as likely as not there is one of them."""
+    """Headings that are part of the title, the longest first: a shorter one may be a section."""
     whole = words(title)
     parts = [words(part) for part in SEPARATOR.split(title)]
     found = []
@@ -128,7 +127,7 @@ def _longest_if_much_longer(parts: list[str]) -> str:
     """The first part, unless it is a section or a site that a much longer title follows; nothing for a single word."""
     longest = max(parts, key=lambda part: len(words(part)))
     first = parts[0] if 2 * len(words(parts[0])) > len(words(longest)) else longest
-    return first if len(words(first)) > 1 else ""
+    return first if len(words(first)) > 1 or _UNSPACED.search(first) else ""
 
 
 def _cut_once(title: str, site: Site) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from lxml import etree
 
-from victorpy.docview.terms import EXTRA
+from victorpy.about.terms import EXTRA
 from victorpy.errors import missing
 
 JSON_LD, MICRODATA = "json-ld", "microdata"
@@ -86,7 +86,7 @@ def thing_of(value: dict[str, Any], source: str, known: Mapping[str, dict[str, A
     identity = value.get("@id")
     if isinstance(identity, str) and identity in known:
         value = {**known[identity], **value}
-    types = tuple(_local(kind) for kind in _as_list(value.get("@type")) if isinstance(kind, str))
+    types = tuple(name for kind in _as_list(value.get("@type")) if isinstance(kind, str) and (name := _local(kind)))
     return Thing(types, {_local(name): what for name, what in value.items()}, source, known)
 
 
@@ -210,4 +210,8 @@ def _as_list(value: Any) -> list[Any]:
 
 def _local(name: str) -> str:
     """A name without the vocabulary that it is from: ``schema:Article``, ``http://schema.org/Article``."""
-    return name if name.startswith("@") else name.rstrip("/").rpartition("/")[2].rpartition(":")[2].rpartition("#")[2]
+    return (
+        name
+        if name.startswith("@")
+        else name.strip().rstrip("/").rpartition("/")[2].rpartition(":")[2].rpartition("#")[2]
+    )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from victorpy.document import Metadata
-from victorpy.docview.metadata.author import find_author
-from victorpy.docview.metadata.dates import find_date
-from victorpy.docview.metadata.page import Page
-from victorpy.docview.metadata.plain import (
+from victorpy.about.metadata.author import find_author
+from victorpy.about.metadata.dates import find_date
+from victorpy.about.metadata.page import Page
+from victorpy.about.metadata.plain import (
     find_description,
     find_image,
     find_keywords,
@@ -14,8 +13,9 @@ from victorpy.docview.metadata.plain import (
     find_language,
     find_url,
 )
-from victorpy.docview.metadata.sites import Site, find_site_name
-from victorpy.docview.metadata.title import find_title
+from victorpy.about.metadata.sites import Site, find_site_name
+from victorpy.about.metadata.title import find_title
+from victorpy.document import Metadata
 from victorpy.parse import Tree
 
 __all__ = ["read_metadata"]

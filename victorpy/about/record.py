@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cache
+from typing import Any
 
+from victorpy.about.abstract import abstract
+from victorpy.about.categories import CategoryModel, load_categories
+from victorpy.about.keywords import keywords
+from victorpy.about.language import language_of
+from victorpy.about.links import Link, node_images, node_links, relevant_links
+from victorpy.about.tag_tree import Node, TagTree, Thresholds, Type, type_by_shares
+from victorpy.about.weights import SPREAD, Vector, feature_vector
 from victorpy.document import CleanPage, Metadata
-from victorpy.docview.abstract import abstract
-from victorpy.docview.keywords import keywords
-from victorpy.docview.language import language_of
-from victorpy.docview.links import Link, node_images, node_links, relevant_links
-from victorpy.docview.tag_tree import Node, TagTree, Thresholds, Type, type_by_shares
-from victorpy.docview.weights import SPREAD, Vector, feature_vector
 from victorpy.outputs.text import render_text
 from victorpy.sites.checks import check_count, check_range
 
 PAGE_HUB = 0.16
 """From which share of words in hub blocks on a page is a hub: the mean of the central area's and the content's."""
-
-
-class Categories(Protocol):
-    """Tells of a page which category it is of."""
-
-    def category(self, page: CleanPage) -> str:
-        """The name of the page's category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +87,7 @@ class DocView:
         return found
 
 
-def describe(page: CleanPage, parameters: Parameters | None = None, categories: Categories | None = None) -> DocView:
+def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
     """Make the record of a cleaned page."""
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
@@ -107,7 +102,7 @@ def describe(page: CleanPage, parameters: Parameters | None = None, categories: 
     return DocView(
         identifier=page.document.url or metadata.url or page.document.source,
         type=str(kind),
-        category=categories.category(page) if categories else "",
+        category=category_model(chosen.categories).category(page) if chosen.categories else "",
         title=metadata.title or title_of_keywords(vector),
         keywords=tuple(keywords(vector, chosen.keywords)),
         abstract=" ".join(abstract(content, vector, chosen.sentences, chosen.theta, language)),
@@ -127,6 +122,12 @@ def describe(page: CleanPage, parameters: Parameters | None = None, categories: 
 
 def _central_nodes(tree: TagTree) -> list[Node]:
     return [node for node, is_central in zip(tree.nodes, tree.central, strict=True) if is_central]
+
+
+@cache
+def category_model(directory: str) -> CategoryModel:
+    """A model that tells categories, loaded once in a process."""
+    return load_categories(directory)
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:

@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from math import exp, log, sqrt
 
-from victorpy.docview.tag_tree import WEIGHTY, Node, TagTree, Thresholds, Type
-from victorpy.docview.terms import terms
+from victorpy.about.tag_tree import WEIGHTY, Node, TagTree, Thresholds, Type
+from victorpy.about.terms import terms
 
 SPREAD = 0.5
 Vector = dict[str, float]

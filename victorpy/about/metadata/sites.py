@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.page import Candidate, Page, words
+from victorpy.about.metadata.page import Candidate, Page, words
 from victorpy.groups import site_of
 
 # Between a page's title and its site's name. A hyphen or a colon needs space around it or it is part of the words.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from victorpy.about.areas import is_marginal
 from victorpy.document import Document
-from victorpy.docview.areas import is_marginal
 from victorpy.labellers.kinds import begins_segment
 from victorpy.sites.tree import PageTree
 from victorpy.unicode import count_words

@@ -8,8 +8,8 @@ from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
 
-from victorpy.docview.metadata.page import Candidate, Page, is_around, text_of
-from victorpy.docview.terms import EXTRA, primary
+from victorpy.about.metadata.page import Candidate, Page, is_around, text_of
+from victorpy.about.terms import EXTRA, primary
 from victorpy.errors import missing
 
 OLDEST = date(1990, 1, 1)
@@ -26,7 +26,7 @@ _META_NAMES = tuple(
     """.split()
 )
 _ISO = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]?(?P<m>0\d|1[0-2])[-/.]?(?P<d>[0-2]\d|3[01])(?!\d)")
-_IN_URL = re.compile(r"/(?P<y>(?:19|20)\d\d)[/_-](?P<m>0?[1-9]|1[0-2])[/_-](?P<d>0?[1-9]|[12]\d|3[01])(?=[/_-]|$)")
+_IN_URL = re.compile(r"/(?P<y>(?:19|20)\d\d)[/_-](?P<m>0?[1-9]|1[0-2])[/_-](?P<d>0?[1-9]|[12]\d|3[01])(?!\d)")
 _MONTH = r"[^\W\d_]{3,12}\.?"
 _VISIBLE = re.compile(
     rf"(?<![\w/.-])(?:\d{{1,2}}(?:st|nd|rd|th|\.|er|º)?\s+(?:de\s+|of\s+)?{_MONTH},?\s+(?:de\s+|del\s+)?(?:19|20)\d\d|"
@@ -103,6 +103,8 @@ def _is_dated_by_others(page: Page) -> bool:
     """Whether the dates to be seen are not the page's: those of a shop's goods, of the articles on a home page."""
     kinds = page.meta_tags.get("og:type", [])
     of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
+    if page.written:
+        return False
     return page.is_home or of_many or any("product" in kind for kind in kinds)
 
 
@@ -116,9 +118,10 @@ def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
 
 
 def _time_elements(page: Page) -> Iterator[Candidate]:
-    """The only time on the page, or the first one outside of what is around its text."""
-    found = [element for element in page.root.iter("time") if not is_around(element)]
-    for element in found[:1]:
+    """The first time outside of what is around the page's text; on an article the first one in any case."""
+    times = list(page.root.iter("time"))
+    found = [element for element in times if not is_around(element)]
+    for element in (found or (times if page.is_article else []))[:1]:
         yield Candidate(element.get("datetime") or text_of(element), "time")
 
 

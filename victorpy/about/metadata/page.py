@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from victorpy.docview.metadata.near import Line, lines_near
-from victorpy.docview.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
+from victorpy.about.metadata.near import Line, lines_near
+from victorpy.about.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
 from victorpy.parse import Tree
 
 # What stands in these is said of other pages, of the site, or by readers.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from victorpy.docview.weights import Vector
+from victorpy.about.weights import Vector
 
 
 def keywords(vector: Vector, count: int) -> list[str]:

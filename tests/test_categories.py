@@ -1,0 +1,297 @@
+"""Categories: χ² and nearest neighbours by hand, models that are saved, damaged and foreign, and the command."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_commands import only_line
+from test_site_commands import here
+
+from victorpy import Cleaner
+from victorpy.about.categories import (
+    CLASSIFIERS,
+    Settings,
+    bag_of,
+    cross_validate,
+    load_categories,
+    save_categories,
+    score,
+    train_categories,
+)
+from victorpy.about.categories.validation import spread
+from victorpy.about.categories.vocabulary import chi_squared, select_terms
+from victorpy.errors import ConfigError, DataError, ModelError
+
+categories, clean = partial(here, "categories", "victor categories"), partial(here, "clean", "clean.py")
+
+TEXTS = {
+    "tea": "Green tea and black tea are brewed from the leaves of the same bush, cup after cup, in water that is hot.",
+    "bikes": "A bicycle has two wheels, a chain, pedals and brakes; riders pump the tyres and oil the chain in spring.",
+    "ships": "The harbour is full of ships: ferries, tugs and a sailing vessel whose captain waits for wind and tide.",
+}
+VARIED = ["This morning", "In the village", "As everybody says", "Once more", "Last year", "On Sunday"]
+
+
+def page(topic: str, number: int) -> str:
+    """A page about a topic, in a template that says nothing of it."""
+    menu = "".join(f"<li><a href=/{word}>{word}</a></li>" for word in ("Home", "News", "Contact", "Imprint"))
+    body = "".join(f"<p>{VARIED[(number + shift) % len(VARIED)]}: {TEXTS[topic]}</p>" for shift in range(3))
+    return f"<html lang=en><title>{topic} {number}</title><ul>{menu}</ul><h1>Number {number}</h1>{body}</html>"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder a topic, each with six pages."""
+    directory = tmp_path_factory.mktemp("topics")
+    for topic in TEXTS:
+        (directory / topic).mkdir()
+        for number in range(6):
+            (directory / topic / f"{number}.html").write_text(page(topic, number), encoding="utf-8")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def bags() -> tuple[list[Counter[str]], list[str]]:
+    """The terms of pages and their topics."""
+    cleaner = Cleaner.load()
+    labels = [topic for topic in TEXTS for _ in range(4)]
+    return [bag_of(cleaner.document(page(topic, number))) for number, topic in enumerate(labels)], labels
+
+
+@pytest.fixture(scope="module", params=CLASSIFIERS)
+def saved(request, bags, tmp_path_factory):
+    """A model of each classifier, in a directory."""
+    model = train_categories(*bags, Settings(classifier=request.param, k=3))
+    directory = tmp_path_factory.mktemp("models") / request.param
+    save_categories(model, directory)
+    return model, directory
+
+
+def test_chi_squared_by_hand():
+    # 10 pages, 6 of the first category: 5 of these have the term, 1 of the other 4.
+    a, b, c, d = 5, 1, 1, 3
+    expected = 10 * (a * d - c * b) ** 2 / ((a + c) * (b + d) * (a + b) * (c + d))
+    assert chi_squared(np.array([[5.0, 1.0]]), np.array([6.0, 4.0])) == pytest.approx(np.array([[expected, expected]]))
+
+
+def test_terms_are_those_that_tell_categories_apart():
+    bags = [{"tea": 3, "the": 9, "rare": 1}, {"tea": 1, "the": 2}, {"bike": 1, "the": 5}, {"bike": 2, "the": 1}]
+    found = select_terms(bags, [0, 0, 1, 1], 2, most=2)
+    assert set(found.terms) == {"tea", "bike"}
+    assert found.idf == pytest.approx(np.log([2, 2]) + 1)
+
+
+def test_a_page_is_a_vector_of_length_one():
+    found = select_terms([{"tea": 3, "cup": 1}, {"tea": 1, "cup": 2}, {"pot": 1}, {"pot": 4}], [0, 0, 1, 1], 2, most=9)
+    assert np.linalg.norm(found.vector({"tea": 2, "pot": 7, "unknown": 5})) == pytest.approx(1)
+    assert not found.vector({"unknown": 5}).any()
+
+
+def test_the_nearest_vote_with_their_similarity():
+    bags = [{"tea": 1}, {"tea": 1, "pot": 1}, {"pot": 1}, {"pot": 1, "bike": 1}, {"bike": 1}, {"bike": 1, "chain": 1}]
+    labels = ["tea", "tea", "pots", "pots", "bikes", "bikes"]
+    model = train_categories(bags, labels, Settings(k=2, terms=10))
+    assert model.category_of({"tea": 1}) == "tea"
+    assert model.category_of({"bike": 5}) == "bikes"
+    vector = model.vocabulary.vector({"tea": 1})
+    similar = sorted((model.vocabulary.vector(bag) @ vector for bag in bags), reverse=True)[:2]
+    assert model.classifier.scores(vector).sum() == pytest.approx(sum(similar))
+
+
+def test_a_page_without_known_terms_has_no_category(saved):
+    model, _ = saved
+    assert model.category_of({"zebra": 3}) == ""
+    assert model.category(Cleaner.load().document("")) == ""
+
+
+def test_a_model_tells_the_same_after_it_was_saved(saved, bags):
+    model, directory = saved
+    loaded = load_categories(directory)
+    cleaner = Cleaner.load()
+    assert [loaded.category(cleaner.document(page(topic, 99))) for topic in TEXTS] == list(TEXTS)
+    assert [loaded.category_of(bag) for bag in bags[0]] == [model.category_of(bag) for bag in bags[0]]
+    assert (loaded.categories, loaded.vocabulary.terms, loaded.settings, loaded.method) == (
+        model.categories,
+        model.vocabulary.terms,
+        model.settings,
+        model.method,
+    )
+
+
+@pytest.mark.parametrize("name", ["meta.json", "terms.tsv", "arrays.npz"])
+def test_a_damaged_model_is_told(saved, name, tmp_path):
+    _, directory = saved
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 0x01
+    (copy / name).write_bytes(content)
+    with pytest.raises(ModelError, match=r"copy: .*(train it again|another kind)"):
+        load_categories(copy)
+
+
+@pytest.mark.parametrize("name", ["terms.tsv", "arrays.npz"])
+def test_a_model_with_a_file_missing_is_told(saved, name, tmp_path):
+    copy = shutil.copytree(saved[1], tmp_path / "copy")
+    (copy / name).unlink()
+    with pytest.raises(ModelError, match=f"{name} cannot be read"):
+        load_categories(copy)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["meta.json", "terms.tsv", "arrays.npz"]), st.data())
+def test_a_model_that_is_cut_off_is_told(tmp_path_factory, bags, name, data):
+    directory = tmp_path_factory.mktemp("cut") / "model"
+    save_categories(train_categories(*bags), directory)
+    content = (directory / name).read_bytes()
+    (directory / name).write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+    with pytest.raises(ModelError):
+        load_categories(directory)
+
+
+def resign(directory: Path, **files: bytes) -> None:
+    """Put other files into a model with digests that fit, as somebody with bad intent would."""
+    from victorpy.about.categories.model import _digest, _meta_digest
+
+    meta = json.loads((directory / "meta.json").read_bytes())
+    for name, content in files.items():
+        (directory / name.replace("_", ".")).write_bytes(content)
+        meta["files"][name.replace("_", ".")] = _digest(content)
+    meta["digest"] = _meta_digest(meta)
+    (directory / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+
+
+class Trap:
+    """Does something when it is unpickled."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("sprung"),))
+
+
+def test_a_pickle_in_a_model_is_not_opened(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    copy = shutil.copytree(saved[1], tmp_path / "copy")
+    held = io.BytesIO()
+    np.savez(
+        held, allow_pickle=True, **{name: np.array([Trap()], dtype=object) for name in saved[0].classifier.arrays()}
+    )
+    resign(copy, arrays_npz=held.getvalue())
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(copy)
+    assert not Path("sprung").exists()
+
+
+def test_arrays_that_do_not_fit_are_told(saved, tmp_path):
+    model, directory = saved
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    arrays = model.classifier.arrays()
+    held = io.BytesIO()
+    np.savez(held, **{name: array[:-1] if array.ndim else array for name, array in arrays.items()})
+    resign(copy, arrays_npz=held.getvalue())
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(copy)
+
+
+def test_a_model_of_another_kind_is_told():
+    with pytest.raises(ModelError, match="another kind of model"):
+        load_categories(Path(__file__).parents[1] / "victorpy" / "models" / "default")
+
+
+def test_a_model_does_not_replace_what_is_none(bags, tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "love.txt").write_text("dear")
+    with pytest.raises(ModelError, match="choose another place"):
+        save_categories(train_categories(*bags), tmp_path / "letters")
+    assert (tmp_path / "letters" / "love.txt").read_text() == "dear"
+
+
+def test_formulas_four_to_six():
+    found = score(["a", "a", "b", "b", ""], ["a", "b", "b", "b", "b"])
+    assert [(each.precision, each.recall) for each in found] == [(0.5, 1.0), (1.0, 0.5)]
+    assert [each.f1 for each in found] == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_a_fold_has_no_site_of_another():
+    labels, sites = ["a", "a", "a", "b", "b", "b"] * 5, [str(number % 7) for number in range(30)]
+    folds = spread(labels, sites, 3, seed=1)
+    assert set(folds) == {0, 1, 2}
+    assert all(len({fold for fold, site in zip(folds, sites, strict=True) if site == one}) == 1 for one in set(sites))
+
+
+def test_every_page_is_told_once_by_a_model_that_has_not_seen_it(bags):
+    groups = [str(number) for number in range(len(bags[0]))]
+    told = [number for fold in cross_validate(*bags, groups, Settings(k=3), 3) for number, _ in fold]
+    assert sorted(told) == list(range(len(bags[0])))
+
+
+def test_a_category_of_one_site_cannot_be_validated():
+    with pytest.raises(DataError, match="category 'b'"):
+        spread(["a", "a", "b", "b"], ["1", "2", "3", "3"], 2, seed=1)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ConfigError, match=r"did you mean 'linear-svm'"):
+        Settings(classifier="linear-svn")
+    with pytest.raises(ConfigError, match="at least one term"):
+        Settings(terms=0)
+
+
+@pytest.mark.parametrize("method", ["crf", "everything"])
+def test_train_and_predict(folders, tmp_path, method):
+    model = tmp_path / "new" / "topics.model"
+    trained = categories("train", folders, "-o", model, "--method", method, "-k", 3, "--folds", 3)
+    assert trained.returncode == 0, trained.stderr
+    lines = trained.stdout.decode().splitlines()
+    assert lines[0].split() == ["category", "pages", "precision", "recall", "F1"]
+    assert [line.split()[:2] for line in lines[1:]] == [["bikes", "6"], ["ships", "6"], ["tea", "6"], ["mean", "18"]]
+    assert lines[-1].split()[-1] == "100.00"
+    assert load_categories(model).method == method
+    told = categories("predict", model, *(folders / topic / "0.html" for topic in TEXTS)).stdout.decode()
+    assert [line.split("\t")[1] for line in told.splitlines()] == list(TEXTS)
+
+
+def test_records_have_the_category(folders, tmp_path):
+    model = tmp_path / "topics.model"
+    categories("train", folders, "-o", model, "-k", 3, "--folds", 0)
+    ended = clean("--format", f"docview(categories={model})", folders / "ships" / "1.html")
+    assert json.loads(ended.stdout)["category"] == "ships"
+    ended = clean("--format", f"docview(categories={tmp_path / 'none'})", folders / "ships" / "1.html")
+    assert "no model of categories" in only_line(ended.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "{folders}"], "give -o MODEL"),
+        (["train", "{folders}/nothing", "-o", "x"], "is no directory"),
+        (["train", "{folders}/tea", "-o", "x"], "0 folders"),
+        (["train", "{folders}", "-o", "x", "--classifier", "magic"], "no classifier 'magic'"),
+        (["train", "{folders}", "-o", "x", "--method", "magic"], "no method 'magic'"),
+        (["train", "{folders}", "-o", "{folders}"], "choose another place"),
+        (["train", "{folders}", "-o", "x", "--folds", "99"], "18 pages make 2 to 18 folds"),
+        (["predict", "{folders}"], "which pages"),
+        (["predict", "{folders}", "{folders}/tea/0.html"], "no model of categories"),
+    ],
+)
+def test_mistakes_are_one_line(folders, tmp_path, arguments, said):
+    ended = categories(*(argument.format(folders=folders) for argument in arguments), cwd=tmp_path)
+    assert ended.returncode == 2
+    assert said in ended.stderr.decode()
+    assert "Traceback" not in ended.stderr.decode()
+
+
+def test_a_page_that_cannot_be_read_is_left_out(folders, tmp_path):
+    copy = shutil.copytree(folders, tmp_path / "topics")
+    (copy / "tea" / "picture.html").write_bytes(bytes(range(256)) * 20)
+    ended = categories("train", copy, "-o", tmp_path / "model", "--folds", 0)
+    assert ended.returncode == 0
+    assert "picture.html: left out: this is binary data" in ended.stderr.decode()
+    assert load_categories(tmp_path / "model").training["pages"] == {"bikes": 6, "ships": 6, "tea": 6}
