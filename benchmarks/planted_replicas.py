@@ -30,7 +30,8 @@ ROOT = Path(__file__).parents[1]
 PLANTED_SHARE = 0.2
 WORDS = (150, 600)
 """How long a page's content is."""
-PARAGRAPH_WORDS = 25
+PARAGRAPH_WORDS = (25, 80)
+"""A longer one, used twice, would make two pages replicas that are not planted."""
 TEMPLATES = 200
 MOST_TEMPLATE_WORDS = 600
 MOST_LONG_WORDS = 60
@@ -109,7 +110,7 @@ def _originals(gold: Sequence[LabelledPage], count: int, chance: random.Random) 
 
 def _paragraphs(page: LabelledPage) -> Iterator[str]:
     for block, label in zip(page.document.blocks, page.labels, strict=True):
-        if label.is_content and len(block.text.split()) >= PARAGRAPH_WORDS:
+        if label.is_content and PARAGRAPH_WORDS[0] <= word_count(block) <= PARAGRAPH_WORDS[1]:
             yield block.text
 
 
