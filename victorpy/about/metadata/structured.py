@@ -99,7 +99,7 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
 
 def read_microdata(root: etree._Element) -> list[Thing]:
     """The things that attributes of a page's elements describe."""
-    scopes = root.xpath("//*[@itemscope]")
+    scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
     if not 0 < len(scopes) <= MOST_THINGS or _nests_deep(scopes):
         return []
     try:
