@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pages
-from replica_pages import SEED, page_with, topic_pages
+from replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
 
 from victorpy.gold import LabelledPage
 
@@ -30,8 +30,12 @@ ROOT = Path(__file__).parents[1]
 PLANTED_SHARE = 0.2
 WORDS = (150, 600)
 """How long a page's content is."""
-PARAGRAPH_WORDS = 25
-TEMPLATES = 300
+PARAGRAPH_WORDS = (25, 80)
+"""A longer one, used twice, would make two pages replicas that are not planted."""
+TEMPLATES = 200
+MOST_TEMPLATE_WORDS = 600
+MOST_LONG_WORDS = 60
+"""Of a template, which is to be less than what is put into it, in all and in blocks that somebody may have written."""
 SOURCES = 900
 """Real pages that templates and paragraphs are taken from."""
 
@@ -80,7 +84,9 @@ def planned(specs: Sequence[str], count: int, path: Path) -> list[Made]:
     for _ in range(count - len(plan)):
         before = chance.choice(plan[: len(originals)])
         plan.append(_repeated(before, chance.choice(list(WAYS)), chance))
-    templates = gold[:TEMPLATES]
+    templates = [page for page in gold if _is_template(page)][:TEMPLATES]
+    if len(templates) < TEMPLATES:
+        raise SystemExit(f"there are {len(templates)} templates, and {TEMPLATES} are wanted: give more data")
     with path.open("w", encoding="utf-8") as lines:
         for number, made in enumerate(plan):
             html = _page(made, templates)
@@ -104,8 +110,16 @@ def _originals(gold: Sequence[LabelledPage], count: int, chance: random.Random) 
 
 def _paragraphs(page: LabelledPage) -> Iterator[str]:
     for block, label in zip(page.document.blocks, page.labels, strict=True):
-        if label.is_content and len(block.text.split()) >= PARAGRAPH_WORDS:
+        if label.is_content and PARAGRAPH_WORDS[0] <= word_count(block) <= PARAGRAPH_WORDS[1]:
             yield block.text
+
+
+def _is_template(page: LabelledPage) -> bool:
+    """Whether what is left of a page without its content is little: a gold standard may leave out half an article."""
+    counts = [word_count(block) for block in noise(page)]
+    return (
+        sum(counts) <= MOST_TEMPLATE_WORDS and sum(count for count in counts if count >= LONG_WORDS) <= MOST_LONG_WORDS
+    )
 
 
 def _repeated(before: Made, way: str, chance: random.Random) -> Made:

@@ -72,8 +72,8 @@ def _has_topic(page: LabelledPage) -> bool:
     Readers' comments and other articles are no noise of a template: a cleaner may well keep them. Where they have many
     words, the page says more than its gold does, and no two pages made of it would be what they are taken for.
     """
-    content = sum(map(_word_count, _content(page)))
-    others = sum(count for block in _noise(page) if (count := _word_count(block)) >= LONG_WORDS)
+    content = sum(map(word_count, _content(page)))
+    others = sum(count for block in noise(page) if (count := word_count(block)) >= LONG_WORDS)
     return page.page_type in TOPIC_TYPES and content >= FEWEST_WORDS and others <= MOST_OTHERS * content
 
 
@@ -121,7 +121,7 @@ def page_with(content: str, template: LabelledPage) -> str:
     """A page whose own content has been replaced by this, as HTML."""
     writer = TagWriter(template.document)
     parts = []
-    place = max(_content(template), key=_word_count)  # not the first: that may be a stray match in a menu
+    place = max(_content(template), key=word_count)  # not the first: that may be a stray match in a menu
     for block, label in zip(template.document.blocks, template.labels, strict=True):
         for number, (tags, text) in enumerate(pieces(block)):
             if block is place and not number:
@@ -169,11 +169,13 @@ def _content(page: LabelledPage) -> list[Block]:
     return [block for block, label in zip(page.document.blocks, page.labels, strict=True) if label.is_content]
 
 
-def _noise(page: LabelledPage) -> list[Block]:
+def noise(page: LabelledPage) -> list[Block]:
+    """The blocks that the gold does not call content."""
     return [block for block, label in zip(page.document.blocks, page.labels, strict=True) if not label.is_content]
 
 
-def _word_count(block: Block) -> int:
+def word_count(block: Block) -> int:
+    """How many words a block has."""
     return len(block.text.split())
 
 

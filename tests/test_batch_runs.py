@@ -104,7 +104,7 @@ def test_every_record_ends_once_and_is_counted(finished):
     assert [row["url"] for row in found] == [url(number) for number in range(PAGES)]
     assert [found[number]["status"] for number in (6, 7, 8, 9)] == ["kept", "failed", "skipped", "empty"]
     assert [(found[number]["kind"]) for number in (7, 8)] == ["decode", "not-html"]
-    counted = {"kept": PAGES - 3, "empty": 1, "skipped": 1, "failed": 1}
+    counted = {"kept": PAGES - 3, "empty": 1, "skipped": 1, "failed": 1, "replica": 0}
     assert {str(status): summary[str(status)] for status in Status} == counted
     assert summary["pages"] == PAGES
     row = found[0]

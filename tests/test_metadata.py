@@ -17,7 +17,7 @@ from victorpy import Cleaner, Metadata
 from victorpy.about.metadata import read_metadata
 from victorpy.about.metadata.dates import find_date
 from victorpy.about.metadata.page import Page
-from victorpy.about.metadata.structured import MOST_THINGS
+from victorpy.about.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
 from victorpy.batch.outcome import clean_record
 from victorpy.batch.records import Record
 from victorpy.outputs.base import OUTPUTS, Output
@@ -118,6 +118,7 @@ def test_any_json_is_read(value):
     "page",
     [
         "<div itemscope itemprop=author>" * MOST_THINGS,
+        ("<div itemscope itemprop=author>" * DEEPEST_SCOPES + "</div>" * DEEPEST_SCOPES) * 30,
         "<div itemscope><b itemprop=name>x</b></div>" * 20_000,
         "<script type=application/ld+json>" + "[" * 50_000 + "</script>",
         "<script type=application/ld+json>" + '{"@graph": [' * 900 + "]}" * 900 + "</script>",
@@ -127,12 +128,12 @@ def test_any_json_is_read(value):
         f"<meta name=author content='{'a, ' * 20_000}'>",
         f"<h1>Tea</h1><p>{'1 a ' * 100_000}",
     ],
-    ids=["nested", "many", "deep", "deep graph", "deep heading", "marked", "title", "names", "text"],
+    ids=["nested", "nested often", "many", "deep", "deep graph", "deep heading", "marked", "title", "names", "text"],
 )
 def test_hostile_pages_take_no_time(page):
     started = time.process_time()
     assert is_sound(metadata_of(page))
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 3
 
 
 def test_the_day_may_be_today_and_not_tomorrow():

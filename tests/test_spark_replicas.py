@@ -21,7 +21,7 @@ pytest.importorskip("icu4py")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
-from spark_cluster import JAVA
+from spark_cluster import SMALL
 
 from victorpy.batch import spark
 from victorpy.batch.choice import Choice
@@ -35,7 +35,7 @@ def session():
         patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{Path(__file__).parent}")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        started = spark.session("local[2]", **JAVA, **{"spark.sql.shuffle.partitions": "2"})
+        started = spark.session("local[2]", **SMALL)
         started.sparkContext.setLogLevel("ERROR")
         yield started
         started.stop()

@@ -56,7 +56,8 @@ class Keys:
         found = {page for key in wanted.tolist() for page in self._recent.get(key, ())}
         for run in self._runs:
             starts, stops = (np.searchsorted(run.keys, wanted, side) for side in ("left", "right"))
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+            met = starts < stops
+            for start, stop in zip(starts[met].tolist(), stops[met].tolist(), strict=True):
                 found.update(run.pages[start:stop].tolist())
         return sorted(found)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCHEME = "affine32"
 """How datasketch permutes hashes; it is named so that signatures stay the same when its default changes."""
-WEIGHTS = (0.2, 0.8)
+WEIGHTS = (0.1, 0.9)
 """Of wrong and of missed candidates where bands are chosen: wrong ones are told by comparing signatures."""
 _KEY = 8  # bytes of a band's digest
 _DTYPE = np.dtype("<u4")
@@ -30,9 +30,9 @@ class MinHash(Detector):
     name = "minhash"
     compares = True
 
-    def __init__(self, threshold: float = 0.45, shingle: int = 3, num_perm: int = 128) -> None:
+    def __init__(self, threshold: float = 0.5, shingle: int = 8, num_perm: int = 128) -> None:
         if not 0 < threshold <= 1:
-            raise ConfigError(f"minhash: threshold={threshold:g}: a share above 0 and up to 1 is wanted, as 0.45")
+            raise ConfigError(f"minhash: threshold={threshold:g}: a share above 0 and up to 1 is wanted, as 0.5")
         if shingle < 1:
             raise ConfigError(f"minhash: shingle={shingle}: a number of words of at least 1 is wanted")
         if not 16 <= num_perm <= 4096:

@@ -23,6 +23,7 @@ JSON_LD, MICRODATA = "json-ld", "microdata"
 # near its top.
 DEEPEST = 8
 MOST_THINGS = 500
+DEEPEST_SCOPES = 16
 
 # Properties that lead from a page or a container to what the page is about.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
@@ -98,14 +99,25 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
 
 def read_microdata(root: etree._Element) -> list[Thing]:
     """The things that attributes of a page's elements describe."""
-    scopes = root.xpath(f"boolean((//*[@itemscope])[1]) and not((//*[@itemscope])[{MOST_THINGS + 1}])")
-    if not scopes:
+    scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
+    if not 0 < len(scopes) <= MOST_THINGS or _nests_deep(scopes):
         return []
     try:
         items = _microdata_extractor().extract_items(root, None)
     except (ValueError, TypeError, RecursionError):  # damaged beyond what extruct expects
         return []
     return _things([_as_json(item) for item in items], MICRODATA)
+
+
+def _nests_deep(scopes: list[etree._Element]) -> bool:
+    """Whether things lie in each other deeper than anybody means it: extruct's time grows with the cube of that."""
+    depths: dict[etree._Element, int] = {}
+    for scope in scopes:  # in document order, so that outer ones come first
+        around = next((each for each in scope.iterancestors() if each in depths), None)
+        depths[scope] = 1 + (depths[around] if around is not None else 0)
+        if depths[scope] > DEEPEST_SCOPES:
+            return True
+    return False
 
 
 def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
