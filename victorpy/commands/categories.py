@@ -142,7 +142,7 @@ def _cleaned(record: Record, cleaner: Cleaner) -> CleanPage | None:
     try:
         return cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
     except (VictorError, OSError) as error:
-        _say(f"{record.name}: left out: {error}")
+        _say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
         return None
 
 
