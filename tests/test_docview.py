@@ -498,6 +498,17 @@ def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
     assert rows["bad.html"]["keywords"] is None
 
 
+def test_a_worker_loads_libraries_before_its_first_record():
+    """Else the first record would spend its deadline on that."""
+    script = (
+        "import sys; from victorpy import Cleaner; from victorpy.batch.worker import Tools, Work\n"
+        "Tools(Work(Cleaner.load, 'docview'))\n"
+        "print({'dateparser', 'extruct', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ended.stdout == "set()\n"
+
+
 def test_parquet_has_the_columns_of_a_record(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "good.html").write_bytes(PAGE)

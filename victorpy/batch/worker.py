@@ -13,6 +13,7 @@ from victorpy.batch.outcome import Outcome, clean_record
 from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
+from victorpy.methods import load_method
 from victorpy.outputs import Output, find_output
 
 MEMORY_EXIT = 86
@@ -20,6 +21,10 @@ MEMORY_EXIT = 86
 
 _COPIES = 3
 """Of a page, while a worker receives it: memory for these is there in any case, or it would end before it can tell."""
+
+_SMALL_PAGE = """<script type="application/ld+json">{"@type": "Article"}</script><h1>Tea</h1><p>May 17, 2024</p>
+<p>Tea is made by pouring hot water over the leaves of the tea bush. It is drunk hot or cold, with milk or lemon, in the
+morning and in the afternoon, all over the world.</p>"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,17 @@ class Tools:
         self.cleaner = work.make()
         self.output: Output = find_output(work.format)
         self.detector = work.dedup.detector() if work.dedup else None
+        self._load_libraries()
+
+    def _load_libraries(self) -> None:
+        """Make a record of a small page: what is loaded when first needed would be at the cost of the first record.
+
+        That has a deadline and an amount of memory of its own, and a machine under load may take long to load.
+        """
+        if self.output.wants_metadata:
+            self.output.render(load_method("everything").document(_SMALL_PAGE, metadata=True))
+        if self.detector:
+            self.detector.sign(_SMALL_PAGE)
 
     def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
         """Clean one record."""
