@@ -61,6 +61,7 @@ class App:
         retrain: bool = False,
     ) -> None:
         self.keys = keys
+        self.packs = True
         self.failures: list[str] = []
         """What went wrong and must not be missed."""
         self.redraw: Callable[[], None] = lambda: None

@@ -19,6 +19,8 @@ class Desk(Protocol):
     """What a view may ask of the program around it."""
 
     keys: Keys
+    packs: bool
+    """Whether short blocks that the model is sure are noise share lines."""
 
     def say(self, message: str) -> None:
         """Show a message until the next key."""

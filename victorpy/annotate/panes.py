@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from victorpy.annotate.blocks import Cell, Row
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import cut, visible, width_of, wrap
+from victorpy.annotate.show import RIGHT_TO_LEFT, cut, visible, width_of, wrap
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs import OUTPUTS
 
 FORMATS = ("text", "markdown", "cleaneval")
 # Keeps a terminal that turns right-to-left text around from mixing two panes.
 _LEFT_TO_RIGHT = "\u200e"
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _AROUND = 150
 """So many blocks before and behind the cursor's are rendered: a page of any length costs the same."""
 
@@ -156,7 +154,7 @@ def _nth(rows: list[Row], number: int) -> Row:
 
 
 def _joined(first: Row, second: Row, width: int) -> Row:
-    turned = any(_RIGHT_TO_LEFT.search(text) for _, text in first)
+    turned = any(RIGHT_TO_LEFT.search(text) for _, text in first)
     return [*_filled(first, width), ("rule", f"{_LEFT_TO_RIGHT if turned else ''}│ "), *second]
 
 
