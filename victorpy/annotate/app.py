@@ -78,6 +78,11 @@ class App:
         """When the last character of a paste came, as long as it goes on."""
 
     @property
+    def view(self) -> View:
+        """What is on the screen."""
+        return self._views[-1]
+
+    @property
     def is_over(self) -> bool:
         """Whether the last view was closed."""
         return not self._views

@@ -76,8 +76,9 @@ class BlockPane:
         self._strips = Strips(session, self._breaks, lambda number: self._lines(number).columns)
         self._places: list[list[tuple[int, int]]] = []
         """Of every row the blocks in it, each behind the column that it begins at."""
-        self._shown = range(0)
-        self._marks: dict[int, str] = {}
+        self.shown = range(0)
+        """The blocks that are on the screen, in part or whole."""
+        self.marks: dict[int, str] = {}
         """The keys that stand before blocks on the screen."""
         self._digits = len(str(max(len(session), 1)))
         self.shows_letters = False
@@ -97,13 +98,13 @@ class BlockPane:
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
         self._bring_into_view()
-        self._shown = self._visible()
-        doubtful = () if self.session.choices else self.session.most_doubtful(self._shown, len(self._mark_keys))
-        self._marks = {number: key for key, number in zip(self._mark_keys, doubtful, strict=False)}
+        self.shown = self._visible()
+        doubtful = () if self.session.choices else self.session.most_doubtful(self.shown, len(self._mark_keys))
+        self.marks = {number: key for key, number in zip(self._mark_keys, doubtful, strict=False)}
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._places = []
-        for number in self._shown:
+        for number in self.shown:
             if self._line_of(number)[0] == number:
                 drawn, places = self._draw(number, selected)
                 skip = self._skip if number == self._top else 0
@@ -145,17 +146,20 @@ class BlockPane:
 
     def number_of_mark(self, key: str) -> int | None:
         """Which block on the screen has a key before it, because the model is not sure of it."""
-        return next((number for number, mark in self._marks.items() if mark == key), None)
+        return next((number for number, mark in self.marks.items() if mark == key), None)
 
     def number_of(self, letter: str) -> int | None:
         """Which block on the screen has a letter."""
         at = _JUMPS.find(letter)
-        return self._shown[at] if 0 <= at < len(self._shown) else None
+        return self.shown[at] if 0 <= at < len(self.shown) else None
+
+    def letter_of(self, number: int) -> str:
+        """What leads to a block on the screen while letters are shown; nothing where there are too many."""
+        at = number - self.shown.start
+        return _JUMPS[at] if at < len(_JUMPS) else ""
 
     def _letter(self, number: int) -> str:
-        """What leads to a block while letters are shown."""
-        at = number - self._shown.start
-        return _JUMPS[at] if self.shows_letters and at < len(_JUMPS) else ""
+        return self.letter_of(number) if self.shows_letters else ""
 
     # Moving by screens
 
@@ -298,7 +302,7 @@ class BlockPane:
             return [(look, " "), ("gutter", blank), (look if here else "gutter", "│"), ("gutter", " ")]
         state = self.session.state(number)
         return [
-            ("uncertain" if number in self._marks and mark == self._marks[number] else look, mark),
+            ("uncertain" if number in self.marks and mark == self.marks[number] else look, mark),
             (look, f" {number + 1:>{self._digits}} "),
             (label_look(label), label[0].upper() if label else "?"),
             (state if state.is_decided else "gutter", _SIGNS[state]),
@@ -311,7 +315,7 @@ class BlockPane:
         """What stands before a block's number: the cursor, a sign of the selection, a key to go there by."""
         if number == self.session.cursor:
             return "►", "gutter current"
-        return ("+", "gutter selected") if number in selected else (self._marks.get(number, " "), "gutter")
+        return ("+", "gutter selected") if number in selected else (self.marks.get(number, " "), "gutter")
 
     def _probability(self, number: int, state: State) -> Cell:
         probability = self.session.predicted.probabilities[number]

@@ -1,4 +1,4 @@
-"""Which blocks of a page belong together: by the elements around them, tags and classes, place in what repeats, text."""
+"""Which blocks of a page belong together: by elements around them, tags and classes, place in what repeats, text."""
 
 from __future__ import annotations
 

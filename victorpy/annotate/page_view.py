@@ -31,7 +31,7 @@ class PageView(View):
         super().__init__(desk)
         self.opened = opened
         self.session: Session = opened.session
-        self._blocks = BlockPane(self.session, self._free_keys(), desk.packs)
+        self.blocks = BlockPane(self.session, self._free_keys(), desk.packs)
         self._place = place
         results = [ResultPane(self.session, format) for format in FORMATS]
         self._facts = FactsPane(self.session, features)
@@ -103,10 +103,10 @@ class PageView(View):
         self._small = width < COMFORT[0]
         if self._pane is None or self._small:
             self._left = 0
-            return self._blocks.rows(width, height)
-        self._left = left = max(width * 55 // 100, self._blocks.gutter + 20)
+            return self.blocks.rows(width, height)
+        self._left = left = max(width * 55 // 100, self.blocks.gutter + 20)
         pane: list[Row] = [[("pane head", self._pane.title)], *self._pane.rows(width - left - 2, height - 1)]
-        return beside(self._blocks.rows(left, height), pane, left, height)
+        return beside(self.blocks.rows(left, height), pane, left, height)
 
     # Acting
 
@@ -251,12 +251,12 @@ class PageView(View):
             self.desk.say(f"{word}: {blocks}; {left:,} more to {word}")
 
     def _step(self, step: int) -> None:
-        if not self._blocks.scroll_inside(step):
+        if not self.blocks.scroll_inside(step):
             self.session.move(self.session.cursor + step)
 
     def _page(self, step: int) -> None:
-        if not self._blocks.scroll_inside(step):
-            self.session.move(self._blocks.page(step))
+        if not self.blocks.scroll_inside(step):
+            self.session.move(self.blocks.page(step))
 
     def _jump(self, wanted: Callable[[int], bool], step: int, nothing: str) -> None:
         self._go(self.session.find(wanted, step), step, nothing)
@@ -273,27 +273,27 @@ class PageView(View):
             self.desk.say("On from the top" if step > 0 else "On from the end")
 
     def _toggle_packing(self) -> None:
-        self.desk.packs = self._blocks.packs = not self._blocks.packs
+        self.desk.packs = self.blocks.packs = not self.blocks.packs
         together = "Short blocks that the model is sure are noise share lines"
-        self.desk.say(together if self._blocks.packs else "Every block has a line of its own")
+        self.desk.say(together if self.blocks.packs else "Every block has a line of its own")
 
     def _show_letters(self) -> None:
-        self._blocks.shows_letters = True
+        self.blocks.shows_letters = True
         self.desk.say("Type the letter of the block to go to")
 
     def take_key(self, key: str) -> bool:
         """Go to the block that has a key before it; while letters are shown, to that of a letter."""
-        if not self._blocks.shows_letters:
+        if not self.blocks.shows_letters:
             return self._take_mark(key)
-        self._blocks.shows_letters = False
-        number = self._blocks.number_of(key) if len(key) == 1 else None
+        self.blocks.shows_letters = False
+        number = self.blocks.number_of(key) if len(key) == 1 else None
         if number is not None:
             self.session.move(number)
         return True
 
     def _take_mark(self, key: str) -> bool:
         """Keys that stand for nothing else stand for blocks, where they are shown before one."""
-        number = self._blocks.number_of_mark(key)
+        number = self.blocks.number_of_mark(key)
         if number is None:
             return False
         self.session.move(number)
@@ -343,13 +343,13 @@ class PageView(View):
 
     def click(self, column: int, row: int) -> None:
         """Go to the block that was clicked on; the pane beside the blocks is only to be read."""
-        number = self._blocks.number_at(row, column) if not self._left or column < self._left else None
+        number = self.blocks.number_at(row, column) if not self._left or column < self._left else None
         if number is not None:
             self.session.move(number)
 
     def wheel(self, step: int) -> None:
         """Move on by some blocks."""
-        if not self._blocks.scroll_inside(step):
+        if not self.blocks.scroll_inside(step):
             self.session.move(self.session.cursor + step * WHEEL)
 
     def tick(self, on_top: bool) -> None:
