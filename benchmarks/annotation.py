@@ -251,7 +251,29 @@ def page_of(count: int) -> str:
     return "<html><body>" + "".join(item.format(number) for number in range(count // 2)) + "</body></html>"
 
 
-SCRIPT = [*["down"] * 20, "p", "o", " ", "page down", "page down", "w", "v", "down", "down", "h", "u", "U", "tab"]
+SCRIPT = [
+    *["down"] * 20,
+    "p",
+    "o",
+    "f",
+    "down",
+    "f",
+    "meta p",
+    "u",
+    "b",
+    "b",
+    " ",
+    "page down",
+    "page down",
+    "w",
+    "v",
+    "down",
+    "down",
+    "h",
+    "u",
+    "U",
+    "tab",
+]
 SCRIPT += [
     "down",
     "p",
@@ -278,7 +300,8 @@ SCRIPT += [
 def measure_redraw() -> None:
     """The CPU time from a key to the drawn screen, all of it but the writing to the terminal."""
     print("| blocks | median | 95 of 100 | longest | key of the longest |\n|--:|--:|--:|--:|---|")
-    config = load_config("blocks")
+    predictor = Predictor.load("default")
+    config = predictor.cleaner.config
     for count in (5_000, 50_000):
         with without_collector():  # as the program does
             document = read_document(page_of(count), config)
@@ -288,7 +311,7 @@ def measure_redraw() -> None:
         session.pattern = "page 77"
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal.begin(Path(folder) / "journal", session)
-            app = App(Keys(), config)
+            app = App(Keys(), config, predictor)
             app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
             times = []
             canvas_of(app.draw(WIDTH, HEIGHT)[0], WIDTH)

@@ -70,6 +70,11 @@ class View(ABC):
         """What is wrong as long as it is wrong, for the line below."""
         return ""
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is shown that will be drawn anew when it has been found out."""
+        return False
+
     @abstractmethod
     def act(self, action: str) -> bool:
         """Do something; the answer is whether it is something that can be done here."""

@@ -68,7 +68,7 @@ def _place_bindings() -> list[Binding]:
         Binding(
             f"{PLACE}{label}",
             (f"meta {label[0]}",),
-            f"label all undecided blocks at the same place of each record {label}",
+            f"label all undecided blocks at this place of each record {label}",
         )
         for label in Label
     ]
@@ -90,7 +90,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("extend-up", ("shift up", "K"), "extend a range upwards"),
         Binding("select-container", ("r",), "the rest of the element around; again: of the next one outwards"),
         Binding("select-path", ("s",), "all undecided blocks with the same tags and classes around them"),
-        Binding("select-place", ("m",), "all undecided blocks at the same place of each item, row or post"),
+        Binding("select-place", ("m",), "all undecided blocks at this place of each record: item, row, post"),
         Binding("select-text", ("t",), "all undecided blocks with the same text"),
         Binding("cancel", ("esc",), "select nothing"),
     ],
@@ -122,7 +122,7 @@ GROUPS: dict[str, list[Binding]] = {
     "Show": [
         Binding("pane", ("tab",), "beside the blocks: cleaned text, Markdown, CleanEval, facts of the block, nothing"),
         Binding("pane-back", ("shift tab",), "the other way round"),
-        Binding("pack", ("z",), "short blocks that the model is sure are noise: several to a line, or each on its own"),
+        Binding("pack", ("b",), "short blocks that the model is sure are noise: several to a line, or each on its own"),
         Binding("facts", ("f",), "facts of the block: where it stands, probabilities, features"),
         Binding("help", ("?", "f1"), "this help"),
         Binding("redraw", ("ctrl l",), "draw the screen anew"),
@@ -174,7 +174,7 @@ class Keys:
             raise config.error(
                 VARIABLE + action,
                 f"there is no key {written!r}{suggest(written, known)}; keys are a character, a name such as space, "
-                "enter, page-down or f5, or one of these behind ctrl-, shift- or meta-",
+                "enter, page-down or f5, or one of these behind ctrl-, shift- or alt-",
             )
         return key
 

@@ -80,6 +80,11 @@ class PageView(View):
         error = self.opened.store.error
         return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the facts of the block are not all there yet."""
+        return self._facts.is_waiting
+
     def hints(self, width: int) -> str:
         """The most important keys, as many as fit."""
         keys = self.desk.keys
