@@ -184,18 +184,21 @@ class Person:
         return right - MENDING * sum(gold[number] is not wanted for number in numbers)
 
 
+def count_keys(path: Path, predictor: Predictor) -> Count:
+    """Count on a page that was annotated."""
+    config = predictor.cleaner.config
+    gold = load_anno(path, config.cuts)
+    prediction = predictor(gold.document)
+    wrong = sum(ours is not theirs for ours, theirs in zip(prediction.labels, gold.labels, strict=True))
+    person = _work(gold, prediction, config)
+    typed = person.keys, person.scrolls, person.keys_and_clicks
+    return Count(path.stem, len(gold.labels), wrong, *typed, _work(gold, None, config).keys)
+
+
 def measure_keystrokes() -> None:
     """Count on all shipped pages."""
     predictor = Predictor.load("default")
-    counts = []
-    for path in sorted((ROOT / "data").glob("*/*.anno")):
-        gold = load_anno(path, predictor.cleaner.config.cuts)
-        prediction = predictor(gold.document)
-        wrong = sum(ours is not theirs for ours, theirs in zip(prediction.labels, gold.labels, strict=True))
-        person = _work(gold, prediction, predictor.cleaner.config)
-        from_nothing = _work(gold, None, predictor.cleaner.config).keys
-        typed = person.keys, person.scrolls, person.keys_and_clicks, from_nothing
-        counts.append(Count(path.stem, len(gold.labels), wrong, *typed))
+    counts = [count_keys(path, predictor) for path in sorted((ROOT / "data").glob("*/*.anno"))]
     large = [count for count in counts if count.blocks >= LARGE]
     print(
         f"A terminal of {WIDTH}×{HEIGHT}. Share: of a key a block. With a mouse the wheel scrolls, a click is a key.\n"

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from annotation import LARGE, count_keys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from terminal import Terminal
@@ -20,6 +21,7 @@ from victorpy.annotate.keys import Keys
 from victorpy.annotate.lock import Lock
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.panes import FactsPane
+from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.session import Session
 from victorpy.annotate.show import width_of
 from victorpy.annotate.store import Store
@@ -323,6 +325,21 @@ def test_the_help_goes_to_its_end_and_back(tmp_path):
 def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
     with pytest.raises(DataError, match=r"nothing can be written there .*--read-only"):
         Lock(tmp_path / "nowhere" / "page.anno.lock").take()
+
+
+# How many keys a page takes
+
+
+def test_shipped_pages_of_150_blocks_and_more_take_under_a_tenth_of_a_key_a_block():
+    predictor = Predictor.load("default")
+    pages = (ROOT / "data").glob("*/*.anno")
+    large = [count_keys(page, predictor) for page in pages if page.read_text().count("\n") > LARGE]
+    large = [count for count in large if count.blocks >= LARGE]
+    assert len(large) == 18
+    blocks = sum(count.blocks for count in large)
+    assert sum(count.keys for count in large) < blocks / 10
+    assert sum(count.keys_and_clicks for count in large) < sum(count.keys for count in large)
+    assert all(count.blocks > count.from_nothing > count.keys for count in large)
 
 
 # In a terminal
