@@ -261,6 +261,18 @@ def test_more_than_nine_doubtful_blocks_have_a_key_each(tmp_path):
     assert session.decided == 0
 
 
+def test_a_block_keeps_its_key_while_it_is_seen_so_that_keys_can_be_typed_ahead(tmp_path):
+    session = session_of("".join(f"<p>Block {number}" for number in range(60)), sure=0.6)
+    app = app_of(session, tmp_path)
+    for key in "3h6p":
+        app.key(key)
+        app.draw(100, 30)
+    assert [number for number, label in enumerate(session.given) if label] == [2, 5]
+    app.key("end")
+    app.draw(100, 30)
+    assert app.view.blocks.marks[app.view.blocks.shown.start] == "1"
+
+
 def test_a_key_before_a_number_stands_apart_from_it_also_without_colours():
     session = session_of("".join(f"<p>Block {number}" for number in range(14)), sure=0.6)
     shown = lines(BlockPane(session))

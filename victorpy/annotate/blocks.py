@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from string import ascii_letters, digits, punctuation
 from typing import NamedTuple
 
 from victorpy.annotate.colours import label_look, text_look
 from victorpy.annotate.events import Choice, State
+from victorpy.annotate.sections import END, find_breaks, find_rules
 from victorpy.annotate.session import Session
 from victorpy.annotate.show import (
     RIGHT_TO_LEFT,
@@ -19,7 +19,6 @@ from victorpy.annotate.show import (
     lines_of,
     mark_hits,
     show_block,
-    visible,
     width_of,
 )
 from victorpy.annotate.strips import SHORT, Strips
@@ -29,11 +28,7 @@ Cell = tuple[str, str]
 """A look and a text."""
 Row = list[Cell]
 
-_SECTIONS = frozenset("nav header footer aside main article section form table ul ol dl dialog figure".split())
 _SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
-_END = "end"
-_LISTS = frozenset("table ul ol dl figure".split())
-"""Sections that may begin within a line."""
 _SHARED = 5
 """Columns before a block that stands behind another one in a line."""
 _JUMPS = ascii_letters + digits + punctuation
@@ -73,7 +68,9 @@ class BlockPane:
         self._made_for: tuple[object, ...] = ()
         """What the lines that are ready were made for."""
         self._ready: dict[int, _Lines] = {}
-        self._strips = Strips(session, self._breaks, lambda number: self._lines(number).columns)
+        self._rules = find_rules(session.document)
+        """Before which blocks a section begins or ends, and its name."""
+        self._strips = Strips(session, find_breaks(session.document), lambda number: self._lines(number).columns)
         self._places: list[list[tuple[int, int]]] = []
         """Of every row the blocks in it, each behind the column that it begins at."""
         self.shown = range(0)
@@ -99,8 +96,8 @@ class BlockPane:
             return [[("content", fit(" This page has no text.", width))]]
         self._bring_into_view()
         self.shown = self._visible()
-        doubtful = () if self.session.choices else self.session.most_doubtful(self.shown, len(self._mark_keys))
-        self.marks = {number: key for key, number in zip(self._mark_keys, doubtful, strict=False)}
+        if not self.session.choices:
+            self._give_marks()
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._places = []
@@ -111,6 +108,19 @@ class BlockPane:
                 rows += drawn[skip:]
                 self._places += [places] * len(drawn[skip:])
         return rows[:height]
+
+    def _give_marks(self) -> None:
+        """Put keys before doubtful blocks; a block keeps its key while it is seen, so that one can type ahead."""
+        given = self.session.given
+        doubtful = self.session.most_doubtful(self.shown, len(self._mark_keys))
+        kept = {
+            number: key
+            for number, key in self.marks.items()
+            if number in self.shown and (given[number] is not None or number in doubtful)
+        }
+        free = (key for key in self._mark_keys if key not in kept.values())
+        new = (number for number in doubtful if number not in kept)
+        self.marks = {**kept, **dict(zip(new, free, strict=False))}
 
     def _make_ready(self, width: int) -> None:
         """Forget what was made for another width, another search, another model."""
@@ -278,7 +288,7 @@ class BlockPane:
         mark, look = self._mark(number, selected)
         if self._letter(number):
             mark, look = self._letter(number), "gutter selected"
-        between = "┊" if not ready.rule else "└" if ready.rule == _END else "┌"
+        between = "┊" if not ready.rule else "└" if ready.rule == END else "┌"
         return [
             ("rule", f" {between}"),
             (look, mark),
@@ -290,7 +300,7 @@ class BlockPane:
 
     def _rule(self, name: str) -> Row:
         before = " " * (self.gutter - 2)
-        line = cut(f"{before}└─" if name == _END else f"{before}┌─ {name} ", self._width - 1)
+        line = cut(f"{before}└─" if name == END else f"{before}┌─ {name} ", self._width - 1)
         return [("rule", line + "─" * (self._width - 1 - width_of(line)))]
 
     def _gutter(self, number: int, label: Label | None, selected: set[int], first: bool) -> Row:
@@ -328,32 +338,6 @@ class BlockPane:
         text = "/".join(_choice_letter(choice, number) for choice in self.session.choices)
         return ("uncertain" if self.session.differs(number) else "gutter", f"{text} ")
 
-    @cached_property
-    def _breaks(self) -> frozenset[int]:
-        """Blocks that begin a section of a page, other than a list."""
-        elements = self.session.document.elements
-        return frozenset(
-            first
-            for tag, first, stop in zip(elements.tag, elements.first_block, elements.stop_block, strict=True)
-            if tag in _SECTIONS - _LISTS and stop > first
-        )
-
-    @cached_property
-    def _rules(self) -> dict[int, str]:
-        """Before which blocks a section begins or ends, and its name."""
-        elements = self.session.document.elements
-        rules: dict[int, str] = {}
-        ends: set[int] = set()
-        for number, tag in enumerate(elements.tag):
-            if tag in _SECTIONS and elements.stop_block[number] > elements.first_block[number]:
-                first = elements.first_block[number]
-                name = _section_name(tag, elements.attributes[number])
-                rules[first] = f"{rules[first]} › {name}" if first in rules else name
-                ends.add(elements.stop_block[number])
-        for end in ends - rules.keys():
-            rules[end] = _END
-        return rules
-
 
 def _columns_of(shown: Shown, lines: list[list[Span]]) -> int | None:
     """How many columns a block takes at most in a shared line; None where it is long, or turns the line around."""
@@ -374,12 +358,6 @@ def _choice_letter(choice: Choice, number: int) -> str:
     label = choice.labels[number]
     letter = "?" if label is None else label[0]
     return letter.upper() if choice.decided[number] else letter
-
-
-def _section_name(tag: str, attributes: dict[str, str]) -> str:
-    names = attributes.get("id", "").split() or attributes.get("class", "").split()
-    sign = "#" if attributes.get("id", "").split() else "."
-    return visible(f"{tag}{sign}{names[0][:24]}" if names else tag)
 
 
 def text_of(row: Sequence[Cell]) -> str:
