@@ -3,8 +3,9 @@
     python benchmarks/docview.py --data wcxb:DIR
 
 **Types.** Listings and collections are hubs, all other pages topics. Told by the paper's rule from the central area of
-the page, from the blocks that were kept of it, and by the mean of both, which records have. The thresholds were chosen
-on every second page (chosen on), the others show what they are worth (kept aside).
+the page, from the blocks that were kept of it and from the area around them, and by the mean of these two, which
+records have. The thresholds were chosen on every second page (chosen on), the others show what they are worth (kept
+aside).
 
 **Keywords.** Of pages that name keywords in a meta tag: how many of those, as far as they stand in the content, are
 among the ten heaviest terms, for several shares of a block's force that go to the blocks around it.
@@ -27,7 +28,7 @@ from tqdm import tqdm
 
 from victorpy import Cleaner, CleanPage
 from victorpy.about.keywords import keywords
-from victorpy.about.record import PAGE_HUB, describe, page_type
+from victorpy.about.record import PAGE_HUB, area_of_content, describe, page_type
 from victorpy.about.tag_tree import TagTree, Thresholds, Type, type_by_shares
 from victorpy.about.terms import terms, words
 from victorpy.about.weights import feature_vector
@@ -75,6 +76,12 @@ def by_content(page: Page) -> Type:
     return type_by_shares(shares, PAGE_HUB, thresholds.page_image)
 
 
+def by_area(page: Page) -> Type:
+    """The same rule for the area around them."""
+    shares = page.whole.shares(Thresholds(), area_of_content(page.whole, page.content))
+    return type_by_shares(shares, PAGE_HUB, Thresholds().page_image)
+
+
 def by_both(page: Page) -> Type:
     """What a record has."""
     return page_type(page.whole, page.content)
@@ -83,7 +90,8 @@ def by_both(page: Page) -> Type:
 RULES: dict[str, Callable[[Page], Type]] = {
     "central area": by_central_area,
     "content": by_content,
-    "mean of both": by_both,
+    "area around it": by_area,
+    "mean of these two": by_both,
 }
 
 

@@ -152,7 +152,8 @@ def test_a_model_that_is_cut_off_is_told(tmp_path_factory, bags, name, data):
     directory = tmp_path_factory.mktemp("cut") / "model"
     save_categories(train_categories(*bags), directory)
     content = (directory / name).read_bytes()
-    (directory / name).write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+    last = len(content.rstrip()) - 1  # a line end lost at the end of JSON is no loss
+    (directory / name).write_bytes(content[: data.draw(st.integers(0, last))])
     with pytest.raises(ModelError):
         load_categories(directory)
 

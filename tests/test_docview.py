@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from victorpy.about.abstract import abstract, heaviest, paragraph_texts, share_o
 from victorpy.about.keywords import keywords
 from victorpy.about.language import language_of
 from victorpy.about.links import node_links, relevant_links
-from victorpy.about.record import Parameters, describe
+from victorpy.about.record import Parameters, describe, page_type
 from victorpy.about.tag_tree import TagTree, Thresholds
 from victorpy.about.terms import sentences, terms, words
 from victorpy.about.weights import block_weights, feature_vector, forces, similarity
@@ -209,11 +210,69 @@ def test_an_abstract_is_a_third_of_the_sentences_at_most(page):
     assert abstract(tree, vector, 0, 15, "en") == []
 
 
+def abstract_of(html, language="en", sentences=15):
+    tree = tree_of(html)
+    return abstract(tree, feature_vector(tree, language), sentences, 15, language)
+
+
+def test_text_is_spaced_as_on_the_page():
+    tree = tree_of("<body><p>A <b>spade</b>, <i>b</i>order width, of steel.</p></body>")
+    assert [tree.text(node) for node in tree.nodes if node.texts] == ["A spade, border width, of steel."]
+
+
+def test_a_heading_made_of_emphasis_and_a_break_is_no_part_of_a_sentence():
+    wrapped = "Tell us where you keep<br>your bees before you ask. Nobody can help you else, and nobody will."
+    assert abstract_of(f"<body><p><b>Forum rules</b><br>{wrapped}</p></body>") == [
+        "Tell us where you keep your bees before you ask."
+    ]
+
+
+def test_measures_and_prices_are_no_sentences():
+    rows = "".join(f"<p>Stoves: {number} lbs. 5 oz.</p>" for number in range(20))
+    assert abstract_of(f"<body>{rows}<p>Stoves are told apart by the fuel that they burn.</p></body>") == [
+        "Stoves are told apart by the fuel that they burn."
+    ]
+
+
+def test_thai_sentences_need_no_full_stop():
+    text = "เดือนนี้หอศิลป์ริมคลองชวนทุกคนมาใช้เวลาช่วงบ่ายริมน้ำ"
+    assert text in abstract_of(f"<body><p>{text}</p><p>วันเสาร์ที่สิบ เวลา 16.00 น.</p></body>", "th")
+
+
+def test_a_page_that_is_all_preformatted_has_an_abstract():
+    listing = "<pre>sieve_line prints the lines of a file that pass.</pre>"
+    assert abstract_of(f"<body>{listing}</body>") == ["sieve_line prints the lines of a file that pass."]
+    prose = "<p>Sieves are tools that part large things from small ones.</p>"
+    assert abstract_of(f"<body>{listing}{prose}</body>") == ["Sieves are tools that part large things from small ones."]
+
+
 def test_links_of_similar_blocks_are_relevant_and_nothing_dangerous_is(page):
     record = describe(page)
     assert [link.url for link in record.links] == ["https://weir.example/ringers", "https://weir.example/tower#top"]
     assert record.links[0].text == "Bell ringers of the parish"
     assert describe(page, Parameters(beta=1.0)).links == ()
+
+
+RELATED = "<ul><li><a href='/b'>More of tea leaves</a></li><li><a href='/tea'>Tea and its leaves</a></li></ul>"
+
+
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ("<aside>{}</aside>", ["https://weir.example/b"]),
+        ("<div class='related nav-list'>{}</div>", ["https://weir.example/b"]),
+        ("<nav>{}</nav>", []),
+        ("<header><div>{}</div></header>", []),
+        ("<div class='wide menu'>{}</div>", []),
+        ("<div role='navigation'>{}</div>", []),
+    ],
+)
+def test_neither_menus_nor_the_page_itself_are_relevant(around, expected):
+    html = f"<body><p>Tea is made of leaves, and leaves make tea.</p>{around.format(RELATED)}</body>"
+    whole = TagTree(read_document(html, load_config("blocks"), "https://weir.example/tea"))
+    content = TagTree(whole.page, [block.index == 0 for block in whole.page.document.blocks])
+    found = relevant_links(whole, content, feature_vector(content, "en"), 0.2, "en")
+    assert [link.url for link in found] == expected
 
 
 def test_links_within_the_page_are_none():
@@ -270,6 +329,33 @@ def test_an_image_page_has_its_images_as_content():
     record = describe(found)
     assert record.type == "image"
     assert record.images[0] == ("https://weir.example/0.jpg", "Garden 0")
+
+
+def test_an_image_page_may_say_some_words_beside_its_images():
+    images = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" for number in range(9))
+    page = f"<body>{images}<p>Our tea gardens in spring.</p></body>"
+    everything = load_method("everything")
+    assert describe(everything.document(page, metadata=True)).type == "image"
+    spacers = page.replace("<img ", "<img width=10 ")
+    assert describe(everything.document(spacers, metadata=True)).type == "topic"
+
+
+def test_menus_without_names_make_no_hub_of_a_story():
+    """News of twenty years ago: tables, and nothing says which of them is the menu."""
+    menu = "".join(f"<tr><td><a href='/{number}'>News of the county {number}</a></td></tr>" for number in range(40))
+    story = (
+        "<p>The cat lived in the signal box for a year before anybody saw it, and was fed by the night shift.</p>" * 5
+    )
+    html = f"<body><table>{menu}</table><table><tr><td>{story}</td></tr></table></body>"
+    whole = TagTree(read_document(html, load_config("blocks")))
+    content = TagTree(whole.page, [block.text.startswith("The cat") for block in whole.page.document.blocks])
+    assert whole.page_type(Thresholds()) == "hub"
+    assert page_type(whole, content) == "topic"
+
+
+def test_what_holds_the_whole_page_is_no_margin():
+    tree = tree_of("<body><form><div class='footer'>All rights</div><p>" + "Tea is hot. " * 20 + "</p></form></body>")
+    assert by_tag(tree, tree.central) == {"html": True, "body": True, "form": True, "div": False, "p": True}
 
 
 @pytest.mark.parametrize("html", [b"", b"<p>", b"\x00\xff\xfe", b"<title>x</title>", "茶".encode() * 500])
@@ -337,6 +423,36 @@ def test_wrong_formats_are_refused(format, message):
 
 
 # The commands.
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_sentences_of_the_same_weight_are_so_in_every_process(seed):
+    """A set of words has another order in each process; the sum of their weights must not depend on it."""
+    script = """
+from victorpy.about.abstract import heaviest
+weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
+found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"]
+for some in (found, found[::-1]):
+    print(*heaviest([sentence.split() for sentence in some], 1, weights))
+"""
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+    assert ended.stdout == "A\nD\n"
+
+
+@pytest.mark.parametrize("command", [["clean", "--format", "docview"], ["categories", "predict", "no-model"]])
+def test_a_missing_package_is_told_once(command):
+    pages = [str(path) for path in sorted((ROOT / "data" / "article").glob("*.html"))[:2]]
+    script = (
+        "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main(sys.argv[1:]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, *command, *pages], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        f"{command[0]}: telling what pages are about needs py3langid: pip install 'victorpy[docview]'\n"
+    )
 
 
 def clean(*arguments, **options):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 
 class VictorError(Exception):
@@ -45,6 +46,18 @@ class OutputError(VictorError):
 def missing(package: str, extra: str, purpose: str) -> VictorError:
     """What to say where a package is wanted and not there."""
     return VictorError(f"{purpose} needs {package}: pip install 'victorpy[{extra}]'")
+
+
+def require(packages: Iterable[str], extra: str, purpose: str) -> None:
+    """Say at once what is not installed, where each page would say it again.
+
+    >>> require(["json", "no_such_package"], "docview", "DocView")
+    Traceback (most recent call last):
+    victorpy.errors.VictorError: DocView needs no_such_package: pip install 'victorpy[docview]'
+    """
+    absent = [package for package in packages if find_spec(package) is None]
+    if absent:
+        raise missing(", ".join(absent), extra, purpose)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

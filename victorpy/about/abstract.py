@@ -10,22 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import ceil
+from math import ceil, fsum
 
 from victorpy.about.keywords import keywords
 from victorpy.about.tag_tree import Node, TagTree
-from victorpy.about.terms import sentences, words
+from victorpy.about.terms import primary, sentences, words
 from victorpy.about.weights import Vector
 from victorpy.unicode import CLOSING, ENDS
 
 SHARE = 0.35
-_LEAST_WORDS = 3  # of a sentence: less is a heading or a date
+_LEAST_WORDS = 5  # of a sentence, without numbers: less is a heading, a date or a measure
+_WITHOUT_FULL_STOPS = frozenset(["lo", "th"])
+"""Languages that end no sentence with a sign: one that does stands behind an abbreviation."""
 
 
 def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: int, language: str = "") -> list[str]:
     """At most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords."""
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
-    paragraphs = _complete([_sentences(part, language) for part in paragraph_texts(tree)])
+    paragraphs = [_sentences(part, language) for part in paragraph_texts(tree)]
+    if primary(language) not in _WITHOUT_FULL_STOPS:
+        paragraphs = _complete(paragraphs)
     total = sum(map(len, paragraphs))
     counts = share_out(min(most_sentences, ceil(SHARE * total)), [_size(each) for each in paragraphs])
     chosen = (heaviest(each, count, weights) for each, count in zip(paragraphs, counts, strict=True))
@@ -47,19 +51,21 @@ def topic_root(tree: TagTree) -> int:
 def paragraph_texts(tree: TagTree) -> list[list[str]]:
     """The paragraphs of the page, each the texts of its blocks: the sons of the topic root, and the root's own text.
 
-    What stands directly in the root is a paragraph too, so that no text is left out.
+    What stands directly in the root is a paragraph too, so that no text is left out. A listing of code has no
+    sentences; where all text is such, as in a manual of old, it is text after all.
     """
     root = topic_root(tree)
     if root < 0:
         return []
     node = tree.nodes[root]
     parts = [[node], *(list(tree.inside(son)) for son in node.children)]
-    texts = [[tree.text(inner) for inner in part if inner.texts and not _is_code(tree, inner)] for part in parts]
-    return [part for part in texts if part]
+    with_text = [[inner for inner in part if inner.texts] for part in parts]
+    prose = [[inner for inner in part if not _is_preformatted(tree, inner)] for part in with_text]
+    chosen = prose if any(prose) else with_text
+    return [[tree.text(inner) for inner in part] for part in chosen if part]
 
 
-def _is_code(tree: TagTree, node: Node) -> bool:
-    """Whether a block is a ``<pre>``: a listing has no sentences."""
+def _is_preformatted(tree: TagTree, node: Node) -> bool:
     return tree.page.elements.tag[node.element] == "pre"
 
 
@@ -89,11 +95,11 @@ def heaviest(found: Sequence[Sequence[str]], count: int, weights: Vector) -> lis
 def _sentences(texts: Sequence[str], language: str) -> list[list[str]]:
     """Every sentence of some texts, followed by its words."""
     found = ([each, *words(each)] for text in texts for each in sentences(text, language))
-    return [sentence for sentence in found if len(sentence) > _LEAST_WORDS]
+    return [sentence for sentence in found if sum(not word[0].isdigit() for word in sentence[1:]) >= _LEAST_WORDS]
 
 
 def _complete(paragraphs: list[list[list[str]]]) -> list[list[list[str]]]:
-    """Leave out what ends as no sentence does, headings and rows of tables; where nothing does, as in Thai, nothing."""
+    """Leave out what ends as no sentence does, headings and rows of tables; where nothing does, nothing."""
     complete = [[each for each in paragraph if _ends(each[0])] for paragraph in paragraphs]
     return complete if any(complete) else paragraphs
 
@@ -108,4 +114,4 @@ def _size(paragraph: Sequence[Sequence[str]]) -> int:
 
 def _weight(sentence_words: Sequence[str], weights: Vector) -> float:
     """What the keywords of a sentence weigh, each counted once."""
-    return sum(weights.get(word, 0.0) for word in set(sentence_words))
+    return fsum(weights.get(word, 0.0) for word in set(sentence_words))  # the same in whatever order a set has

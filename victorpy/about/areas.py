@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from victorpy.document import Elements
 
@@ -14,6 +14,9 @@ _MARGINAL_NAMES = frozenset(
     "navbar navigation newsletter popup share sharing sidebar social sponsor toolbar topbar".split()
 )
 """Whole names: what only holds such a word, ``elementor-widget-nav`` say, is found in all places of today's pages."""
+_MENU_TAGS = frozenset(["nav", "header", "footer"])
+_MENU_ROLES = frozenset(["navigation", "banner", "contentinfo", "menu", "menubar"])
+_MENU_NAMES = frozenset("breadcrumb breadcrumbs footer masthead menu nav navbar navigation topbar".split())
 _CENTRAL_TAGS = frozenset(["html", "body", "main", "article"])
 _WIDTH = re.compile(r"(\d{1,4})(%?)")
 _NARROW_SHARE, _NARROW_PIXELS = 25, 200
@@ -22,13 +25,23 @@ _NARROW_SHARE, _NARROW_PIXELS = 25, 200
 def is_marginal(elements: Elements, element: int) -> bool:
     """Whether a container's tag, role, name or width says that it stands at the margin of the page."""
     tag, attributes = elements.tag[element], elements.attributes[element]
+    is_column = tag in {"td", "th"} and _is_narrow(attributes)
+    return is_column or _is_called(elements, element, _MARGINAL_TAGS, _MARGINAL_ROLES, _MARGINAL_NAMES)
+
+
+def is_menu(elements: Elements, element: int) -> bool:
+    """Whether a container's tag, role or name says that it leads through the site: a menu, the page's head or foot."""
+    return _is_called(elements, element, _MENU_TAGS, _MENU_ROLES, _MENU_NAMES)
+
+
+def _is_called(elements: Elements, element: int, tags: Set[str], roles: Set[str], names: Set[str]) -> bool:
+    """Whether a container that is not the page's main part has one of these tags, roles or whole names."""
+    tag, attributes = elements.tag[element], elements.attributes[element]
     if tag in _CENTRAL_TAGS or attributes.get("role") == "main":
         return False
-    if tag in _MARGINAL_TAGS and not _heads_article(elements, element):
+    if tag in tags and not _heads_article(elements, element):
         return True
-    if attributes.get("role", "").lower() in _MARGINAL_ROLES:
-        return True
-    return not _MARGINAL_NAMES.isdisjoint(_names(attributes)) or (tag in {"td", "th"} and _is_narrow(attributes))
+    return attributes.get("role", "").lower() in roles or not names.isdisjoint(_names(attributes))
 
 
 def _heads_article(elements: Elements, element: int) -> bool:

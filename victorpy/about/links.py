@@ -23,19 +23,20 @@ class Link(NamedTuple):
 def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float, language: str = "") -> list[Link]:
     """The links of hub blocks whose text is similar to the content, block by block.
 
-    `whole` is the tree of the page, `content` that of its kept blocks: what is content is not beside it.
+    `whole` is the tree of the page, `content` that of its kept blocks: what is content is not beside it. Menus are no
+    such blocks, where the page says that they are menus: a shop's names what all its pages are about.
     """
     thresholds = Thresholds()
     accepted = []
-    for node, kept in zip(whole.nodes, content.nodes, strict=True):
-        beside = node.is_leaf and not kept.texts and node.type(thresholds) is Type.HUB
+    for node, kept, is_menu in zip(whole.nodes, content.nodes, whole.in_menu, strict=True):
+        beside = node.is_leaf and not kept.texts and not is_menu and node.type(thresholds) is Type.HUB
         if beside and similarity(topic, _vector(whole.text(node), language)) > beta:
             accepted.append(node)
     return node_links(whole, accepted)
 
 
 def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
-    """The links of some blocks, each address once; those within the page, and without text or target, are none."""
+    """The links of some blocks, each address once; those to the page itself, and without text or target, are none."""
     base = tree.page.document.url
     found: dict[str, Link] = {}
     texts = _texts_by_link(tree)
@@ -79,8 +80,8 @@ def _links_around(elements: Elements) -> list[int]:
 
 
 def _same_page(url: str, base: str) -> bool:
-    without, fragment = urldefrag(url)
-    return not without or (bool(fragment) and without == urldefrag(base)[0])
+    without = urldefrag(url).url
+    return not without or without == urldefrag(base).url
 
 
 def _vector(text: str, language: str) -> Vector:

@@ -17,8 +17,9 @@ from victorpy.document import CleanPage, Metadata
 from victorpy.outputs.text import render_text
 from victorpy.sites.checks import check_count, check_range
 
-PAGE_HUB = 0.16
-"""From which share of words in hub blocks on a page is a hub: the mean of the central area's and the content's."""
+PAGE_HUB = 0.13
+"""From which share of words in hub blocks on a page is a hub: the mean of that around the content and that in it."""
+_MOST_OF_CONTENT = 0.8  # of its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +132,31 @@ def category_model(directory: str) -> CategoryModel:
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:
-    """What a page tells by, from its central area and from what was kept of it: each alone errs more often."""
+    """What a page tells by, from the area around what was kept of it and from that itself: each alone errs more often.
+
+    Images are never kept, and may stand beside what was: they are looked for in all of the central area.
+    """
     thresholds = Thresholds()
-    central, kept = whole.shares(thresholds), content.shares(thresholds, [True] * len(content.nodes))
-    mean = {kind: (central[kind] + kept[kind]) / 2 for kind in Type}
-    return type_by_shares(mean, PAGE_HUB, thresholds.page_image)
+    around = whole.shares(thresholds, area_of_content(whole, content))
+    kept = content.shares(thresholds, [True] * len(content.nodes))
+    mean_of_hubs = (around[Type.HUB] + kept[Type.HUB]) / 2
+    return type_by_shares({**whole.shares(thresholds), Type.HUB: mean_of_hubs}, PAGE_HUB, thresholds.page_image)
+
+
+def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:
+    """Which nodes lie around the content: in the smallest node that holds most of it, and at no margin.
+
+    Pages without tags or names that tell a menu from the rest, those of twenty years ago above all, have no other
+    central area.
+    """
+    totals, _ = content.word_totals()
+    if not totals[0]:
+        return whole.central
+    enough = _MOST_OF_CONTENT * totals[0]
+    holding = [number for number, node in enumerate(content.nodes) if totals[node.element] >= enough]
+    first = holding[-1]  # each of them lies in the one before
+    stop = first + sum(1 for _ in whole.inside(first))
+    return [first <= number < stop and is_central for number, is_central in enumerate(whole.central)]
 
 
 def title_of_keywords(vector: Vector) -> str:

@@ -9,13 +9,13 @@ further tags, which stand beside those here; a list is one container, so that li
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from victorpy.about.areas import is_marginal
-from victorpy.document import Document
+from victorpy.about.areas import is_marginal, is_menu
+from victorpy.document import Document, Elements
 from victorpy.labellers.kinds import begins_segment
 from victorpy.sites.tree import PageTree
 from victorpy.unicode import count_words
@@ -30,6 +30,9 @@ WEIGHTY = {
 }
 """The force of weighty tags: the paper gives none but that H1 has more than H3. None is below 1, the force of a node
 without any."""
+_NEARLY_ALL = 0.9  # of a page's words
+_ICON = 32  # pixels
+_LEAST_IMAGES = 0.001  # images a word; so that a threshold of 0 is one
 
 
 class Type(StrEnum):
@@ -51,7 +54,7 @@ class Thresholds:
     page_hub: float = 0.25
     """Words in hub blocks to all words of the central area."""
     page_image: float = 0.5
-    """Words in image blocks to all words of the central area."""
+    """Images of image blocks, counted as words, and the words there, to all of the central area."""
 
 
 @dataclass(slots=True)
@@ -111,7 +114,7 @@ class TagTree:
                 self.nodes.append(Node(element, around))
                 continue
             self.node_of.append(around)
-            if tag == "img":
+            if tag == "img" and not _is_tiny(elements.attributes[element]):
                 self.nodes[around].images.append(element)
             elif tag == "a" and elements.attributes[element].get("href"):
                 self.nodes[around].links.append(element)
@@ -143,9 +146,12 @@ class TagTree:
     def text(self, node: Node) -> str:
         """The text that is attached to a node: a line for each stretch between tags that part paragraphs."""
         parts: list[str] = []
+        before = -1
         for number in node.texts:
             text = self.page.texts[number]
-            parts += ["\n" if begins_segment(text.tags) else " ", text.text]
+            joint = " " if text.spaced or number != before + 1 else ""
+            parts += ["\n" if begins_segment(text.tags) or _follows_heading(text.tags) else joint, text.text]
+            before = number
         return "".join(parts[1:])
 
     def inside(self, number: int) -> Iterator[Node]:
@@ -158,32 +164,60 @@ class TagTree:
 
     @cached_property
     def central(self) -> list[bool]:
-        """Whether each node is of the page's central area."""
-        marginal: list[bool] = []
+        """Whether each node is of the page's central area.
+
+        What holds nearly all of the page is no margin, whatever its name: some pages are one form, or never
+        end their header.
+        """
+        totals, _ = self.word_totals()
+        most = _NEARLY_ALL * totals[0]
+        return [not each for each in self._in_any(lambda page, at: totals[at] <= most and is_marginal(page, at))]
+
+    @cached_property
+    def in_menu(self) -> list[bool]:
+        """Whether each node is of a part of the page that says that it leads through the site."""
+        return self._in_any(is_menu)
+
+    def _in_any(self, wanted: Callable[[Elements, int], bool]) -> list[bool]:
+        """Whether each node is such a one or lies in one."""
+        found: list[bool] = []
         for node in self.nodes:
-            inherited = node.parent >= 0 and marginal[node.parent]
-            marginal.append(inherited or is_marginal(self.page.elements, node.element))
-        return [not each for each in marginal]
+            inherited = node.parent >= 0 and found[node.parent]
+            found.append(inherited or wanted(self.page.elements, node.element))
+        return found
 
     def shares(self, thresholds: Thresholds, central: Sequence[bool] | None = None) -> dict[Type, float]:
         """How the words of the central blocks are shared out among the types of blocks (section 4.1).
 
-        An image may stand in a block without any word: of a page of such blocks alone all is of the image type.
+        Images mostly stand in blocks without any word. So where image blocks are weighed against all others, each of
+        their images counts as many words as make an image block of one: all shares together may be above 1.
         """
         words = dict.fromkeys(Type, 0.0)
-        images = 0
+        images = 0.0
         for node, is_central in zip(self.nodes, central or self.central, strict=True):
             if is_central:
-                words[node.type(thresholds)] += node.words
-                images += len(node.images)
+                kind = node.type(thresholds)
+                words[kind] += node.words
+                images += len(node.images) if kind is Type.IMAGE else 0
         total = sum(words.values())
-        if not total:
-            return {**words, Type.IMAGE: 1.0 if images else 0.0}
-        return {kind: count / total for kind, count in words.items()}
+        shown = images / max(thresholds.image, _LEAST_IMAGES)
+        shares = {kind: count / total if total else 0.0 for kind, count in words.items()}
+        return {**shares, Type.IMAGE: (words[Type.IMAGE] + shown) / (total + shown) if total + shown else 0.0}
 
     def page_type(self, thresholds: Thresholds) -> Type:
         """What the page tells by."""
         return type_by_shares(self.shares(thresholds), thresholds.page_hub, thresholds.page_image)
+
+
+def _is_tiny(attributes: Mapping[str, str]) -> bool:
+    """Whether an image is said to be so small that it is a spacer, a counter or an icon."""
+    sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
+    return any(size.isdecimal() and int(size) <= _ICON for size in sizes)
+
+
+def _follows_heading(tags: Sequence[str]) -> bool:
+    """Whether a line break stands behind emphasis: ``<b>Heading</b><br>`` is how pages write headings without one."""
+    return "br" in tags and any(tag[0] == "/" and tag[1:] in WEIGHTY for tag in tags[: tags.index("br")])
 
 
 def type_by_shares(shares: Mapping[Type, float], page_hub: float, page_image: float) -> Type:

@@ -6,6 +6,8 @@ Burmese, which write no spaces), stopwords-iso says which words say nothing.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ EXTRA = "docview"
 
 _ELIDING = frozenset(["ca", "fr", "it"])
 """Languages that write an article or pronoun together with the word behind it."""
+_KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
+_HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
 
 def terms(text: str, language: str = "") -> list[str]:
@@ -28,13 +32,15 @@ def terms(text: str, language: str = "") -> list[str]:
 
     >>> terms("Tea is made by pouring hot water over the leaves of the tea bush.", "en")
     ['tea', 'pouring', 'hot', 'water', 'leaves', 'tea', 'bush']
-    >>> terms("茶是一种饮料。", "zh"), terms("L’arbre qu’on coupe", "fr")
-    (['茶', '饮料'], ['arbre', 'coupe'])
+    >>> terms("茶是一种饮料。", "zh"), terms("L’arbre qu’on coupe", "fr"), terms("The baker’s oven", "en")
+    (['茶', '饮料'], ['arbre', 'coupe'], ['baker', 'oven'])
+    >>> terms("お茶はカップで飲んでください。", "ja")
+    ['お茶', 'カップ', '飲']
     """
     code = primary(language)
     stop = stop_words(code)
-    found = (_without_article(word) for word in words(text)) if code in _ELIDING else words(text)
-    return [word for word in found if word not in stop and (len(word) > 1 or not _is_letter(word))]
+    shorten = _without_article if code in _ELIDING else _without_possessive
+    return [term for word in words(text) if word not in stop and (term := shorten(word)) not in stop and _tells(term)]
 
 
 def words(text: str) -> list[str]:
@@ -44,7 +50,22 @@ def words(text: str) -> list[str]:
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
     plain = text.lower().replace("’", "'")  # as lists of stop words have it
-    return [piece for piece in _pieces("WordBreaker", plain) if piece[0].isalnum()]
+    return [piece for piece in _whole_loanwords(_pieces("WordBreaker", plain)) if piece[0].isalnum()]
+
+
+def _whole_loanwords(pieces: Iterable[str]) -> Iterator[str]:
+    """Join what ICU's dictionary takes apart in katakana, in which Japanese writes foreign words."""
+    whole = ""
+    for piece in pieces:
+        if _KATAKANA.fullmatch(piece):
+            whole += piece
+            continue
+        if whole:
+            yield whole
+            whole = ""
+        yield piece
+    if whole:
+        yield whole
 
 
 def sentences(text: str, language: str = "") -> list[str]:
@@ -83,9 +104,20 @@ def _without_article(word: str) -> str:
     return after if apostrophe and after and len(before) <= 5 else word
 
 
-def _is_letter(char: str) -> bool:
-    """Whether a character is a letter of an alphabet: those have upper and lower case. Signs for words have none."""
-    return char.upper() != char.lower()
+def _without_possessive(word: str) -> str:
+    """Leave out the ending of the English genitive, which other languages on the web have taken over."""
+    return word.removesuffix("'s") if len(word) > 3 else word
+
+
+def _tells(term: str) -> bool:
+    """Whether a term can say what a text is about.
+
+    A letter of an alphabet, which has upper and lower case, does not; a sign for a word does. Short words in hiragana
+    are endings and particles, which ICU parts from the words before them.
+    """
+    if len(term) == 1 and term.upper() != term.lower():
+        return False
+    return not _HIRAGANA.fullmatch(term)
 
 
 def _pieces(kind: str, text: str, language: str = "en") -> BaseBreaker:

@@ -34,6 +34,7 @@ from victorpy.about.categories import (
     train_categories,
 )
 from victorpy.about.categories.vocabulary import Bag
+from victorpy.about.packages import check_packages
 from victorpy.batch.records import Record, find_records
 from victorpy.cleaner import Cleaner
 from victorpy.document import CleanPage
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what is asked."""
+    check_packages()
     return {"train": _train, "predict": _predict}[arguments.action](arguments)
 
 
@@ -140,7 +142,7 @@ def _cleaned(record: Record, cleaner: Cleaner) -> CleanPage | None:
     try:
         return cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
     except (VictorError, OSError) as error:
-        _say(f"{record.name}: left out: {error}")
+        _say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
         return None
 
 

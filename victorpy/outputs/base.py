@@ -36,6 +36,8 @@ class Output:
     """... and how that is found together with the text."""
     configure: Callable[[Sequence[str]], Output] | None = None
     """The same format with parameters, each as ``NAME=VALUE``; None for one that has none."""
+    check: Callable[[], None] | None = None
+    """Raises an error where a package that the format needs is not installed."""
 
     def alone(self, page: CleanPage) -> str:
         """Write a file of one page."""
@@ -49,6 +51,8 @@ def find_output(format: str) -> Output:
     """Find a format by its name, which may have parameters behind it: ``docview(keywords=5)``."""
     name, settings = split_name(format, "format")
     found = OUTPUTS.get(name)
+    if found.check is not None:
+        found.check()
     if not settings:
         return found
     if found.configure is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from victorpy.about.packages import check_packages
 from victorpy.about.record import DocView, Parameters, category_model, describe
 from victorpy.document import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
@@ -50,6 +51,7 @@ class RecordFormat:
             columns=COLUMNS,
             tabulate=self.tabulate,
             configure=self.configure,
+            check=check_packages,
         )
 
     def configure(self, settings: Sequence[str]) -> Output:

@@ -27,6 +27,8 @@ class Text(NamedTuple):
     """The tags since the text before; those that close an element have a slash."""
     shown: bool
     """Whether it is text of the page, and not an image's ``alt``."""
+    spaced: bool
+    """Whether white space stands between it and the text before."""
 
 
 class PageTree:
@@ -132,4 +134,5 @@ def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
     starts = [*(piece.start for piece in block.pieces), len(block.text)]
     for piece, (start, stop) in zip(block.pieces, pairwise(starts), strict=True):
         element = max(piece.element, 0)
-        yield Text(block.text[start:stop].strip(), element, block.index, piece.distance, tags[element] != "img")
+        spaced = any(map(str.isspace, block.text[start - 1 : start + 1])) if start else block.spaced
+        yield Text(block.text[start:stop].strip(), element, block.index, piece.distance, tags[element] != "img", spaced)

@@ -20,7 +20,7 @@ _BY_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+|(?<!\w)@\w+", re.IGNORECASE)
-_BETWEEN = re.compile(r"\s*(?:[;|•·●∙»›\n、，])\s*")
+_BETWEEN = re.compile(r"\s*(?:[;|•·●∙»›\n、，]|<[^<>]*>)\s*")
 _AND = re.compile(r"\s*,?\s+(?:and|und|et|y|e|en|og|och|и|&)\s+", re.IGNORECASE)
 _TAIL = re.compile(r"\s+[-–—/]+\s.*|\s*[(\[].*|\s+(?:on|in|at|from|via)\s.*")
 _DEGREES = frozenset(
@@ -49,6 +49,8 @@ def clean_names(texts: Iterable[str]) -> list[str]:
 
     >>> clean_names(["By Jane Doe, Ph.D., and John Q. Public | Senior Editor", "https://example.org/jane", "jane doe"])
     ['Jane Doe', 'John Q. Public']
+    >>> clean_names(["JANE DOE<BR>The Daily Leaf"])
+    ['JANE DOE', 'The Daily Leaf']
     >>> clean_names(["Center for Drug Evaluation and Research"]), clean_names(["admin"]), clean_names(["Doe, Jane"])
     (['Center for Drug Evaluation and Research'], [], ['Jane Doe'])
     """

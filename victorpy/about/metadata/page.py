@@ -25,8 +25,11 @@ _AROUND = re.compile(
 _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
+LONGEST_TITLE = 300  # characters
+_MARKUP = re.compile("<|-->")
 _DEEPEST = 50
 _NO_TEXT = frozenset(["script", "style", "noscript", "svg", "template", "button"])
+_NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
 
 
 class Candidate(NamedTuple):
@@ -41,7 +44,7 @@ class Page:
 
     def __init__(self, tree: Tree, url: str = "") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
-        self.title_tag = plain(tree.title)
+        self.title_tag = _own_part(plain(tree.title))
         self.url = url or tree.url
         self.own_url = tree.url
         self.is_read_from_markup = tree.root is not None
@@ -78,6 +81,16 @@ class Page:
         """The page's h1 and their texts."""
         found = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
         return [(element, text) for element, text in found if text]
+
+    @cached_property
+    def _short_texts(self) -> set[tuple[str, ...]]:
+        """The texts that begin an element, as words, as far as they may be headlines."""
+        found = (element.text for element in self.root.iter("*") if element.tag not in _NO_HEADLINE and element.text)
+        return {tuple(words(text)) for text in found if len(text) <= LONGEST_TITLE}
+
+    def shows(self, text: str) -> bool:
+        """Whether an element of the page begins with just this text."""
+        return tuple(words(text)) in self._short_texts
 
     @cached_property
     def headline(self) -> etree._Element | None:
@@ -117,6 +130,15 @@ class Page:
     def meta(self, names: Iterable[str]) -> list[Candidate]:
         """What meta tags of these names say, in the order of the names."""
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
+
+
+def _own_part(title: str) -> str:
+    """A title without the rest of the page, which one that is never closed swallows.
+
+    >>> _own_part("BBC Sport <script> var a; </script> " + 300 * "x"), _own_part("How to use <b>")
+    ('BBC Sport', 'How to use <b>')
+    """
+    return title if len(title) <= LONGEST_TITLE else _MARKUP.split(title)[0].strip()
 
 
 def text_of(element: etree._Element) -> str:

@@ -13,6 +13,8 @@ SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|
 
 _SITE, *_APPLICATIONS = "og:site_name application-name apple-mobile-web-app-title al:android:app_name".split()
 _LONGEST = 60  # characters; longer ones are slogans
+_MOST_WORDS = 3
+_SLOGAN = re.compile(r"\s+[|｜│].*")
 
 
 def site_name_candidates(page: Page) -> Iterator[Candidate]:
@@ -29,14 +31,17 @@ def site_name_candidates(page: Page) -> Iterator[Candidate]:
     for thing in page.written:
         yield from (Candidate(name, thing.source) for name in thing.texts("publisher"))
     yield from page.meta(_APPLICATIONS)
-    yield from (Candidate(part, "title and host") for part in title_parts(page.title_tag) if is_host(part, page.url))
+    parts = title_parts(page.title_tag)
+    if len(parts) > 1 or len(words(page.title_tag)) <= _MOST_WORDS:  # a whole title may begin with the name
+        yield from (Candidate(part, "title and host") for part in parts if is_host(part, page.url))
 
 
 def find_site_name(page: Page) -> Candidate | None:
     """The first name that reads like one: no address, no slogan."""
-    for candidate in site_name_candidates(page):
-        if 1 < len(candidate.value) <= _LONGEST and "://" not in candidate.value:
-            return Candidate(candidate.value.removeprefix("@"), candidate.source)
+    for value, source in site_name_candidates(page):
+        name = _SLOGAN.sub("", value).removeprefix("@")
+        if 1 < len(name) <= _LONGEST and "://" not in name:
+            return Candidate(name, source)
     return None
 
 

@@ -37,10 +37,12 @@ _NUMBERED = re.compile(r"[\s-]*\d*$")
 _FILE_NAME = re.compile(
     r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I
 )
+_COLON = re.compile(r":\s+")
 _BAR = re.compile(r"\s*[|｜│¦]+\s*")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # scripts that write words together
 _SAME_MATTER = 1 / 3
 """A heading that shares so many of its words with the title says the same in other words."""
+_MUCH_LONGER = 1.5  # times the words
 _META_NAMES = tuple(
     "og:title twitter:title citation_title dc.title dcterms.title parsely-title sailthru.title title".split()
 )
@@ -66,6 +68,7 @@ def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
     title = page.title_tag
     yield from _agreed(page, title, site)
     yield from _in_other_words(page, title, site)
+    yield from _written_out(page, title, site)
     if not is_generated(title):
         yield Candidate(without_site(title, site, _others(page)), "title")
     for value, source in _others(page):
@@ -107,15 +110,34 @@ def _in_other_words(page: Page, title: str, site: Site) -> Iterator[Candidate]:
             yield Candidate(text, "h1")
 
 
+def _written_out(page: Page, title: str, site: Site) -> Iterator[Candidate]:
+    """Of a page without an h1, the longest part of the title that stands on the page by itself.
+
+    Pages had headlines before they had tags for them. The rest of the title may stand there too, as the site's name
+    does: then the part has to be much longer.
+    """
+    if page.headings:
+        return
+    cuts = [*SEPARATOR.finditer(title), *_COLON.finditer(title)]
+    halves = [(title[: cut.start()], title[cut.end() :]) for cut in cuts]
+    found = []
+    for part, rest in halves + [(tail, head) for head, tail in halves]:
+        own, other = len(words(part)), len(words(rest))
+        if own > 2 and own >= other and page.shows(part) and not site.is_name(part):
+            found += [part.strip()] if own > _MUCH_LONGER * other or not page.shows(rest) else []
+    yield from (Candidate(part, "title and text") for part in sorted(found, key=lambda part: -len(words(part))))
+
+
 def without_site(title: str, site: Site, others: list[Candidate] | None = None) -> str:
     """Cut the site's name from a title's end or beginning.
 
-    Where OpenGraph's title or JSON-LD's ends, there the title may be cut: what follows are sections. Else the parts
-    that name the site go, and what stands behind a bar, which is said for search engines.
+    Where OpenGraph's title or JSON-LD's ends or begins, there the title may be cut: the rest are sections. Else the
+    parts that name the site go, and what stands behind a bar, which is said for search engines.
     """
-    heads = [words(title[: cut.start()]) for cut in SEPARATOR.finditer(title)]
+    cuts = list(SEPARATOR.finditer(title))
+    sides = [words(side) for cut in cuts for side in (title[: cut.start()], title[cut.end() :])]
     for value, _ in others or ():
-        if words(value) in heads:
+        if words(value) in sides and not site.is_name(value):
             title = value
             break
     while (shorter := _cut_once(title, site)) != title:
