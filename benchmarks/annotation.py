@@ -5,7 +5,8 @@ python benchmarks/annotation.py --only keystrokes  one of keystrokes, redraw, op
 
 Keystrokes are counted on the shipped pages, whose right labels are known: those of a person who starts from the model's
 labels, looks at the whole page screen by screen, goes to what is wrong by the shortest way and corrects it, alone or
-with its like, and confirms the rest; against a key a block for a person who starts from nothing.
+with its like, and confirms the rest; against a key a block for a person who starts from nothing. They are really typed
+into the program, at a stated size of its terminal; only the terminal itself is left out.
 """
 
 from __future__ import annotations
@@ -31,17 +32,20 @@ from victorpy.annotate.events import Prediction, Scope
 from victorpy.annotate.journal import Journal
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.opening import Opened, without_collector
+from victorpy.annotate.page_view import PageView
 from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.screen import canvas_of
 from victorpy.annotate.session import Session
 from victorpy.annotate.store import Store
 from victorpy.cleaner import read_document
-from victorpy.config import Cuts, load_config
-from victorpy.document import Label
+from victorpy.config import Config, Cuts, load_config
+from victorpy.document import CleanPage, Label
 
 ROOT = Path(__file__).parents[1]
-SCREEN = 35
-"""So many blocks a person sees at once; nobody goes further without having looked."""
+WIDTH, HEIGHT = 140, 45
+"""The terminal in which keys are counted and redrawing is timed; nobody goes further than he has looked."""
+MENDING = 2
+"""What a label that is given wrong costs: who thinks ahead takes it for so many right ones, as it has to be mended."""
 LARGE = 150
 """Pages with so many blocks stand for "a page of 200 blocks"."""
 
@@ -55,169 +59,188 @@ class Count(NamedTuple):
     page: str
     blocks: int
     wrong: int
+    keys: int
+    """With the keyboard alone."""
     scrolls: int
-    """Screens that have to be scrolled to, by a key or by the wheel of the mouse."""
-    moves: int
-    """Keys that move the cursor."""
-    targets: int
-    """Blocks that the cursor has to go to: clicks, for who has a mouse."""
-    labels: int
-    """Keys that select, label and confirm."""
-
-    @property
-    def keys(self) -> int:
-        """Keys, with the keyboard alone."""
-        return self.scrolls + self.moves + self.labels
-
-    @property
-    def keys_and_clicks(self) -> int:
-        """Keys and clicks, with a mouse."""
-        return self.targets + self.labels
+    """Those of them that show the next screen."""
+    keys_and_clicks: int
+    """With a mouse, whose wheel scrolls: a click leads to any block on the screen."""
+    from_nothing: int
+    """Keys of a person without a model who uses the same selections."""
 
 
 class Person:
-    """Corrects a page as a sensible person does: screen by screen, from the top, every block seen."""
+    """Corrects a page as a sensible person does, screen by screen, from the top, with every block seen."""
 
-    def __init__(self, session: Session, gold: Sequence[Label]) -> None:
-        self.session = session
+    def __init__(self, app: App, gold: Sequence[Label]) -> None:
+        assert isinstance(app.view, PageView)
+        self.session = app.view.session
         self.gold = gold
-        self.top = 0
-        self.scrolls = self.moves = self.targets = self.labels = 0
+        self.keys = self.scrolls = self.keys_and_clicks = 0
+        self._app = app
+        self._pane = app.view.blocks
+        """To look at: which blocks the program shows, and by which keys they are reached."""
 
     def work(self) -> None:
         """Do the whole page."""
         session = self.session
-        while True:
-            wrong = self._wrong(self._screen())
+        self._look()
+        while self._wrong(range(len(session))):
+            wrong = self._wrong(self._pane.shown)
             if wrong:
                 self._go(wrong[0])
-                self.labels += correct(session, self.gold)
-                self._follow()
-            elif self.top + SCREEN < len(session):
-                self._scroll(1)
-            else:
-                missed = self._wrong(range(len(session)))  # what was right, until all of its like were labelled
-                if not missed:
-                    break
-                while missed[0] < self.top:
-                    self._scroll(-1)
+                self._correct()
+            elif self._pane.shown.stop < len(session):
+                self._scroll("page down")
+            else:  # something was right until all of its like were labelled
+                self._scroll("page up")
+        while self._pane.shown.stop < len(session):
+            self._scroll("page down")
         if not session.is_finished:
-            session.confirm_rest()
-            self.labels += 1
+            self._type("a")
         assert session.labels() == list(self.gold)
+        assert session.is_finished
+
+    def _look(self) -> None:
+        self._app.draw(WIDTH, HEIGHT)
+
+    def _type(self, *keys: str) -> None:
+        for key in keys:
+            self._app.key(key)
+            self._look()
+        self.keys += len(keys)
+        self.keys_and_clicks += len(keys)
+
+    def _scroll(self, key: str) -> None:
+        self._type(key)
+        self.scrolls += 1
+        self.keys_and_clicks -= 1
 
     def _wrong(self, numbers: Sequence[int]) -> list[int]:
         return [number for number in numbers if self.session.label(number) is not self.gold[number]]
 
-    def _screen(self) -> range:
-        return range(self.top, min(self.top + SCREEN, len(self.session)))
-
-    def _scroll(self, step: int) -> None:
-        """A screen further, of which three lines were seen before; the cursor goes along."""
-        self.scrolls += 1
-        seen = self._screen()[-1 if step > 0 else 0]
-        self.top = max(0, seen - 3 if step > 0 else seen - SCREEN + 4)
-        self.session.move(seen)
-
-    def _follow(self) -> None:
-        """The screen goes along with a cursor that leaves it."""
-        cursor = self.session.cursor
-        if cursor not in self._screen():
-            self.top = max(0, cursor - SCREEN + 4)
-
     def _go(self, target: int) -> None:
-        """Move by the fewest keys; the block is on the screen."""
-        session = self.session
-        start = session.cursor
-        if target == start:
-            return
-        self.targets += 1
-        first = self._one_key(start)
-        if target in first:
-            self.moves += 1
-        else:
-            self.moves += 2  # an apostrophe and a letter lead to any block on the screen
-        session.move(target)
+        """Move to a block on the screen by the fewest keys, or by a click."""
+        if target != self.session.cursor:
+            way = self._way(target)
+            self._type(*way)
+            self.keys_and_clicks -= len(way) - 1
+        assert self.session.cursor == target
 
-    def _one_key(self, start: int) -> set[int | None]:
-        """Where one key leads: to a neighbour, to a digit, to what is uncertain, to another label."""
-        session = self.session
-        session.cursor = start
-        digits = session.most_doubtful(self._screen(), 9)
-        jumps = (find(step) for step in (1, -1) for find in (self._next_uncertain, session.find_other_label))
-        return {start - 1, start + 1, *digits, *jumps}
+    def _way(self, target: int) -> list[str]:
+        session, start = self.session, self.session.cursor
+        one_key: dict[int | None, str] = {
+            session.find(session.is_uncertain, -1): "W",
+            session.find(session.is_uncertain): "w",
+            session.find_other_label(-1): "{",
+            session.find_other_label(): "}",
+            start - 1: "up",
+            start + 1: "down",
+        }
+        key = self._pane.marks.get(target) or one_key.get(target)
+        letter = self._pane.letter_of(target)
+        return [key] if key else ["'", letter] if letter else ["g", *str(target + 1), "enter"]
 
-    def _next_uncertain(self, step: int) -> int | None:
-        return self.session.find(self.session.is_uncertain, step)
+    def _correct(self) -> None:
+        """Give the cursor's block its label, with as many others as gain most for their keys."""
+        here = self.session.cursor
+        label = self.gold[here][0]
+        whole: list[tuple[Scope, int, list[str]]] = [
+            (Scope.ONE, 1, [label]),
+            (Scope.PATH, 1, [label.upper()]),
+            (Scope.PLACE, 1, [f"meta {label}"]),
+            (Scope.TEXT, 1, ["t", label]),
+            *((Scope.CONTAINER, size, [*["r"] * size, label]) for size in (1, 2, 3)),
+        ]
+        last = self._last_of_run()
+        if last > here:
+            by_step = ["shift down"] * (last - here)
+            by_jump = ["v", *self._way(last)]
+            whole.append((Scope.RANGE, last + 1 - here, [*min(by_step, by_jump, key=len), label]))
+        self._type(*max(whole, key=lambda one: (self._gain(one[0], one[1]) / len(one[2]), -len(one[2])))[2])
+
+    def _last_of_run(self) -> int:
+        """The last wrong label on the screen of those from here on that should all be the same."""
+        wanted = self.gold[self.session.cursor]
+        last = self.session.cursor
+        for number in range(last, self._pane.shown.stop):
+            if self.gold[number] is not wanted:
+                break
+            last = number if self.session.label(number) is not wanted else last
+        return last
+
+    def _gain(self, scope: Scope, size: int) -> int:
+        """How many labels would be right that are not, less what it costs to mend those that would be given wrong.
+
+        The rest of an element is only taken where its end is seen.
+        """
+        session, gold = self.session, self.gold
+        wanted = gold[session.cursor]
+        numbers = session.select(scope, size).numbers
+        session.unselect()
+        if scope is Scope.CONTAINER and numbers[-1] >= self._pane.shown.stop:
+            return 0
+        right = sum(gold[number] is wanted is not session.label(number) for number in numbers)
+        return right - MENDING * sum(gold[number] is not wanted for number in numbers)
 
 
-def correct(session: Session, gold: Sequence[Label]) -> int:
-    """Do what gains most for its keys at the cursor's block; the answer is how many keys that took."""
-    here = session.cursor
-    wanted = gold[here]
-    run = here
-    while run + 1 < len(session) and gold[run + 1] is wanted:
-        run += 1
-    while run > here and session.label(run) is wanted:  # a range need not be longer than what is wrong
-        run -= 1
-    tries: list[tuple[int, Callable[[], object]]] = [(0, session.unselect), (0, lambda: session.select(Scope.PATH))]
-    tries.append((1, lambda: session.select(Scope.TEXT)))
-    tries += [(size, lambda size=size: session.select(Scope.CONTAINER, size)) for size in (1, 2, 3)]  # type: ignore[misc]
-    tries.append((1 + min(run - here, 1 + (run - here) // 5), lambda: session.select(Scope.RANGE, run + 1 - here)))
-    best = max(tries, key=lambda one: (gain(session, gold, one[1]) / (one[0] + 1), -one[0]))
-    best[1]()
-    session.give(wanted)
-    return best[0] + 1
-
-
-def gain(session: Session, gold: Sequence[Label], select: Callable[[], object]) -> int:
-    """How many labels more would be right."""
-    wanted = gold[session.cursor]
-    select()
-    numbers = session.selection.numbers
-    session.unselect()
-    before = sum(session.label(number) is gold[number] for number in numbers)
-    return sum(gold[number] is wanted for number in numbers) - before
+def count_keys(path: Path, predictor: Predictor) -> Count:
+    """Count on a page that was annotated."""
+    config = predictor.cleaner.config
+    gold = load_anno(path, config.cuts)
+    prediction = predictor(gold.document)
+    wrong = sum(ours is not theirs for ours, theirs in zip(prediction.labels, gold.labels, strict=True))
+    person = _work(gold, prediction, config)
+    typed = person.keys, person.scrolls, person.keys_and_clicks
+    return Count(path.stem, len(gold.labels), wrong, *typed, _work(gold, None, config).keys)
 
 
 def measure_keystrokes() -> None:
     """Count on all shipped pages."""
     predictor = Predictor.load("default")
-    cleaner = predictor.cleaner
-    counts = []
-    for path in sorted((ROOT / "data").glob("*/*.anno")):
-        gold = load_anno(path, cleaner.config.cuts)
-        prediction = predictor(gold.document)
-        wrong = sum(ours is not theirs for ours, theirs in zip(prediction.labels, gold.labels, strict=True))
-        session = Session(gold.document, prediction, block_level=cleaner.config.cuts.block_level)
-        person = Person(session, gold.labels)
-        person.work()
-        counts.append(
-            Count(path.stem, len(session), wrong, person.scrolls, person.moves, person.targets, person.labels)
-        )
-    print("Share: of a key a block. With a mouse the wheel scrolls, and every click counts as a key.\n")
-    print("| page | blocks | wrong labels | keys | share | of which scroll | keys and clicks, with a mouse | share |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    counts = [count_keys(path, predictor) for path in sorted((ROOT / "data").glob("*/*.anno"))]
+    large = [count for count in counts if count.blocks >= LARGE]
+    print(
+        f"A terminal of {WIDTH}×{HEIGHT}. Share: of a key a block. With a mouse the wheel scrolls, a click is a key.\n"
+    )
+    keys = "keys | share | of which scroll | keys and clicks | share | keys without a model, same selections | share"
+    print(f"| page | blocks | wrong labels | {keys} |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     for count in counts:
         print(f"| {count.page} {_total([count])}")
     print(f"| **all {len(counts)} pages** {_total(counts)}")
-    large = [count for count in counts if count.blocks >= LARGE]
     print(f"| **{len(large)} pages of {LARGE} blocks and more** {_total(large)}")
     for pages in (large, counts):
-        for name, keys in (
-            ("keyboard alone", [count.keys for count in pages]),
-            ("with a mouse", [count.keys_and_clicks for count in pages]),
-        ):
-            shares = [each / count.blocks for each, count in zip(keys, pages, strict=True)]
-            under = sum(share < 0.1 for share in shares)
-            median = statistics.median(shares)
-            print(f"\n{name}: {under} of {len(pages)} pages take under a tenth; the median is {median:.1%}")
+        _print_median("keyboard alone", pages, [count.keys for count in pages])
+        _print_median("with a mouse", pages, [count.keys_and_clicks for count in pages])
+
+
+def _work(gold: CleanPage, prediction: Prediction | None, config: Config) -> Person:
+    """Let a person do a page in the program itself."""
+    session = Session(gold.document, prediction, block_level=config.cuts.block_level)
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Journal.begin(Path(folder) / "journal", session)
+        app = App(Keys(), config)
+        app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
+        person = Person(app, gold.labels)
+        person.work()
+        app.close()
+    return person
+
+
+def _print_median(name: str, pages: Sequence[Count], keys: Sequence[int]) -> None:
+    shares = [each / count.blocks for each, count in zip(keys, pages, strict=True)]
+    under = sum(share < 0.1 for share in shares)
+    median = statistics.median(shares)
+    print(f"\n{name}: {under} of {len(pages)} pages take under a tenth; the median is {median:.1%}")
 
 
 def _total(counts: Sequence[Count]) -> str:
-    rows = ((one.blocks, one.wrong, one.keys, one.scrolls, one.keys_and_clicks) for one in counts)
-    blocks, wrong, keys, scrolls, clicks = (sum(each) for each in zip(*rows, strict=True))
-    return f"| {blocks} | {wrong} | {keys} | {keys / blocks:.1%} | {scrolls} | {clicks} | {clicks / blocks:.1%} |"
+    blocks, wrong, keys, scrolls, clicks, nothing = (
+        sum(each) for each in zip(*(one[1:] for one in counts), strict=True)
+    )
+    shares = [f"{each} | {each / blocks:.1%}" for each in (keys, clicks, nothing)]
+    return f"| {blocks} | {wrong} | {shares[0]} | {scrolls} | {shares[1]} | {shares[2]} |"
 
 
 # Drawing
@@ -231,7 +254,29 @@ def page_of(count: int) -> str:
     return "<html><body>" + "".join(item.format(number) for number in range(count // 2)) + "</body></html>"
 
 
-SCRIPT = [*["down"] * 20, "p", "o", " ", "page down", "page down", "w", "v", "down", "down", "h", "u", "U", "tab"]
+SCRIPT = [
+    *["down"] * 20,
+    "p",
+    "o",
+    "f",
+    "down",
+    "f",
+    "meta p",
+    "u",
+    "b",
+    "b",
+    " ",
+    "page down",
+    "page down",
+    "w",
+    "v",
+    "down",
+    "down",
+    "h",
+    "u",
+    "U",
+    "tab",
+]
 SCRIPT += [
     "down",
     "p",
@@ -258,7 +303,8 @@ SCRIPT += [
 def measure_redraw() -> None:
     """The CPU time from a key to the drawn screen, all of it but the writing to the terminal."""
     print("| blocks | median | 95 of 100 | longest | key of the longest |\n|--:|--:|--:|--:|---|")
-    config = load_config("blocks")
+    predictor = Predictor.load("default")
+    config = predictor.cleaner.config
     for count in (5_000, 50_000):
         with without_collector():  # as the program does
             document = read_document(page_of(count), config)
@@ -268,14 +314,14 @@ def measure_redraw() -> None:
         session.pattern = "page 77"
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal.begin(Path(folder) / "journal", session)
-            app = App(Keys(), config)
+            app = App(Keys(), config, predictor)
             app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
             times = []
-            canvas_of(app.draw(140, 45)[0], 140)
+            canvas_of(app.draw(WIDTH, HEIGHT)[0], WIDTH)
             for key in SCRIPT * 3:
                 began = time.thread_time()
                 app.key(key)
-                canvas_of(app.draw(140, 45)[0], 140)
+                canvas_of(app.draw(WIDTH, HEIGHT)[0], WIDTH)
                 times.append(((time.thread_time() - began) * 1000, key))
             app.close()
         spent = sorted(milliseconds for milliseconds, _ in times)
@@ -291,7 +337,7 @@ def _measure_through_terminal(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         page.write_text(page_of(count))
-        with _start("--no-model", str(page), columns=140, lines=45) as terminal:
+        with _start("--no-model", str(page), columns=WIDTH, lines=HEIGHT) as terminal:
             terminal.wait_for(f"block 1 of {count:,}", 120)
             terminal.settle(1)
             times = []

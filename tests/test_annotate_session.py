@@ -159,7 +159,7 @@ def test_what_was_decided_before_is_left_alone_by_blocks_alike():
     assert session.labels()[4:7] == [H, L, L]
 
 
-@pytest.mark.parametrize("scope", [Scope.PATH, Scope.TEXT, Scope.CONTAINER])
+@pytest.mark.parametrize("scope", [Scope.PATH, Scope.PLACE, Scope.TEXT, Scope.CONTAINER])
 def test_moving_gives_a_selection_up(scope):
     session = session_of()
     session.select(scope)
@@ -242,6 +242,7 @@ ACTIONS = {
     "extend": lambda s: s.extend(1),
     "container": lambda s: s.select_container(),
     "path": lambda s: s.select(Scope.PATH),
+    "place": lambda s: s.select(Scope.PLACE),
     "text": lambda s: s.select(Scope.TEXT),
     "cancel": lambda s: s.unselect(),
     "undo": lambda s: s.undo(),

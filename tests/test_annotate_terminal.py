@@ -210,11 +210,11 @@ def test_digits_lead_to_what_the_model_is_least_sure_of(tmp_path):
         terminal.wait_for("block 1 of 161")
         terminal.type("g", "45", "enter")
         terminal.wait_for("block 45 of 161")
-        marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] *\d+ ", line)}
-        assert re.match(r"\d 50 H 71", next(line for line in marked.values() if " 50 " in line[:5]))
+        marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] +\d+ ", line)}
+        assert re.match(r"\d  50 H 71", next(line for line in marked.values() if " 50 " in line[:6]))
         digit, line = sorted(marked.items())[-1]
         terminal.type(digit)
-        terminal.wait_for(f"block {line[1:4].strip()} of 161")
+        terminal.wait_for(f"block {line[1:5].strip()} of 161")
 
 
 def test_digits_are_given_to_the_least_sure_in_reading_order():

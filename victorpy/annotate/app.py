@@ -61,6 +61,7 @@ class App:
         retrain: bool = False,
     ) -> None:
         self.keys = keys
+        self.packs = True
         self.failures: list[str] = []
         """What went wrong and must not be missed."""
         self.redraw: Callable[[], None] = lambda: None
@@ -75,6 +76,11 @@ class App:
         self._list: PageListView | None = None
         self._pasted_at: float | None = None
         """When the last character of a paste came, as long as it goes on."""
+
+    @property
+    def view(self) -> View:
+        """What is on the screen."""
+        return self._views[-1]
 
     @property
     def is_over(self) -> bool:
@@ -291,13 +297,13 @@ class App:
 
     # Time
 
-    def tick(self) -> tuple[str, str]:
+    def tick(self) -> tuple[str, str, bool]:
         """Called a few times a second; the answer differs from the last one where something has to be drawn."""
         for view in self._views:
             view.tick(on_top=view is self._views[-1])
         if self._learning.see():
             self._use_other_model()
-        return (self._views[-1].top(120), self._message) if self._views else ("", "")
+        return (self.view.top(120), self._message, self.view.is_waiting) if self._views else ("", "", False)
 
     def close(self) -> None:
         """Save everything."""

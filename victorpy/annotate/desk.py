@@ -19,6 +19,8 @@ class Desk(Protocol):
     """What a view may ask of the program around it."""
 
     keys: Keys
+    packs: bool
+    """Whether short blocks that the model is sure are noise share lines."""
 
     def say(self, message: str) -> None:
         """Show a message until the next key."""
@@ -67,6 +69,11 @@ class View(ABC):
     def trouble(self) -> str:
         """What is wrong as long as it is wrong, for the line below."""
         return ""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is shown that will be drawn anew when it has been found out."""
+        return False
 
     @abstractmethod
     def act(self, action: str) -> bool:

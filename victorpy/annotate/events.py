@@ -40,6 +40,8 @@ class Scope(StrEnum):
     """From here to the end of an element."""
     PATH = "path"
     """All that stand in elements of the same tags and classes."""
+    PLACE = "place"
+    """All that stand at the same place of their list item, table row or post."""
     TEXT = "text"
     """All that say the same."""
     REST = "rest"

@@ -11,8 +11,8 @@ from victorpy.errors import suggest
 
 VARIABLE = "annotate-key-"
 
-LABEL, ALIKE = "label-", "all-"
-"""How the actions are named that give a label to a block, and to all that are like it."""
+LABEL, ALIKE, PLACE = "label-", "all-", "place-"
+"""How the actions are named that give a label to a block, to all of its path, to all at its place of a record."""
 
 _NAMES = {
     " ": "space",
@@ -63,6 +63,17 @@ def _alike_bindings() -> list[Binding]:
     ]
 
 
+def _place_bindings() -> list[Binding]:
+    return [
+        Binding(
+            f"{PLACE}{label}",
+            (f"meta {label[0]}",),
+            f"label all undecided blocks at this place of each record {label}",
+        )
+        for label in Label
+    ]
+
+
 GROUPS: dict[str, list[Binding]] = {
     "Label": [
         *_label_bindings(),
@@ -71,6 +82,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("repeat", (".",), "do the last action again here"),
         Binding("clear", ("x", "delete"), "take a decision back: the block is undecided again"),
         *_alike_bindings(),
+        *_place_bindings(),
     ],
     "Select, then label": [
         Binding("select-range", ("v",), "begin or give up a range: move, then label"),
@@ -78,6 +90,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("extend-up", ("shift up", "K"), "extend a range upwards"),
         Binding("select-container", ("r",), "the rest of the element around; again: of the next one outwards"),
         Binding("select-path", ("s",), "all undecided blocks with the same tags and classes around them"),
+        Binding("select-place", ("m",), "all undecided blocks at this place of each record: item, row, post"),
         Binding("select-text", ("t",), "all undecided blocks with the same text"),
         Binding("cancel", ("esc",), "select nothing"),
     ],
@@ -109,6 +122,7 @@ GROUPS: dict[str, list[Binding]] = {
     "Show": [
         Binding("pane", ("tab",), "beside the blocks: cleaned text, Markdown, CleanEval, facts of the block, nothing"),
         Binding("pane-back", ("shift tab",), "the other way round"),
+        Binding("pack", ("b",), "short blocks that the model is sure are noise: several to a line, or each on its own"),
         Binding("facts", ("f",), "facts of the block: where it stands, probabilities, features"),
         Binding("help", ("?", "f1"), "this help"),
         Binding("redraw", ("ctrl l",), "draw the screen anew"),
@@ -160,7 +174,7 @@ class Keys:
             raise config.error(
                 VARIABLE + action,
                 f"there is no key {written!r}{suggest(written, known)}; keys are a character, a name such as space, "
-                "enter, page-down or f5, or one of these behind ctrl-, shift- or meta-",
+                "enter, page-down or f5, or one of these behind ctrl-, shift- or alt-",
             )
         return key
 
@@ -198,7 +212,7 @@ def _read_key(written: str) -> str:
     """A key as a config has it, ``ctrl-r`` or ``space``, as the screen calls it."""
     if written == "space":
         return " "
-    return written if len(written) == 1 else written.replace("-", " ").lower()
+    return written if len(written) == 1 else written.replace("-", " ").lower().replace("alt ", "meta ")
 
 
 def _is_key(key: str) -> bool:
@@ -217,4 +231,4 @@ def _parts(key: str) -> list[str]:
 
 
 def _show_key(key: str) -> str:
-    return _NAMES.get(key, key.replace(" ", "-"))
+    return _NAMES.get(key, key.replace("meta ", "alt-").replace(" ", "-"))

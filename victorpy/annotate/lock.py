@@ -22,7 +22,7 @@ class Lock:
     def take(self) -> None:
         """Take the lock; where somebody else has it, say who."""
         while True:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            file = self._open()
             if not _locked(file, fcntl.LOCK_EX, tries=3):  # whoever only looks has it for a moment
                 holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(file)
@@ -34,6 +34,13 @@ class Lock:
         os.ftruncate(file, 0)
         os.pwrite(file, f"{who()}\n".encode(), 0)
         self._file = file
+
+    def _open(self) -> int:
+        try:
+            return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
+            raise DataError(f"{place}; --read-only shows the page without keeping anything") from error
 
     def release(self) -> None:
         """Let others have the page."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from string import ascii_letters
 
 from victorpy.annotate.blocks import BlockPane, Row
 from victorpy.annotate.desk import COMFORT, WHEEL, Desk, View
 from victorpy.annotate.events import Scope
 from victorpy.annotate.help_view import HelpView
-from victorpy.annotate.keys import ALIKE, LABEL
+from victorpy.annotate.keys import ALIKE, LABEL, PLACE
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.panes import FORMATS, FactsPane, Features, Pane, ResultPane, beside
 from victorpy.annotate.session import Session
@@ -17,6 +19,8 @@ from victorpy.document import Label
 
 _TAKING = frozenset(["take-first", "take-second"])
 """What digits do where there are two annotations."""
+_MARKS = "1234567890" + ascii_letters
+"""Keys that may lead to a block."""
 _LEAVING = frozenset(["quit", "next-page", "previous-page"])
 
 
@@ -27,7 +31,7 @@ class PageView(View):
         super().__init__(desk)
         self.opened = opened
         self.session: Session = opened.session
-        self._blocks = BlockPane(self.session)
+        self.blocks = BlockPane(self.session, self._free_keys(), desk.packs)
         self._place = place
         results = [ResultPane(self.session, format) for format in FORMATS]
         self._facts = FactsPane(self.session, features)
@@ -40,6 +44,11 @@ class PageView(View):
         self._is_warned = False
         """Whether the person was told just now that what is left is lost."""
         self._actions = self._make_actions()
+
+    def _free_keys(self) -> str:
+        """Keys that stand for nothing else here, to go to a block by: digits first, then letters."""
+        bound = self.desk.keys.action_of
+        return "".join(key for key in _MARKS if bound.get(key) is None or bound[key] in _TAKING)
 
     # Drawing
 
@@ -71,6 +80,11 @@ class PageView(View):
         error = self.opened.store.error
         return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the facts of the block are not all there yet."""
+        return self._facts.is_waiting
+
     def hints(self, width: int) -> str:
         """The most important keys, as many as fit."""
         keys = self.desk.keys
@@ -94,10 +108,10 @@ class PageView(View):
         self._small = width < COMFORT[0]
         if self._pane is None or self._small:
             self._left = 0
-            return self._blocks.rows(width, height)
-        self._left = left = max(width * 55 // 100, self._blocks.gutter + 20)
+            return self.blocks.rows(width, height)
+        self._left = left = max(width * 55 // 100, self.blocks.gutter + 20)
         pane: list[Row] = [[("pane head", self._pane.title)], *self._pane.rows(width - left - 2, height - 1)]
-        return beside(self._blocks.rows(left, height), pane, left, height)
+        return beside(self.blocks.rows(left, height), pane, left, height)
 
     # Acting
 
@@ -140,6 +154,7 @@ class PageView(View):
             "extend-up": lambda: session.extend(-1),
             "select-container": lambda: self._selected(session.select_container),
             "select-path": lambda: self._selected(lambda: session.select(Scope.PATH)),
+            "select-place": lambda: self._selected(lambda: session.select(Scope.PLACE)),
             "select-text": lambda: self._selected(lambda: session.select(Scope.TEXT)),
             "cancel": session.unselect,
             "undo": lambda: self._undo(back=True),
@@ -163,6 +178,7 @@ class PageView(View):
             "search-next": lambda: self._find(1),
             "search-previous": lambda: self._find(-1),
             "go-to": lambda: self.desk.ask("go to block number ", self._go_to),
+            "pack": self._toggle_packing,
             "pane": lambda: self._next_pane(1),
             "pane-back": lambda: self._next_pane(-1),
             "facts": self._toggle_facts,
@@ -178,6 +194,7 @@ class PageView(View):
         for label in Label:
             actions[f"{LABEL}{label}"] = self._giver(label, session.give)
             actions[f"{ALIKE}{label}"] = self._giver(label, session.give_alike)
+            actions[f"{PLACE}{label}"] = self._giver(label, partial(session.give_alike, scope=Scope.PLACE))
         unknown = [action for action in actions if not keys.has(action)]
         assert not unknown, unknown
         return actions
@@ -239,12 +256,12 @@ class PageView(View):
             self.desk.say(f"{word}: {blocks}; {left:,} more to {word}")
 
     def _step(self, step: int) -> None:
-        if not self._blocks.scroll_inside(step):
+        if not self.blocks.scroll_inside(step):
             self.session.move(self.session.cursor + step)
 
     def _page(self, step: int) -> None:
-        if not self._blocks.scroll_inside(step):
-            self.session.move(self._blocks.page(step))
+        if not self.blocks.scroll_inside(step):
+            self.session.move(self.blocks.page(step))
 
     def _jump(self, wanted: Callable[[int], bool], step: int, nothing: str) -> None:
         self._go(self.session.find(wanted, step), step, nothing)
@@ -260,24 +277,28 @@ class PageView(View):
         elif (number - before) * step < 0:
             self.desk.say("On from the top" if step > 0 else "On from the end")
 
+    def _toggle_packing(self) -> None:
+        self.desk.packs = self.blocks.packs = not self.blocks.packs
+        together = "Short blocks that the model is sure are noise share lines"
+        self.desk.say(together if self.blocks.packs else "Every block has a line of its own")
+
     def _show_letters(self) -> None:
-        self._blocks.shows_letters = True
+        self.blocks.shows_letters = True
         self.desk.say("Type the letter of the block to go to")
 
     def take_key(self, key: str) -> bool:
-        """Go to the block that has a digit; while letters are shown, to that of a letter."""
-        if not self._blocks.shows_letters:
-            return self._take_digit(key)
-        self._blocks.shows_letters = False
-        number = self._blocks.number_of(key) if len(key) == 1 else None
+        """Go to the block that has a key before it; while letters are shown, to that of a letter."""
+        if not self.blocks.shows_letters:
+            return self._take_mark(key)
+        self.blocks.shows_letters = False
+        number = self.blocks.number_of(key) if len(key) == 1 else None
         if number is not None:
             self.session.move(number)
         return True
 
-    def _take_digit(self, key: str) -> bool:
-        """Digits stand for blocks as long as they stand for nothing else."""
-        bound = self.desk.keys.action_of.get(key)
-        number = self._blocks.number_of_digit(key) if bound is None or bound in _TAKING else None
+    def _take_mark(self, key: str) -> bool:
+        """Keys that stand for nothing else stand for blocks, where they are shown before one."""
+        number = self.blocks.number_of_mark(key)
         if number is None:
             return False
         self.session.move(number)
@@ -327,13 +348,13 @@ class PageView(View):
 
     def click(self, column: int, row: int) -> None:
         """Go to the block that was clicked on; the pane beside the blocks is only to be read."""
-        number = self._blocks.number_at(row) if not self._left or column < self._left else None
+        number = self.blocks.number_at(row, column) if not self._left or column < self._left else None
         if number is not None:
             self.session.move(number)
 
     def wheel(self, step: int) -> None:
         """Move on by some blocks."""
-        if not self._blocks.scroll_inside(step):
+        if not self.blocks.scroll_inside(step):
             self.session.move(self.session.cursor + step * WHEEL)
 
     def tick(self, on_top: bool) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import replace
-from typing import Protocol
+from threading import Thread
+from typing import NamedTuple, Protocol
 
 from victorpy.annotate.blocks import Cell, Row
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import cut, visible, width_of, wrap
+from victorpy.annotate.show import RIGHT_TO_LEFT, cut, visible, width_of, wrap
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs import OUTPUTS
 
 FORMATS = ("text", "markdown", "cleaneval")
 # Keeps a terminal that turns right-to-left text around from mixing two panes.
 _LEFT_TO_RIGHT = "\u200e"
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _AROUND = 150
 """So many blocks before and behind the cursor's are rendered: a page of any length costs the same."""
+
+_PATIENCE = 0.02
+"""Seconds that a redraw waits for what is found out in the background: on most pages it is there by then."""
 
 Features = Callable[[Document], Sequence[dict[str, str]]]
 """Gives the features of every block by name."""
@@ -78,6 +81,27 @@ class ResultPane:
         return found
 
 
+class _OfPage(NamedTuple):
+    """What is found out for all blocks of a page at once."""
+
+    paths: Sequence[str]
+    features: Sequence[dict[str, str]]
+
+
+def _in_background(work: Callable[[], _OfPage]) -> Future[_OfPage]:
+    """Do something without holding up the person, nor the end of the program."""
+    future: Future[_OfPage] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except Exception as error:  # raised again where the result is wanted
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return future
+
+
 class FactsPane:
     """Where the cursor's block stands, what the model says of it, and by which features."""
 
@@ -86,27 +110,38 @@ class FactsPane:
     def __init__(self, session: Session, features: Features | None) -> None:
         self._session = session
         self._find_features = features
-        self._features: Sequence[dict[str, str]] | None = None
-        self._paths: list[str] | None = None
+        self._found: Future[_OfPage] | None = None
+        """What is found out for the whole page, once it was asked for."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is still being found out."""
+        return self._found is not None and not self._found.done()
 
     def rows(self, width: int, height: int) -> list[Row]:
-        """Draw it."""
+        """Draw it; what a large page takes long for is drawn when it is there."""
         session = self._session
         if not len(session):
             return []
-        if self._features is None:
-            self._features = self._find_features(session.document) if self._find_features is not None else ()
-        if self._paths is None:
-            self._paths = session.document.paths()
+        if self._found is None:
+            self._found = _in_background(self._find)
+            wait([self._found], _PATIENCE)
+        found = self._found.result() if self._found.done() else None
         rows: list[Row] = []
-        for name, value in self._facts(session.cursor):
+        for name, value in self._facts(session.cursor, found):
             rows += _fact(name, value, width)
-        if self._features:
+        if found is None:
+            rows += [[], [("pane", "features: one moment …")]]
+        elif found.features:
             rows += [[], [("pane head", "features that are not 0")]]
-            rows += _columns(self._features[session.cursor], width)
+            rows += _columns(found.features[session.cursor], width)
         return rows[:height]
 
-    def _facts(self, number: int) -> list[tuple[str, str]]:
+    def _find(self) -> _OfPage:
+        document = self._session.document
+        return _OfPage(document.paths(), self._find_features(document) if self._find_features is not None else ())
+
+    def _facts(self, number: int, found: _OfPage | None) -> list[tuple[str, str]]:
         session = self._session
         block = session.document.blocks[number]
         label, theirs = session.label(number), session.predicted.labels[number]
@@ -117,8 +152,9 @@ class FactsPane:
             ("label", f"{label or 'none'}, {session.state(number)}"),
             ("model", f"{theirs or 'says nothing'}{sure}"),
             ("length", f"{len(block.text.split()):,} words, {len(block.text):,} characters"),
-            ("path", (self._paths or [""] * len(session))[number]),
         ]
+        if found is not None:
+            facts.append(("path", found.paths[number]))
         facts += [(name, value) for name, value in attributes.items() if value]
         if block.hidden:
             facts.append(("hidden", "nobody sees it on the page"))
@@ -156,7 +192,7 @@ def _nth(rows: list[Row], number: int) -> Row:
 
 
 def _joined(first: Row, second: Row, width: int) -> Row:
-    turned = any(_RIGHT_TO_LEFT.search(text) for _, text in first)
+    turned = any(RIGHT_TO_LEFT.search(text) for _, text in first)
     return [*_filled(first, width), ("rule", f"{_LEFT_TO_RIGHT if turned else ''}│ "), *second]
 
 

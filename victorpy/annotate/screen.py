@@ -60,7 +60,7 @@ class _Run:
     def __init__(self, app: App) -> None:
         self._app = app
         self._signalled = 0
-        self._status: tuple[str, str] = ("", "")
+        self._status: tuple[str, str, bool] = ("", "", False)
         self._surface = _Surface(app)
         self._loop = urwid.MainLoop(self._surface, palette(), Screen(), handle_mouse=True)
         app.redraw = self._loop.screen.clear

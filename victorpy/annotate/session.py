@@ -216,17 +216,11 @@ class Session:
         if scope is Scope.RANGE:
             stop = min(here + size, len(self))
             return Selection(scope, range(here, stop), size, stop)
-        if scope is Scope.PATH:
-            return Selection(scope, self._alike(self._kin.patterns))
-        if scope is Scope.TEXT:
-            return Selection(scope, self._alike(self._kin.texts))
         if scope is Scope.REST:
             return Selection(scope, [number for number in range(len(self)) if self.given[number] is None])
-        return Selection(Scope.ONE, range(here, here + 1))
-
-    def _alike(self, kinds: Sequence[object]) -> list[int]:
-        """The blocks of the cursor's kind."""
-        return self._free(number for number, kind in enumerate(kinds) if kind == kinds[self.cursor])
+        if scope is Scope.ONE:
+            return Selection(scope, range(here, here + 1))
+        return Selection(scope, self._free(self._kin.like(here, scope)))
 
     def _free(self, numbers: Iterable[int]) -> list[int]:
         """Of blocks that the program picks, those that nobody has decided on, and the cursor's own."""
@@ -250,9 +244,9 @@ class Session:
         """Give the selected blocks the label that one of two people gave."""
         return self._act((TAKE_FIRST, TAKE_SECOND)[choice])
 
-    def give_alike(self, label: Label) -> int:
-        """Give a label to all blocks in elements of the same tags and classes."""
-        self.select(Scope.PATH)
+    def give_alike(self, label: Label, scope: Scope = Scope.PATH) -> int:
+        """Give a label to all blocks that are like this one: by tags and classes, or by their place in a record."""
+        self.select(scope)
         return self._act(str(label))
 
     def confirm_rest(self) -> int:

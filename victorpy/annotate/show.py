@@ -31,6 +31,10 @@ _STACK = re.compile(
 )
 
 
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""Text in which terminals may turn a line around."""
+
+
 class _Visible(dict[int, str]):
     """What each character is shown as, decided when it is first met."""
 

@@ -1,0 +1,375 @@
+"""The annotation tool: blocks that share a line, blocks at the same place of every record, keys that lead to blocks."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from annotation import LARGE, count_keys
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from terminal import Terminal
+
+from victorpy.annotate.app import App
+from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.events import Choice, Prediction, Scope
+from victorpy.annotate.keys import Keys
+from victorpy.annotate.lock import Lock
+from victorpy.annotate.opening import Opened
+from victorpy.annotate.panes import FactsPane
+from victorpy.annotate.predictor import Predictor
+from victorpy.annotate.session import Session
+from victorpy.annotate.show import width_of
+from victorpy.annotate.store import Store
+from victorpy.cleaner import read_document
+from victorpy.config import load_config
+from victorpy.document import Label
+from victorpy.errors import DataError
+
+ROOT = Path(__file__).parents[1]
+CONFIG = load_config("blocks")
+H, P, L, C, O = Label  # noqa: E741
+MENU = "<nav><ul><li>Home<li>News<ul><li>Local<li>Sport</ul><li>Contact</ul></nav><main><h1>Tea</h1><p>A drink.</main>"
+
+
+def session_of(html, labels=None, sure=0.99, **options):
+    document = read_document(html, CONFIG)
+    count = len(document.blocks)
+    sureness = (sure,) * count if isinstance(sure, float) else tuple(sure)
+    return Session(
+        document, Prediction(labels or (O,) * count, sureness), block_level=CONFIG.cuts.block_level, **options
+    )
+
+
+def menu():
+    return session_of(MENU, (O, O, O, O, O, H, P))
+
+
+def lines(pane, width=100, height=20):
+    return [text_of(row) for row in pane.rows(width, height)]
+
+
+def app_of(session, folder, keys=None):
+    app = App(keys or Keys(), CONFIG)
+    app.show_page(Opened("page", session, Store(folder / "page.anno", session, None)))
+    app.draw(100, 30)
+    return app
+
+
+# Shared lines
+
+
+def test_short_blocks_that_are_surely_noise_share_a_line_and_content_does_not():
+    shown = lines(BlockPane(menu()))
+    assert [line[line.index("│") + 1 :].strip() for line in shown if "│" in line] == [
+        "• Home ┊ O News ┌ O Local ┊ O Sport └ O Contact",
+        "h1 Tea",
+        "A drink.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "rows"),
+    [
+        ({}, 1),
+        ({"sure": 0.94}, 3),  # the model is not sure enough
+        ({"labels": (P, P, P)}, 3),
+        ({"html": "<p>One</p><p>Two</p><main><p>Three</p></main>"}, 2),  # a section begins on a line of its own
+        ({"html": f"<p>One<p>Two<p>{'long ' * 9}"}, 2),
+        ({"html": "<p>One<p>Two<p>שלום"}, 2),  # a terminal may turn the line around
+    ],
+)
+def test_what_shares_a_line(change, rows):
+    session = session_of(change.get("html", "<p>One<p>Two<p>Three"), change.get("labels"), change.get("sure", 0.99))
+    assert sum("│" in line for line in lines(BlockPane(session))) == rows
+
+
+def test_where_two_annotations_are_compared_each_block_has_its_line():
+    choices = tuple(Choice(name, (O, O, O), (True,) * 3) for name in "ab")
+    pane = BlockPane(session_of("<p>One<p>Two<p>Three", choices=choices))
+    assert len(lines(pane)) == 3
+
+
+def test_each_block_of_a_line_shows_its_label_and_nothing_moves_while_labels_are_given():
+    session = menu()
+    pane = BlockPane(session)
+    session.move(2)
+    session.give(H)
+    session.confirm()
+    assert "• Home ┊ O News ┌ H*Local ┊ O✓Sport └►O Contact" in "\n".join(lines(pane))
+    session.toggle_mark()
+    session.move(2)
+    assert "┌►H*Local ┊+O✓Sport └+O Contact" in "\n".join(lines(pane))
+
+
+def test_a_model_that_has_learned_more_decides_anew_what_shares_a_line():
+    session = session_of("<p>One<p>Two<p>Three")
+    pane = BlockPane(session)
+    assert len(lines(pane)) == 1
+    session.refresh(Prediction((O, P, O), (0.99,) * 3, "other"))
+    assert len(lines(pane)) == 3
+
+
+def test_a_click_goes_to_the_block_under_it(tmp_path):
+    session = menu()
+    app = app_of(session, tmp_path)
+    row, line = next((row, line) for row, line in enumerate(lines(app.view.blocks, 100, 28)) if "Local" in line)
+    for number, word in enumerate(["Home", "News", "Local", "Sport", "Contact"]):
+        app.mouse("mouse press", 1, line.index(word), row + 1)
+        assert session.cursor == number
+    app.mouse("mouse press", 1, 0, row + 1)
+    assert session.cursor == 0
+
+
+def test_letters_lead_to_every_block_of_a_line(tmp_path):
+    session = menu()
+    app = app_of(session, tmp_path)
+    app.key("'")
+    drawn = "\n".join(text_of(row) for row in app.draw(100, 30)[0])
+    assert re.search(r" a +O.*Home ┊bO News ┌cO Local ┊dO Sport └eO Contact", drawn)
+    app.key("d")
+    assert session.cursor == 3
+
+
+def test_lines_are_shared_or_not_as_the_person_wants_also_on_the_next_page(tmp_path):
+    app = app_of(menu(), tmp_path)
+    assert len(lines(app.view.blocks)) == 5
+    app.key("b")
+    assert len(lines(app.view.blocks)) == 11
+    app.show_page(Opened("next", menu(), Store(tmp_path / "next.anno", menu(), None)))
+    assert len(lines(app.view.blocks)) == 11
+    app.key("b")
+    assert len(lines(app.view.blocks)) == 5
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.integers(1, 45), st.sampled_from([0.5, 0.99, 0.99, 0.99])), min_size=1, max_size=150),
+    st.integers(50, 120),
+    st.integers(4, 30),
+    st.data(),
+)
+def test_whatever_shares_lines_the_cursor_is_seen_nothing_is_cut_and_paging_shows_all(blocks, width, height, data):
+    html = "".join(f"<p>{'x' * length}" for length, _ in blocks)
+    session = session_of(html, sure=[chance for _, chance in blocks])
+    pane = BlockPane(session)
+    session.move(data.draw(st.integers(0, len(blocks) - 1)))
+    rows = lines(pane, width, height)
+    assert sum("►" in line for line in rows) == 1
+    assert max(map(width_of, rows)) <= width
+    session.move(0)
+    pane.rows(width, height)
+    seen = set(pane.shown)
+    for _ in blocks:
+        session.move(pane.page(1))
+        rows = lines(pane, width, height)
+        assert sum("►" in line for line in rows) == 1
+        assert pane.shown.start <= max(seen) + 1  # no gap
+        seen |= set(pane.shown)
+    assert seen == set(range(len(blocks)))
+
+
+def test_a_page_of_many_short_blocks_is_looked_at_only_where_it_is_seen():
+    session = session_of("<p>word" * 50_000)
+    pane = BlockPane(session)
+    session.move(49_999)
+    assert "►" in "\n".join(lines(pane))
+    assert len(pane._ready) < 600
+
+
+# The same place of every record
+
+POSTS = "".join(
+    f'<div class="post {"odd" if number % 2 else f"even p{number}"}"><b>{name}</b><p>{text}</p><p>Signature</p></div>'
+    for number, (name, text) in enumerate([("Ann", "Hello."), ("Ben", "Good day."), ("Cid", "Hi.")])
+)
+
+
+def test_blocks_at_the_same_place_of_records_whose_classes_differ():
+    session = session_of(f"<main>{POSTS}</main><div><b>Not a post</b></div>")
+    texts = [block.text for block in session.document.blocks]
+    assert texts == [
+        "Ann",
+        "Hello.",
+        "Signature",
+        "Ben",
+        "Good day.",
+        "Signature",
+        "Cid",
+        "Hi.",
+        "Signature",
+        "Not a post",
+    ]
+    assert list(session.select(Scope.PATH).numbers) == [0]
+    assert list(session.select(Scope.PLACE).numbers) == [0, 3, 6]
+    session.move(4)
+    assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7]
+
+
+def test_of_a_table_with_more_rows_than_columns_a_column_is_one_place():
+    session = session_of("<table>" + "<tr><td>Name<td>Price<td>Size" * 5 + "</table>")
+    session.move(4)
+    assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7, 10, 13]
+
+
+def test_what_stands_nowhere_else_or_outside_of_all_elements_is_its_own_place():
+    session = session_of("<h1>Tea</h1><p>A drink.")
+    assert list(session.select(Scope.PLACE).numbers) == [0]
+    empty = session_of("")
+    assert empty.give_alike(H, Scope.PLACE) == 0
+
+
+def test_what_was_decided_is_left_alone_at_the_same_place():
+    session = session_of(POSTS)
+    session.move(3)
+    session.give(P)
+    session.move(0)
+    assert session.give_alike(H, Scope.PLACE) == 2
+    assert [session.label(number) for number in (0, 3, 6)] == [H, P, H]
+    session.undo()
+    assert session.decided == 1
+
+
+def test_one_key_labels_a_place_and_a_full_stop_repeats_it(tmp_path):
+    session = session_of(POSTS)
+    app = app_of(session, tmp_path)
+    app.key("meta h")
+    assert [session.label(number) for number in range(9)] == [H, O, O] * 3
+    app.key("m")
+    app.key("p")
+    assert [session.label(number) for number in range(9)] == [H, P, O] * 3
+    session.move(2)
+    app.key(".")
+    assert [session.label(number) for number in range(9)] == [H, P, P] * 3
+
+
+# Keys that lead to blocks
+
+
+def test_more_than_nine_doubtful_blocks_have_a_key_each(tmp_path):
+    session = session_of("".join(f"<p>Block {number}" for number in range(14)), sure=0.6)
+    app = app_of(session, tmp_path)
+    marks = app.view.blocks.marks
+    assert "".join(marks[number] for number in range(10)) == "1234567890"
+    assert not {marks[number] for number in range(10, 14)} & set(Keys().action_of)
+    app.key(marks[13])
+    assert session.cursor == 13
+    assert session.decided == 0
+
+
+def test_a_block_keeps_its_key_while_it_is_seen_so_that_keys_can_be_typed_ahead(tmp_path):
+    session = session_of("".join(f"<p>Block {number}" for number in range(60)), sure=0.6)
+    app = app_of(session, tmp_path)
+    for key in "3h6p":
+        app.key(key)
+        app.draw(100, 30)
+    assert [number for number, label in enumerate(session.given) if label] == [2, 5]
+    app.key("end")
+    app.draw(100, 30)
+    assert app.view.blocks.marks[app.view.blocks.shown.start] == "1"
+
+
+def test_a_key_before_a_number_stands_apart_from_it_also_without_colours():
+    session = session_of("".join(f"<p>Block {number}" for number in range(14)), sure=0.6)
+    shown = lines(BlockPane(session))
+    assert shown[6].startswith("7  7 O 60 │ Block 6")
+    assert shown[12].startswith("  13 O 60 │ Block 12")
+
+
+# Facts, help and locks
+
+
+def test_a_key_does_not_wait_for_the_features_of_a_large_page():
+    session = session_of(MENU)
+    may_go_on = threading.Event()
+
+    def features(document):
+        may_go_on.wait(30)
+        return [{"words": str(number + 1)} for number in range(len(document.blocks))]
+
+    pane = FactsPane(session, features)
+    before = [text_of(row) for row in pane.rows(60, 30)]
+    assert pane.is_waiting
+    assert before[0] == "label: other, predicted"
+    assert before[-1].startswith("features: one moment")
+    may_go_on.set()
+    assert pane._found is not None
+    pane._found.result(30)
+    assert not pane.is_waiting
+    after = [text_of(row) for row in pane.rows(60, 30)]
+    assert after[-1].strip() == "words 1"
+    assert any(line.startswith("path: /html") for line in after)
+
+
+def test_what_fails_in_the_background_is_not_hidden():
+    def fail(document):
+        raise RuntimeError("no features")
+
+    pane = FactsPane(session_of(MENU), fail)
+
+    def draw_until_it_is_there():
+        while True:
+            pane.rows(60, 30)
+            assert pane.is_waiting
+
+    with pytest.raises(RuntimeError, match="no features"):
+        draw_until_it_is_there()
+
+
+def test_the_help_goes_to_its_end_and_back(tmp_path):
+    app = app_of(menu(), tmp_path)
+    for key in ("?", "page down"):  # typed faster than the help is drawn
+        app.key(key)
+    first = text_of(app.draw(80, 24)[0][1])
+    assert first.strip() != "Label"
+    app.key("end")
+    assert "Ctrl-C leaves at once" in "\n".join(text_of(row) for row in app.draw(80, 24)[0])
+    app.key("home")
+    assert text_of(app.draw(80, 24)[0][1]).strip() == "Label"
+    app.key("q")
+    assert "All keys" not in text_of(app.draw(80, 24)[0][0])
+
+
+def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
+    with pytest.raises(DataError, match=r"nothing can be written there .*--read-only"):
+        Lock(tmp_path / "nowhere" / "page.anno.lock").take()
+
+
+# How many keys a page takes
+
+
+def test_shipped_pages_of_150_blocks_and_more_take_under_a_tenth_of_a_key_a_block():
+    predictor = Predictor.load("default")
+    pages = (ROOT / "data").glob("*/*.anno")
+    large = [count_keys(page, predictor) for page in pages if page.read_text().count("\n") > LARGE]
+    large = [count for count in large if count.blocks >= LARGE]
+    assert len(large) == 18
+    blocks = sum(count.blocks for count in large)
+    assert sum(count.keys for count in large) < blocks / 10
+    assert sum(count.keys_and_clicks for count in large) < sum(count.keys for count in large)
+    assert all(count.blocks > count.from_nothing > count.keys for count in large)
+
+
+# In a terminal
+
+
+def test_shared_lines_and_alt_in_a_terminal(tmp_path):
+    page = tmp_path / "courier-bridge.html"
+    shutil.copy(ROOT / "data" / "article" / "courier-bridge.html", page)
+    command = [sys.executable, str(ROOT / "annotate.py"), str(page)]
+    with Terminal(command, 100, 30, {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "TERM": "xterm"}) as terminal:
+        terminal.wait_for("block 1 of 161")
+        row, line = next((row, line) for row, line in enumerate(terminal.lines) if line.count("┊") > 2)
+        terminal.click(line.index("┊") + 6, row)
+        terminal.wait_for(lambda here: "┊►O" in here.lines[row])
+        terminal.type("\x1bl")  # alt and l
+        terminal.wait_for(lambda here: re.search(r"\d+ blocks: list", here.lines[-1]) is not None)
+        assert "L*" in terminal.lines[row]
+        terminal.type("u", "b")
+        terminal.wait_for(lambda here: "┊" not in here.text)
+        terminal.type("q")
+        assert terminal.end() == 0
