@@ -152,7 +152,7 @@ def docview(page: bytes | str, url: str | None = None, favor: str | None = None,
     >>> record = docview("<title>Tea</title><p>Tea is a drink. It is made by pouring water over the leaves of the "
     ...                  "tea bush, and it is drunk all over the world.</p>", keywords=2)
     >>> record.type, record.title, record.language, record.keywords
-    ('topic', 'Tea', 'en', ('tea', 'bush'))
+    ('topic', 'Tea', 'en', ('tea', 'drink'))
     """
     from victorpy.about.record import Parameters, describe  # only for those who ask
 
