@@ -348,6 +348,14 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
             ["--method", "sentence-entropy", "--site", "{tree}", "{page}"],
             "clean: {tree}: is a site's style tree, which",
         ),
+        (
+            ["--method", "sst", "--site", "{tree}", "--param", "styles=paper", "{page}"],
+            "clean: {tree}: was built with styles=modern; for styles=paper build another tree",
+        ),
+        (
+            ["--method", "sst", "--site", "{tree}", "--sample", "9", "{page}"],
+            "clean: --sample 9: {tree} is built already",
+        ),
         (["--method", "sst", "--site", "junk.sst", "{page}"], "clean: junk.sst: not a site's style tree, or damaged"),
         (["--method", "sst", "--site", "empty", "{page}"], "clean: empty: no pages"),
         (["--method", "everything", "{page}", "--labelled", "a.anno"], "clean: --labelled a.anno: only a method that"),

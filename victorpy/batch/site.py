@@ -12,9 +12,10 @@ from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.site_style_tree import SAMPLE, SiteStyleTree
 from victorpy.sites.store import load_tree
+from victorpy.sites.style_tree import StyleTree
 
 SEED = 1
 
@@ -55,9 +56,19 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cle
     if not isinstance(cleaner.labeller, SiteStyleTree):
         raise DataError(f"{path}: is a site's style tree, which only --method sst can use; give a directory of pages")
     examples = [load_anno(each, cleaner.config.cuts) for each in labelled]
-    labeller = SiteStyleTree(**cleaner.labeller.get_params())
-    labeller.with_tree(load_tree(path), [(example.document, example.labels) for example in examples])
+    labeller, tree = SiteStyleTree(**cleaner.labeller.get_params()), load_tree(path)
+    _refuse_late_parameters(labeller, tree, path)
+    labeller.with_tree(tree, [(example.document, example.labels) for example in examples])
     return Cleaner(labeller, cleaner.config)
+
+
+def _refuse_late_parameters(labeller: SiteStyleTree, tree: StyleTree, path: Path) -> None:
+    """Complain about parameters of building that differ from what a tree was built with: they would do nothing."""
+    usual = SiteStyleTree()
+    for name in ("styles", "virtual_leaves"):
+        value, built = getattr(labeller, name), getattr(tree, name)
+        if value not in {getattr(usual, name), built}:
+            raise ConfigError(f"{path}: was built with {name}={built}; for {name}={value} build another tree")
 
 
 def sample_records(records: Sequence[Record], count: int, seed: int = SEED) -> list[Record]:

@@ -307,6 +307,8 @@ def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[
             f"--labelled {labelled[0]}: only a method that chooses a threshold at a site has a use for it"
         )
     if arguments.site and is_tree(Path(arguments.site)):
+        if arguments.sample != SAMPLE:
+            raise ConfigError(f"--sample {arguments.sample}: {arguments.site} is built already, from pages of its own")
         return use_tree(cleaner, Path(arguments.site), labelled)
     single = arguments.method is None and len(records) < 2  # a model for sites cleans a page by itself too
     if not arguments.site and (single or not cleaner.labeller.wants_site):
