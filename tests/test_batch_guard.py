@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
@@ -10,7 +11,7 @@ from batchpages import clean, crawl, failed, page, poison_model, response, rows,
 from victorpy.batch import worker
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Guard, Limits, Task
-from victorpy.batch.reasons import Kind, Status
+from victorpy.batch.reasons import Kind, Problem, Status
 from victorpy.batch.records import Record
 from victorpy.batch.worker import Work
 
@@ -151,3 +152,14 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
     two = clean("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
     assert two.returncode == 2
     assert b"needs Pebble: pip install 'victorpy[batch]'" in two.stderr
+
+
+def test_what_memory_ran_out_for_before_is_told_as_it_was():
+    told = Problem(Kind.MEMORY, "read in vain")
+    record = Record("a.jsonl", Path("a.jsonl"), problem=told)
+    workers = Guard(Work(Choice().load), Limits(jobs=1))
+    try:
+        ((_, (outcome,)),) = workers.map([Task(worker.clean_batch, [record])])
+    finally:
+        workers.stop()
+    assert (outcome.kind, outcome.reason) == tuple(told)

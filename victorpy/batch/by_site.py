@@ -291,7 +291,7 @@ def check(refs: Sequence[Ref]) -> list[Outcome]:
 def clean_at_site(model: str, refs: Sequence[Ref]) -> list[Outcome]:
     """Clean pages of a site with its model."""
     cleaner = _load(model)
-    return [worker.checked(worker.tools().clean(ref.record(), cleaner)) for ref in refs]
+    return [worker.clean_checked(ref.record(), cleaner) for ref in refs]
 
 
 def fail_at_site(problem: Problem, refs: Sequence[Ref]) -> list[Outcome]:

@@ -68,9 +68,16 @@ def reading_guard(limits: Limits) -> Guard:
 
 
 def _libraries() -> Cleaner:
-    """Load what reading needs, before memory is limited, and no model."""
+    """Load what reading needs, before memory is limited, and no model.
+
+    Arrow's own allocator and its threads set gigabytes of address space aside, which the limit would count as used.
+    """
     with suppress(ImportError):
-        import pyarrow.parquet  # noqa: F401
+        import pyarrow.parquet
+
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+        pyarrow.set_cpu_count(1)
+        pyarrow.set_io_thread_count(1)
     return cast(Cleaner, None)
 
 

@@ -94,12 +94,16 @@ def tools() -> Tools:
 
 def clean_batch(records: Sequence[Record]) -> list[Outcome]:
     """Clean some records, one after the other."""
-    return [checked(tools().clean(record)) for record in records]
+    return [clean_checked(record) for record in records]
 
 
-def checked(outcome: Outcome) -> Outcome:
-    """End the worker where memory ran out: the record is tried again in a new one, alone."""
-    if outcome.kind is Kind.MEMORY and _Worker.guarded:
+def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
+    """Clean a record, and end the worker where memory runs out: the record is tried again in a new one, alone.
+
+    Not where it ran out before, when the record was read: that is what is to be told of it.
+    """
+    outcome = tools().clean(record, cleaner)
+    if outcome.kind is Kind.MEMORY and record.problem is None and _Worker.guarded:
         os._exit(MEMORY_EXIT)
     return outcome
 
