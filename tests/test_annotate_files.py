@@ -135,9 +135,13 @@ def test_markup_may_change_as_long_as_the_blocks_stay(place):
     opened.session.give(P)
     opened.store.close()
     place.with_suffix(".html").write_text(PAGE.replace("<main>", "<main class='x'>"))
-    opened_at(place).store.close()
+    again = opened_at(place)
+    again.store.close()
+    assert again.session.decided == 1
     journal_of(place).unlink()
-    opened_at(place).store.close()
+    without_journal = opened_at(place)
+    without_journal.store.close()
+    assert without_journal.session.decided == 1
 
 
 def test_an_annotation_that_was_cut_otherwise_is_of_the_same_page(tmp_path):
