@@ -1,6 +1,10 @@
-"""What several test files share: the shipped configurations, by the way that they cut pages."""
+"""What several test files share: the shipped configurations, by the way that they cut pages, and a Spark session."""
 
 from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +27,21 @@ def default_config() -> Config:
 def config(request: pytest.FixtureRequest) -> Config:
     """Each of the shipped configurations, for what holds however a page is cut."""
     return load_config(request.param)
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A real session; its Python processes find victorpy and what the tests share."""
+    from spark_cluster import SMALL
+
+    from victorpy.batch import spark
+
+    here = Path(__file__).parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{here.parent}{os.pathsep}{here}")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        started = spark.session("local[2]", **SMALL)
+        started.sparkContext.setLogLevel("ERROR")
+        yield started
+        started.stop()

@@ -7,12 +7,11 @@ import io
 import json
 import os
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from batchpages import ROOT, crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
 
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
@@ -33,28 +32,11 @@ pq = pytest.importorskip("pyarrow.parquet")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
-from spark_cluster import SMALL  # noqa: E402
-
 from victorpy.batch import spark, spark_units  # noqa: E402
 
-TESTS = Path(__file__).parent
-PATH = f"{ROOT}{os.pathsep}{TESTS}"
 POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
 LIMITS = Limits(deadline=1.5, memory=300_000_000)
-
-
-@pytest.fixture(scope="module")
-def session():
-    """A real session; its Python processes find victorpy and what the tests share."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", PATH)
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        started = spark.session("local[2]", **SMALL)
-        started.sparkContext.setLogLevel("ERROR")
-        yield started
-        started.stop()
 
 
 @pytest.fixture(scope="module")

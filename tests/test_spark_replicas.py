@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-from batchpages import ROOT
 from replicapages import page, planted, story, write_lines
 
 pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
@@ -21,24 +19,10 @@ pytest.importorskip("icu4py")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
-from spark_cluster import SMALL
-
 from victorpy.batch import spark
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
 from victorpy.batch.run import Job, run_job
-
-
-@pytest.fixture(scope="module")
-def session():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{Path(__file__).parent}")
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        started = spark.session("local[2]", **SMALL)
-        started.sparkContext.setLogLevel("ERROR")
-        yield started
-        started.stop()
 
 
 def chained():
