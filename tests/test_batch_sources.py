@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import zlib
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from batchpages import CrashingName, page, response, url, warc_record, write_warc
 
-from victorpy.batch.guard import Limits
+from victorpy.batch.guard import Limits, Task
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import find_files, read_inputs, survey
 from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
@@ -378,6 +379,28 @@ def test_a_table_is_read_by_a_child_that_may_die(tmp_path):
     finally:
         reader.close()
     assert kinds(found) == [None, Kind.MEMORY, None]
+
+
+def address_space(_):
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux alone")
+def test_what_a_library_sets_aside_is_not_taken_from_what_reading_may_use(tmp_path):
+    pytest.importorskip("pebble")
+    path = write_table(tmp_path / "a.parquet", html=PAGES)
+    guard = reading_guard(Limits())
+    try:
+        sizes = []
+        for _ in range(2):
+            task = Task(address_space, [0])
+            guard.submit(task)
+            sizes.append(guard.result(task))
+            found = list(read_unit(guard, Unit(0, str(path), "a.parquet", "a.parquet"), OPTIONS))
+    finally:
+        guard.stop()
+    assert len(found) == len(PAGES)
+    assert sizes[1] - sizes[0] < 100_000_000
 
 
 def test_where_reading_crashes_the_records_before_are_had_and_the_place_is_said(tmp_path):

@@ -6,6 +6,7 @@ a failed record says from where on the file was not read.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -70,14 +71,20 @@ def reading_guard(limits: Limits) -> Guard:
 def _libraries() -> Cleaner:
     """Load what reading needs, before memory is limited, and no model.
 
-    Arrow's own allocator and its threads set gigabytes of address space aside, which the limit would count as used.
+    Arrow's own allocator and its threads set gigabytes of address space aside, which the limit would count as used:
+    it does with the system's, and a small table is read here and now, so that what is set aside for all is there.
     """
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # read when Arrow is loaded; what it calls itself keeps to it
     with suppress(ImportError):
         import pyarrow.parquet
 
         pyarrow.set_memory_pool(pyarrow.system_memory_pool())
         pyarrow.set_cpu_count(1)
         pyarrow.set_io_thread_count(1)
+        table = io.BytesIO()
+        pyarrow.parquet.write_table(pyarrow.table({"page": ["tea"]}), table)
+        for _ in pyarrow.parquet.ParquetFile(table).iter_batches():
+            pass
     return cast(Cleaner, None)
 
 
