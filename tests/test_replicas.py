@@ -203,6 +203,30 @@ def test_keys_are_found_in_memory_and_in_sorted_files_alike(tmp_path, monkeypatc
     assert not (tmp_path / "keys").exists()
 
 
+GROWTH = """
+import os, sys
+from pathlib import Path
+from victorpy.replicas import index, keys, load_detector
+
+index.CACHE_KIB, keys.MOST_IN_MEMORY, keys._CHUNK = 256, 1 << 12, 1 << 12
+kept = index.Index(load_detector("minhash"), Path(sys.argv[1]))
+for number in range(9_000):
+    kept.repeated(os.urandom(512), "told", number)
+    if number % 3_000 == 2_999:
+        kept.commit(number)
+        print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssAnon")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_memory_does_not_grow_with_the_pages_that_are_kept(tmp_path):
+    """With small caches, which are full soon: nothing is kept of a page but what is on disk."""
+    done = subprocess.run([sys.executable, "-c", GROWTH, tmp_path / "index"], capture_output=True, cwd=ROOT, check=True)
+    first, _, last = map(int, done.stdout.split())
+    assert (tmp_path / "index").stat().st_size > 5_000_000
+    assert last - first < 2_000  # kB; the signatures of 6,000 pages have 3,000, their keys as much again
+
+
 def test_an_index_that_is_none_is_trouble_with_a_file(tmp_path):
     (tmp_path / "index").write_text("tea leaves, not tables" * 100)
     with pytest.raises(OSError, match="database"):

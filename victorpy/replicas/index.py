@@ -17,7 +17,7 @@ from typing import Any
 from victorpy.replicas.base import Detector
 from victorpy.replicas.keys import Keys
 
-CACHE_KIB = 64 * 1024
+CACHE_KIB = 16 * 1024
 
 _TABLES = """
 create table if not exists page (

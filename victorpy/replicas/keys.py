@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 MOST_IN_MEMORY = 1 << 18
 """Keys; some 30 MB."""
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 """Keys that are merged at a time."""
 
 Numbers = NDArray[np.unsignedinteger]
