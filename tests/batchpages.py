@@ -26,6 +26,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 # A feature that does what a bad page can make C code do. It travels with the model into every worker.
 POISON = '''
 import ctypes, os, re
+import numpy as np
 from victorpy.features import block_feature
 
 
@@ -44,7 +45,7 @@ def poison(block):
     if "EATS" in text:
         eaten = []
         while True:
-            eaten.append(bytearray(20_000_000))
+            eaten.append(np.zeros(20_000_000))  # asked for and never touched: it takes no time
     if "LEAVES" in text:
         os._exit(0)
     return 1
