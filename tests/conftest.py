@@ -7,8 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from victorpy import Config, load_config
+
+# The same examples in every run, and as much time for each as a busy machine takes.
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")

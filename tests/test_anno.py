@@ -136,14 +136,14 @@ PIECES = st.one_of(
 PAGES = st.lists(PIECES, max_size=30).map("".join)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(PAGES, st.sampled_from(sorted(CONFIGS)))
 def test_any_page_reads_back_exactly(html, split):
     page = page_of(html, CONFIGS[split])
     assert read_anno(write_anno(page), CONFIGS[split].cuts) == page
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(PAGES)
 def test_any_page_cut_at_blocks_can_be_cut_at_every_tag(html):
     again = read_anno(write_anno(page_of(html, BLOCK)), EVERY.cuts)

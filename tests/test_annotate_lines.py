@@ -146,7 +146,7 @@ def test_lines_are_shared_or_not_as_the_person_wants_also_on_the_next_page(tmp_p
     assert len(lines(app.view.blocks)) == 5
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(1, 45), st.sampled_from([0.5, 0.99, 0.99, 0.99])), min_size=1, max_size=150),
     st.integers(50, 120),

@@ -396,7 +396,7 @@ KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R
 SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.lists(st.one_of(KEYS, SIZES), max_size=40), st.sampled_from([PAGE, "", HOSTILE, "<p>" + "tea " * 900]))
 def test_no_keys_and_no_size_of_the_terminal_break_it(steps, page):
     app, session = plain_app(page)

@@ -253,7 +253,7 @@ SEQUENCES = st.lists(st.sampled_from(sorted(ACTIONS)), max_size=40)
 WITHOUT_REFRESH = SEQUENCES.map(lambda names: [name for name in names if name != "refresh"])
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(WITHOUT_REFRESH)
 def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
     session = session_of()
@@ -273,7 +273,7 @@ def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
     assert session.decided == sum(label is not None for label in session.given)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(SEQUENCES, SEQUENCES)
 def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
     session, told = session_of(), []
@@ -289,7 +289,7 @@ def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
     assert state_of(shorter.session(session_of(shorter.prediction, given=shorter.given))) == state_of(session)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.lists(SEQUENCES, max_size=4))
 def test_files_closed_and_opened_again_go_on_where_they_were(tmp_path_factory, parts):
     folder = tmp_path_factory.mktemp("pages")

@@ -146,7 +146,7 @@ def test_a_model_with_a_file_missing_is_told(saved, name, tmp_path):
         load_categories(copy)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["meta.json", "terms.tsv", "arrays.npz"]), st.data())
 def test_a_model_that_is_cut_off_is_told(tmp_path_factory, bags, name, data):
     directory = tmp_path_factory.mktemp("cut") / "model"

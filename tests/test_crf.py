@@ -69,7 +69,7 @@ def chains(draw: st.DrawFn, weight: st.SearchStrategy[float]) -> tuple[Floats, F
     return both[:count], both[count:]
 
 
-repeatable = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+repeatable = settings(max_examples=150)
 
 
 @given(chains(st.floats(-30, 30)))

@@ -19,7 +19,7 @@ from victorpy.evaluate import Settings, evaluate, intervals, means
 from victorpy.gold import label_page
 from victorpy.labellers.base import Labeller
 
-many = settings(max_examples=150, deadline=None, derandomize=True)
+many = settings(max_examples=150)
 groups = st.lists(st.sampled_from([f"site{number}" for number in range(12)]), min_size=1, max_size=60)
 
 

@@ -170,7 +170,7 @@ def test_odd_texts_have_terms_too(text):
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_words_are_of_the_text(text):
     plain = text.lower().replace("’", "'").encode("utf-8", "replace").decode()
     assert all(word in plain for word in words(text))

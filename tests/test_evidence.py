@@ -45,7 +45,7 @@ ROOT = Path(__file__).parents[1]
 ANNOS = sorted((ROOT / "data").glob("**/*.anno"))
 SMALL = "include default\nevidence-folds: 2\nevidence-param-iterations: 5\ncrf-param-max_iterations: 10\n"
 
-repeatable = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+repeatable = settings(max_examples=150)
 
 BLOCKS = load_config("crf")
 

@@ -407,7 +407,7 @@ nodes = st.recursive(
 )
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "crf")}  # one for each way to cut
 pages = st.tuples(st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
-repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+repeatable = settings(max_examples=200)
 
 
 def feed(splitter: Splitter, children: list[object]) -> None:

@@ -78,20 +78,20 @@ def test_names_of_cases_differ():
     assert len({case["name"] for case in CASES}) == len(CASES)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
 @example("<div itemscope itemref=x id=x itemprop=author>")
 def test_any_soup_has_sound_metadata(page):
     assert is_sound(metadata_of(page, "http://[x"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.sampled_from([case["page"] for case in CASES if case["page"]]), st.data())
 def test_a_page_cut_off_anywhere_has_sound_metadata(page, data):
     assert is_sound(metadata_of(page[: data.draw(st.integers(0, len(page)))]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),

@@ -21,7 +21,7 @@ from victorpy.parse import parse
 
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
 both_ways = pytest.mark.parametrize("name", CONFIGS)  # by name: a failure shows its arguments
-steadily = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+steadily = settings(max_examples=100)
 
 # Names that a page may claim: true ones, made-up ones, and Python's codecs that are no encodings of text.
 CHARSETS = """utf-8 utf-16 utf-16-le utf-32 utf-7 ascii latin-1 windows-1252 windows-1250 koi8-r gb2312 gbk big5 hz

@@ -28,7 +28,7 @@ from victorpy.scores import (
 CASES = Path(__file__).parent / "cases" / "scores"
 TEXT_CASES = sorted(CASES.glob("*.txt"))
 BLOCK_CASES = sorted(CASES.glob("blocks/*.txt"))
-many = settings(max_examples=150, deadline=None, derandomize=True)
+many = settings(max_examples=150)
 
 
 def name_of(path):

@@ -13,7 +13,7 @@ from victorpy.errors import VictorError
 from victorpy.statistics import compare, summarise
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=40)
-many = settings(max_examples=100, deadline=None, derandomize=True)
+many = settings(max_examples=100)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from victorpy.sites.segments import SegmentTree
 from victorpy.sites.store import is_tree, load_tree, save_tree
 from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree
 
-repeatable = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+repeatable = settings(max_examples=60)
 
 
 def tree_of(*pages: str, styles: str = "paper", virtual_leaves: bool = False) -> StyleTree:

@@ -14,7 +14,7 @@ from victorpy.config import load_config
 
 CONFIG = load_config("crf")
 
-repeatable = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+repeatable = settings(max_examples=150)
 
 
 def spelled(tokens: Tokens) -> list[str]:
