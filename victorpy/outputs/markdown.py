@@ -1,53 +1,141 @@
-"""Markdown."""
+"""Markdown, as CommonMark and GitHub read it."""
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, heading_level, join, output
-from victorpy.outputs.inline import Run, runs
+from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.outputs.inline import Run, code_language, runs
+from victorpy.outputs.outline import Place, Places, outline
+from victorpy.outputs.tables import Cell, Table, parts
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
-# What would begin a heading, an item, a rule or a fence at the start of a line.
-_LINE_START = re.compile(r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){3,}$|=+$|~~~|(?<=\d)[.)](\s|$))")
+# What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
+_LINE_START = re.compile(
+    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-[^\S\n]*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|?[^\S\n]*:?-+:?[^\S\n]*\|)",
+    re.MULTILINE,
+)
+_HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
 
 @output("markdown", ".md")
 def render_markdown(page: CleanPage) -> str:
-    """Markdown: headings, lists, links, emphasis, code and quotes."""
-    return join(page, lambda segment: _segment(segment, page.document))
+    """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
+    written: list[str] = []
+    before: Places = ()
+    for part, places in outline(parts(page), page.document):
+        if written:
+            written.append(_gap(before, places))
+        text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
+        written.append(_indented(text, before, places))
+        before = places
+    return "".join([*written, "\n"]) if written else ""
+
+
+def _gap(before: Places, places: Places) -> str:
+    """A blank line, which in a quotation has its sign; none between the items of a list."""
+    if places and not places[-1].is_quote and places[-1] not in before and not all(each.is_quote for each in before):
+        return "\n"
+    shared = [place for place in places if place in before]
+    while shared and not shared[-1].is_quote:
+        shared.pop()
+    return f"\n{''.join(map(_indent, shared)).rstrip()}\n"
+
+
+def _indented(text: str, before: Places, places: Places) -> str:
+    if not places:
+        return text
+    first = "".join(_indent(place) if place in before else _marker(place) for place in places)
+    rest = "".join(map(_indent, places))
+    lines = text.split("\n")
+    return "\n".join([first + lines[0], *((rest + line if line else rest.rstrip()) for line in lines[1:])])
+
+
+def _marker(place: Place) -> str:
+    if place.is_quote:
+        return "> "
+    return "- " if place.number is None else f"{place.number}. "
+
+
+def _indent(place: Place) -> str:
+    return _marker(place) if place.is_quote else " " * len(_marker(place))
 
 
 def _segment(segment: Segment, document: Document) -> str:
-    containers = segment.blocks[0].containers
     if segment.preformatted:
-        fence = "`" * max(3, max((len(run) for run in re.findall("`+", segment.text)), default=0) + 1)
-        return f"{fence}\n{segment.text}\n{fence}"
-    text = "".join(_run(run) for run in runs(segment, document)).strip()
-    text = _LINE_START.sub(lambda found: found[0] + "\\", text)
+        return _listing(segment, document)
+    text = _inline(segment, document)
     if segment.label is Label.HEADER:
-        return f"{'#' * heading_level(segment)} {text}"
-    if segment.label is Label.LIST:
-        return f"{'  ' * max(_depth(containers) - 1, 0)}- {text}"
-    return f"> {text}" if "blockquote" in containers else text
+        return f"{'#' * heading_level(segment)} {text.replace(_HARD_BREAK, ' ')}"
+    return text
+
+
+def _listing(segment: Segment, document: Document) -> str:
+    fence = "`" * max(3, max((len(ticks) for ticks in re.findall("`+", segment.text)), default=0) + 1)
+    return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
+
+
+def _inline(segment: Segment, document: Document) -> str:
+    links = groupby(runs(segment, document), lambda run: run.link)
+    text = "".join(_link([*linked]) for _, linked in links)
+    lines = "\n".join(line.strip() for line in text.strip().split("\n"))
+    return _LINE_START.sub(lambda found: found[0] + "\\", lines).replace("\n", _HARD_BREAK)
+
+
+def _link(linked: list[Run]) -> str:
+    """Write runs of the same link, or of none."""
+    text = "".join(map(_run, linked))
+    href = linked[0].href
+    if not href or not text.strip():
+        return text
+    address = href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
+    return _around(text, f"[{text.strip()}]({address})")
 
 
 def _run(run: Run) -> str:
     text = run.text.strip()
     if not text:
-        return " " if run.text else ""
+        return "\n" if "\n" in run.text else run.text[:1]
     if "code" in run.styles:
         text = f"`{text}`" if "`" not in text else f"`` {text} ``"
     else:
         text = _SPECIAL.sub(r"\\\1", text)
         text = f"*{text}*" if "italic" in run.styles else text
         text = f"**{text}**" if "bold" in run.styles else text
-    if run.href:
-        text = f"[{text}]({run.href.replace('(', '%28').replace(')', '%29')})"
-    before = " " if run.text[0].isspace() else ""
-    return before + text + (" " if run.text[-1].isspace() else "")
+    return _around(run.text, text)
 
 
-def _depth(containers: tuple[str, ...]) -> int:
-    return sum(tag in {"ul", "ol", "dir", "menu"} for tag in containers)
+def _around(text: str, written: str) -> str:
+    """Put the white space around a text around what was written for it."""
+    return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
+
+
+def _space(space: str) -> str:
+    return "\n" if "\n" in space else space and " "
+
+
+def _table(table: Table, document: Document) -> str:
+    """A table as GitHub has it.
+
+    It must have a header. Where the page gives none, that is empty: the first row of a table of names and values, which
+    most of these are, is no header, and who reads the text should not be told so.
+    """
+    width = max(len(row) for row in table.rows)
+    rows = [[_cell(cell, document) for cell in row] + [""] * (width - len(row)) for row in table.rows]
+    header, body = (rows[0], rows[1:]) if table.has_header else ([""] * width, rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * width, *body])
+
+
+def _cell(cell: Cell, document: Document) -> str:
+    """What stands in a cell, on one line."""
+    written = []
+    for segment in cell.segments:
+        if segment.preformatted:
+            lines = [_run(Run(line, frozenset(["code"]), "")) for line in segment.text.split("\n") if line.strip()]
+        else:
+            lines = _inline(segment, document).split(_HARD_BREAK)
+        is_item = segment.label is Label.LIST and len(cell.segments) > 1
+        written.append(("- " if is_item else "") + "<br>".join(lines))
+    return "<br>".join(written).replace("|", "\\|")
