@@ -93,13 +93,19 @@ def _segment(segment: Segment, document: Document) -> str:
 
 def _listing(segment: Segment, document: Document) -> str:
     language = code_language(segment, document)
-    text = "".join(_link([*linked]) for _, linked in groupby(runs(segment, document), lambda run: run.link))
-    return f'<pre><code class="language-{language}">{text}</code></pre>' if language else f"<pre>{text}</pre>"
+    found = [*runs(segment, document)]
+    text = _links(run._replace(styles=run.styles - {"code"}) for run in found)
+    if language:
+        return f'<pre><code class="language-{language}">{text}</code></pre>'
+    return f"<pre><code>{text}</code></pre>" if any("code" in run.styles for run in found) else f"<pre>{text}</pre>"
 
 
 def _inline(segment: Segment, document: Document) -> str:
-    links = groupby(runs(segment, document), lambda run: run.link)
-    return "".join(_link([*linked]) for _, linked in links).strip().replace("\n", "<br>\n")
+    return _links(runs(segment, document)).strip().replace("\n", "<br>\n")
+
+
+def _links(found: Iterable[Run]) -> str:
+    return "".join(_link([*linked]) for _, linked in groupby(found, lambda run: run.link))
 
 
 def _link(linked: Sequence[Run]) -> str:

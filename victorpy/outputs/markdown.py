@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from victorpy.document import CleanPage, Document, Label
@@ -14,9 +15,10 @@ from victorpy.outputs.tables import Cell, Table, parts
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
 # What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
 _LINE_START = re.compile(
-    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-[^\S\n]*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|?[^\S\n]*:?-+:?[^\S\n]*\|)",
+    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-[^\S\n]*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|[^\S\n]*:?-|:?-+:?[^\S\n]*\|)",
     re.MULTILINE,
 )
+_CODE = frozenset(["code"])
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
 
@@ -36,12 +38,25 @@ def render_markdown(page: CleanPage) -> str:
 
 def _gap(before: Places, places: Places) -> str:
     """A blank line, which in a quotation has its sign; none between the items of a list."""
-    if places and not places[-1].is_quote and places[-1] not in before and not all(each.is_quote for each in before):
+    if _is_next_item(before, places):
         return "\n"
     shared = [place for place in places if place in before]
     while shared and not shared[-1].is_quote:
         shared.pop()
     return f"\n{''.join(map(_indent, shared)).rstrip()}\n"
+
+
+def _is_next_item(before: Places, places: Places) -> bool:
+    """Whether an item may follow without a blank line.
+
+    The first item of a numbered list may not, but below a term or an item, and there only if it has the number 1.
+    """
+    if not places or places[-1].is_quote or places[-1] in before or all(place.is_quote for place in before):
+        return False
+    *around, item = places
+    if item.number is None or any(place.list == item.list for place in before):
+        return True
+    return item.number == 1 and bool(around) and not around[-1].is_quote
 
 
 def _indented(text: str, before: Places, places: Places) -> str:
@@ -73,7 +88,7 @@ def _segment(segment: Segment, document: Document) -> str:
 
 
 def _listing(segment: Segment, document: Document) -> str:
-    fence = "`" * max(3, max((len(ticks) for ticks in re.findall("`+", segment.text)), default=0) + 1)
+    fence = _ticks(segment.text, 3)
     return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
 
 
@@ -86,7 +101,7 @@ def _inline(segment: Segment, document: Document) -> str:
 
 def _link(linked: list[Run]) -> str:
     """Write runs of the same link, or of none."""
-    text = "".join(map(_run, linked))
+    text = "".join(_run(run.text, run.styles) for run in _merged(linked))
     href = linked[0].href
     if not href or not text.strip():
         return text
@@ -94,17 +109,35 @@ def _link(linked: list[Run]) -> str:
     return _around(text, f"[{text.strip()}]({address})")
 
 
-def _run(run: Run) -> str:
-    text = run.text.strip()
-    if not text:
-        return "\n" if "\n" in run.text else run.text[:1]
-    if "code" in run.styles:
-        text = f"`{text}`" if "`" not in text else f"`` {text} ``"
+def _merged(linked: Iterable[Run]) -> Iterator[Run]:
+    """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
+    plain = (run._replace(styles=_CODE) if "code" in run.styles else run for run in linked)
+    for _, alike in groupby(plain, lambda run: run.styles):
+        first, *others = alike
+        yield first._replace(text=first.text + "".join(run.text for run in others))
+
+
+def _run(text: str, styles: frozenset[str]) -> str:
+    inner = text.strip()
+    if not inner:
+        return _space(text)
+    if "code" in styles:
+        written = _code(inner)
     else:
-        text = _SPECIAL.sub(r"\\\1", text)
-        text = f"*{text}*" if "italic" in run.styles else text
-        text = f"**{text}**" if "bold" in run.styles else text
-    return _around(run.text, text)
+        written = _SPECIAL.sub(r"\\\1", inner)
+        written = f"*{written}*" if "italic" in styles else written
+        written = f"**{written}**" if "bold" in styles else written
+    return _around(text, written)
+
+
+def _code(text: str) -> str:
+    ticks = _ticks(text, 0)
+    return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
+
+
+def _ticks(text: str, least: int) -> str:
+    """More backticks than stand together anywhere in a text."""
+    return "`" * max(least, max(map(len, re.findall("`+", text)), default=0) + 1)
 
 
 def _around(text: str, written: str) -> str:
@@ -133,7 +166,7 @@ def _cell(cell: Cell, document: Document) -> str:
     written = []
     for segment in cell.segments:
         if segment.preformatted:
-            lines = [_run(Run(line, frozenset(["code"]), "")) for line in segment.text.split("\n") if line.strip()]
+            lines = [_code(line) for line in segment.text.split("\n") if line.strip()]
         else:
             lines = _inline(segment, document).split(_HARD_BREAK)
         is_item = segment.label is Label.LIST and len(cell.segments) > 1

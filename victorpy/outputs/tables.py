@@ -8,7 +8,7 @@ and ``rowspan``, so cells stand in the order of their rows, and short rows end e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from statistics import median
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ _LEAST_ROWS_OF_ONE_WIDTH = 0.6
 
 _CELL_TAGS = frozenset(["td", "th"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_BOLD = _HEADINGS | {"b", "strong"}
 
 
 class Cell(NamedTuple):
@@ -204,18 +205,28 @@ def _table(table: int, rows: list[list[int]], contents: dict[int, tuple[Segment,
         )
         for row in rows
     )
-    return Table(table, written, _is_header(rows[0], written[0], elements))
+    return Table(table, written, _has_header(rows[0], written, elements))
 
 
-def _is_header(row: list[int], cells: Sequence[Cell], elements: Elements) -> bool:
-    """Whether a row is of headings only; the corner above a column of headings may be an empty cell."""
-    if elements.tag[elements.parent[elements.parent[row[0]]]] == "thead":
+def _has_header(first: list[int], rows: Sequence[Sequence[Cell]], elements: Elements) -> bool:
+    """Whether the first row is a head: by its place, or as all of it is headings, or bold above what is not."""
+    if elements.tag[elements.parent[elements.parent[first[0]]]] == "thead":
         return True
-    corner = not cells[0].segments
-    return all(cell.is_heading for cell in cells[corner:])
+    cells = rows[0] if rows[0][0].segments else rows[0][1:]  # nothing may stand above a column of headings
+    if all(cell.is_heading for cell in cells):
+        return True
+    return len(cells) > 1 and _is_bold(cells, elements) and not _is_bold(rows[1], elements)
 
 
-def _ancestor(element: int, tags: set[str], elements: Elements) -> int:
+def _is_bold(cells: Sequence[Cell], elements: Elements) -> bool:
+    """Whether cells all have something in them, and all of that is bold."""
+    pieces = [
+        [piece for segment in cell.segments for block in segment.blocks for piece in block.pieces] for cell in cells
+    ]
+    return all(held and all(_ancestor(piece.element, _BOLD, elements) >= 0 for piece in held) for held in pieces)
+
+
+def _ancestor(element: int, tags: Set[str], elements: Elements) -> int:
     """The innermost element of some tags around an element, -1 if there is none."""
     while element >= 0 and elements.tag[element] not in tags:
         element = elements.parent[element]
