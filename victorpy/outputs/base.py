@@ -107,23 +107,20 @@ def joint(before: Block, after: Block) -> str:
 LabelledBlock = tuple[Block, Label]
 
 
-def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
-    """The blocks that are content, with their labels."""
-    return [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
-
-
 def segments(page: CleanPage) -> list[Segment]:
     """Join continuations to the segment before them; one that has none is a paragraph.
 
     Lines of one ``<pre>`` belong together whatever their labels.
     """
-    return join_blocks(kept_blocks(page))
+    return join_blocks(zip(page.document.blocks, page.labels, strict=True))
 
 
 def join_blocks(labelled: Iterable[LabelledBlock]) -> list[Segment]:
-    """Make segments of some kept blocks."""
+    """Make segments of those blocks that are content."""
     found: list[tuple[Label, list[Block]]] = []
     for block, label in labelled:
+        if not label.is_content:
+            continue
         if found and (label is Label.CONTINUATION or _same_listing(found[-1][1][-1], block)):
             found[-1][1].append(block)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
@@ -105,7 +106,7 @@ def _inline(segment: Segment, document: Document) -> str:
 
 
 def _links(found: Iterable[Run]) -> str:
-    return "".join(_link([*linked]) for _, linked in groupby(found, lambda run: run.link))
+    return "".join(_link([*linked]) for _, linked in groupby(found, attrgetter("link")))
 
 
 def _link(linked: Sequence[Run]) -> str:

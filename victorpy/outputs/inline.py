@@ -49,6 +49,10 @@ _Mark = tuple[str, int]
 
 def runs(segment: Segment, document: Document) -> Iterator[Run]:
     """Cut a segment into runs; neighbours that look the same are one."""
+    if len(segment.blocks) == 1 == len(segment.blocks[0].pieces):
+        block = segment.blocks[0]
+        yield _run(block.text, _marks(document, block.element), document)
+        return
     pending: Run | None = None
     for run in _pieces(segment, document):
         if pending is not None and pending[1:] == run[1:]:
@@ -64,10 +68,14 @@ def runs(segment: Segment, document: Document) -> Iterator[Run]:
 def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
     before = None
     marks: frozenset[_Mark] = frozenset()
+    known: dict[int, frozenset[_Mark]] = {}
     for block in segment.blocks:
         glue = _glue(before, block) if before is not None else ""
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-            around, marks = marks, _marks(document, piece.element)
+            element = piece.element
+            if element not in known:
+                known[element] = _marks(document, element)
+            around, marks = marks, known[element]
             space = glue or (" " if text[:1] == " " and not block.preformatted else "")
             if space:
                 yield _run(space, frozenset() if space == "\n" else around & marks, document)
@@ -127,7 +135,10 @@ def safe_link(href: str, base: str = "") -> str:
     >>> safe_link("../a b.html", "http://example.org/x/y.html"), safe_link(" javascript:alert(1)")
     ('http://example.org/a%20b.html', '')
     """
-    href = "".join(char for char in href.strip() if char.isprintable()).replace(" ", "%20")
+    href = href.strip()
+    if not href.isprintable():
+        href = "".join(char for char in href if char.isprintable())
+    href = href.replace(" ", "%20")
     if href and base.startswith(("http://", "https://")):
         try:
             href = urljoin(base, href)

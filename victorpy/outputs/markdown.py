@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import attrgetter
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
@@ -15,8 +16,7 @@ from victorpy.outputs.tables import Cell, Table, parts
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
 # What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
 _LINE_START = re.compile(
-    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-[^\S\n]*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|[^\S\n]*:?-|:?-+:?[^\S\n]*\|)",
-    re.MULTILINE,
+    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
 _CODE = frozenset(["code"])
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
@@ -38,6 +38,8 @@ def render_markdown(page: CleanPage) -> str:
 
 def _gap(before: Places, places: Places) -> str:
     """A blank line, which in a quotation has its sign; none between the items of a list."""
+    if not before or not places:
+        return "\n\n"
     if _is_next_item(before, places):
         return "\n"
     shared = [place for place in places if place in before]
@@ -51,7 +53,7 @@ def _is_next_item(before: Places, places: Places) -> bool:
 
     The first item of a numbered list may not, but below a term or an item, and there only if it has the number 1.
     """
-    if not places or places[-1].is_quote or places[-1] in before or all(place.is_quote for place in before):
+    if places[-1].is_quote or places[-1] in before or all(place.is_quote for place in before):
         return False
     *around, item = places
     if item.number is None or any(place.list == item.list for place in before):
@@ -93,15 +95,20 @@ def _listing(segment: Segment, document: Document) -> str:
 
 
 def _inline(segment: Segment, document: Document) -> str:
-    links = groupby(runs(segment, document), lambda run: run.link)
+    links = groupby(runs(segment, document), attrgetter("link"))
     text = "".join(_link([*linked]) for _, linked in links)
-    lines = "\n".join(line.strip() for line in text.strip().split("\n"))
-    return _LINE_START.sub(lambda found: found[0] + "\\", lines).replace("\n", _HARD_BREAK)
+    return _HARD_BREAK.join(_as_text(line.strip()) for line in text.strip().split("\n"))
+
+
+def _as_text(line: str) -> str:
+    """Keep the beginning of a line from meaning something."""
+    found = _LINE_START.match(line)
+    return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
 def _link(linked: list[Run]) -> str:
     """Write runs of the same link, or of none."""
-    text = "".join(_run(run.text, run.styles) for run in _merged(linked))
+    text = "".join(_run(run.text, run.styles) for run in (_merged(linked) if len(linked) > 1 else linked))
     href = linked[0].href
     if not href or not text.strip():
         return text
@@ -112,7 +119,7 @@ def _link(linked: list[Run]) -> str:
 def _merged(linked: Iterable[Run]) -> Iterator[Run]:
     """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
     plain = (run._replace(styles=_CODE) if "code" in run.styles else run for run in linked)
-    for _, alike in groupby(plain, lambda run: run.styles):
+    for _, alike in groupby(plain, attrgetter("styles")):
         first, *others = alike
         yield first._replace(text=first.text + "".join(run.text for run in others))
 
@@ -142,6 +149,8 @@ def _ticks(text: str, least: int) -> str:
 
 def _around(text: str, written: str) -> str:
     """Put the white space around a text around what was written for it."""
+    if not text[0].isspace() and not text[-1].isspace():
+        return written
     return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
 
 

@@ -55,10 +55,15 @@ class _Outliner:
         return self._begun
 
     def _find(self, part: Part) -> Places:
-        label = part.label if isinstance(part, Segment) else Label.PARAGRAPH
-        element = part.blocks[0].element if isinstance(part, Segment) else part.element
+        label = part.label
         if label is Label.HEADER:
             return ()
+        if isinstance(part, Segment):
+            element = part.blocks[0].element
+            if label is not Label.LIST and not self._begun and "blockquote" not in part.blocks[0].containers:
+                return ()  # as most parts of most pages
+        else:
+            element = part.element
         around = self._around(element)
         begun = {place.element: place for place in self._begun}
         items = [number for number in around if self._elements.tag[number] in _ITEMS]

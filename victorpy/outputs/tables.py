@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from victorpy.document import Block, CleanPage, Elements, Label
-from victorpy.outputs.base import LabelledBlock, Segment, join_blocks, kept_blocks, segments
+from victorpy.outputs.base import LabelledBlock, Segment, join_blocks, segments
 
 # A table with headings, a caption or a head is one of data unless whole articles stand in it; any other has to look it.
 _LONGEST_CELL_OF_MARKED = 2_000
@@ -21,6 +21,8 @@ _LONGEST_CELL = 400
 _MEDIAN_CELL = 120
 _MOST_CELLS_OF_SEVERAL_PARAGRAPHS = 0.4
 _LEAST_ROWS_OF_ONE_WIDTH = 0.6
+_LEAST_ROWS_OF_TWO_CELLS = 0.5
+_LEAST_BLOCKS = 4
 
 _CELL_TAGS = frozenset(["td", "th"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -48,6 +50,16 @@ class Table(NamedTuple):
     has_header: bool
     """Whether the first row says what the columns are."""
 
+    @property
+    def label(self) -> Label:
+        """What a table is for those who know segments alone."""
+        return Label.PARAGRAPH
+
+    @property
+    def text(self) -> str:
+        """A row a line, tabs between its cells: no sign that is not on the page, and columns can be had back."""
+        return "\n".join("\t".join(cell.text for cell in row).rstrip("\t") for row in self.rows)
+
 
 Part = Segment | Table
 
@@ -57,7 +69,8 @@ def parts(page: CleanPage) -> list[Part]:
     elements = page.document.elements
     if "table" not in elements.tag:
         return [*segments(page)]
-    labelled = _with_captions(kept_blocks(page), elements)
+    kept = [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
+    labelled = _with_captions(kept, elements)
     found: list[Part] = []
     done = 0
     for element, inside in _table_blocks(labelled, elements):
@@ -85,7 +98,7 @@ def _with_captions(labelled: list[LabelledBlock], elements: Elements) -> list[La
 
 
 def _table_blocks(labelled: Sequence[LabelledBlock], elements: Elements) -> Iterable[tuple[int, range]]:
-    """The tables that hold no other table, each with the kept blocks in it as a range."""
+    """The tables that hold no other table and enough for two rows of two, each with its kept blocks as a range."""
     tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
     at = 0
     for table, following in zip(tables, [*tables[1:], len(elements)], strict=True):
@@ -98,7 +111,7 @@ def _table_blocks(labelled: Sequence[LabelledBlock], elements: Elements) -> Iter
         while at < len(labelled) and labelled[at][0].index < elements.stop_block[table]:
             at += 1
         inside = [n for n in range(first, at) if table <= labelled[n][0].element < stop]
-        if inside:
+        if len(inside) >= _LEAST_BLOCKS:
             yield table, range(inside[0], inside[-1] + 1)
 
 
@@ -166,7 +179,9 @@ def _is_data(table: int, rows: list[list[int]], contents: dict[int, tuple[Segmen
     """Whether a table holds data: two rows or more have something in two columns or more, and cells are short."""
     if elements.attributes[table].get("role") in {"presentation", "none"}:
         return False
-    if sum(sum(cell in contents for cell in row) > 1 for row in rows) < 2:
+    filled = [filled for row in rows if (filled := sum(cell in contents for cell in row))]
+    of_two_cells = sum(number > 1 for number in filled)
+    if of_two_cells < 2:
         return False
     if any(len(held) > 1 and _has_heading(held) for held in contents.values()):
         return False
@@ -180,6 +195,7 @@ def _is_data(table: int, rows: list[list[int]], contents: dict[int, tuple[Segmen
         and median(lengths) <= _MEDIAN_CELL
         and several <= _MOST_CELLS_OF_SEVERAL_PARAGRAPHS * len(contents)
         and max(widths.values()) >= _LEAST_ROWS_OF_ONE_WIDTH * widths.total()
+        and of_two_cells >= _LEAST_ROWS_OF_TWO_CELLS * len(filled)
     )
 
 
