@@ -10,7 +10,7 @@ from operator import attrgetter
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
-from victorpy.outputs.outline import Place, Places, outline
+from victorpy.outputs.outline import Place, Places, count_shared, outline
 from victorpy.outputs.tables import Cell, Part, Table, parts
 
 _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
@@ -31,7 +31,7 @@ def _flow(flow: Iterable[Part], document: Document, within: int = -1) -> list[st
     before: Places = ()
     for part, places in outline(flow, document, within):
         _move(lines, before, places, document)
-        begins_item = bool(places) and not places[-1].is_quote and places[-1] not in before
+        begins_item = len(places) > count_shared(before, places) and not places[-1].is_quote
         if isinstance(part, Table):
             lines += _table(part, document)
         elif begins_item and not part.preformatted:
@@ -45,9 +45,7 @@ def _flow(flow: Iterable[Part], document: Document, within: int = -1) -> list[st
 
 def _move(lines: list[str], before: Places, places: Places, document: Document) -> None:
     """Close the quotations and items that end, and open those that begin."""
-    same = 0
-    while same < min(len(before), len(places)) and before[same] == places[same]:
-        same += 1
+    same = count_shared(before, places)
     goes_on = same < min(len(before), len(places)) and _share_list(before[same], places[same])
     for level in range(len(before) - 1, same - 1, -1):
         place = before[level]

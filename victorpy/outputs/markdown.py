@@ -10,7 +10,7 @@ from operator import attrgetter
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
-from victorpy.outputs.outline import Place, Places, outline
+from victorpy.outputs.outline import Place, Places, count_shared, outline
 from victorpy.outputs.tables import Cell, Table, parts
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
@@ -28,32 +28,32 @@ def render_markdown(page: CleanPage) -> str:
     written: list[str] = []
     before: Places = ()
     for part, places in outline(parts(page), page.document):
+        shared = count_shared(before, places)
         if written:
-            written.append(_gap(before, places))
+            written.append(_gap(before, places, shared))
         text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
-        written.append(_indented(text, before, places))
+        written.append(_indented(text, places, shared) if places else text)
         before = places
     return "".join([*written, "\n"]) if written else ""
 
 
-def _gap(before: Places, places: Places) -> str:
+def _gap(before: Places, places: Places, shared: int) -> str:
     """A blank line, which in a quotation has its sign; none between the items of a list."""
     if not before or not places:
         return "\n\n"
-    if _is_next_item(before, places):
+    if _is_next_item(before, places, shared):
         return "\n"
-    shared = [place for place in places if place in before]
-    while shared and not shared[-1].is_quote:
-        shared.pop()
-    return f"\n{''.join(map(_indent, shared)).rstrip()}\n"
+    while shared and not places[shared - 1].is_quote:
+        shared -= 1
+    return f"\n{''.join(map(_indent, places[:shared])).rstrip()}\n"
 
 
-def _is_next_item(before: Places, places: Places) -> bool:
+def _is_next_item(before: Places, places: Places, shared: int) -> bool:
     """Whether an item may follow without a blank line.
 
     The first item of a numbered list may not, but below a term or an item, and there only if it has the number 1.
     """
-    if places[-1].is_quote or places[-1] in before or all(place.is_quote for place in before):
+    if shared == len(places) or places[-1].is_quote or all(place.is_quote for place in before):
         return False
     *around, item = places
     if item.number is None or any(place.list == item.list for place in before):
@@ -61,10 +61,9 @@ def _is_next_item(before: Places, places: Places) -> bool:
     return item.number == 1 and bool(around) and not around[-1].is_quote
 
 
-def _indented(text: str, before: Places, places: Places) -> str:
-    if not places:
-        return text
-    first = "".join(_indent(place) if place in before else _marker(place) for place in places)
+def _indented(text: str, places: Places, shared: int) -> str:
+    """Put the signs of quotations and items before a text, but no second one of an item that the part before is in."""
+    first = "".join([*map(_indent, places[:shared]), *map(_marker, places[shared:])])
     rest = "".join(map(_indent, places))
     lines = text.split("\n")
     return "\n".join([first + lines[0], *((rest + line if line else rest.rstrip()) for line in lines[1:])])
@@ -161,12 +160,13 @@ def _space(space: str) -> str:
 def _table(table: Table, document: Document) -> str:
     """A table as GitHub has it.
 
-    It must have a header. Where the page gives none, that is empty: the first row of a table of names and values, which
-    most of these are, is no header, and who reads the text should not be told so.
+    It must have a header as wide as its widest row; other rows may end early. Where the page gives none, that is empty:
+    the first row of a table of names and values, which most of these are, is no header, and nobody should be told so.
     """
     width = max(len(row) for row in table.rows)
-    rows = [[_cell(cell, document) for cell in row] + [""] * (width - len(row)) for row in table.rows]
-    header, body = (rows[0], rows[1:]) if table.has_header else ([""] * width, rows)
+    rows = [[_cell(cell, document) for cell in row] for row in table.rows]
+    header, body = (rows[0], rows[1:]) if table.has_header else ([], rows)
+    header += [""] * (width - len(header))
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * width, *body])
 
 

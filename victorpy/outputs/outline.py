@@ -15,6 +15,7 @@ from victorpy.outputs.tables import Part
 
 _ITEMS = frozenset(["li", "dt", "dd"])
 _PLACES = _ITEMS | {"blockquote"}
+_DEEPEST = 16  # what nobody could follow is not shown, lest a line of Markdown be mostly signs
 
 
 class Place(NamedTuple):
@@ -37,6 +38,16 @@ def outline(parts: Iterable[Part], document: Document, within: int = -1) -> Iter
     outliner = _Outliner(document, within)
     for part in parts:
         yield part, outliner.places(part)
+
+
+def count_shared(before: Places, places: Places) -> int:
+    """How many places, from the outermost, two parts have in common."""
+    shared = 0
+    for one, other in zip(before, places, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return shared
 
 
 class _Outliner:
@@ -64,20 +75,26 @@ class _Outliner:
                 return ()  # as most parts of most pages
         else:
             element = part.element
-        around = self._around(element)
+        found = self._along(self._around(element), label is Label.LIST)
+        if label is Label.LIST and isinstance(part, Segment) and all(place.is_quote for place in found):
+            found.append(Place(-2 - part.blocks[0].index, is_quote=False))
+        return tuple(found)
+
+    def _along(self, around: list[int], is_item: bool) -> list[Place]:
+        """The quotations among some elements, the items among them that have begun, and the one that begins now."""
+        tag, parent = self._elements.tag, self._elements.parent
         begun = {place.element: place for place in self._begun}
-        items = [number for number in around if self._elements.tag[number] in _ITEMS]
-        innermost = items[-1] if items else -1
-        places: list[Place] = []
+        terms = {parent[each]: place for each, place in begun.items() if each >= 0 and tag[each] == "dt"}
+        innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1) if is_item else -1
+        found: list[Place] = []
         for number in around:
-            if number not in items:
-                places.append(Place(number, is_quote=True))
-            elif number in begun or (label is Label.LIST and number == innermost):
-                places += self._term_of(number)
-                places.append(begun.get(number) or self._item(number))
-        if label is Label.LIST and not items and isinstance(part, Segment):
-            places.append(Place(-2 - part.blocks[0].index, is_quote=False))
-        return tuple(places)
+            if tag[number] == "blockquote":
+                found.append(Place(number, is_quote=True))
+            elif number in begun or number == innermost:
+                if tag[number] == "dd" and parent[number] in terms:
+                    found.append(terms[parent[number]])
+                found.append(begun.get(number) or self._item(number))
+        return found
 
     def _around(self, element: int) -> list[int]:
         """The quotations and items around an element, the outermost first."""
@@ -87,18 +104,7 @@ class _Outliner:
             if tag[element] in _PLACES:
                 found.append(element)
             element = parent[element]
-        return found[::-1]
-
-    def _term_of(self, element: int) -> list[Place]:
-        """The term that a definition belongs to, if that was kept just before."""
-        tag, parent = self._elements.tag, self._elements.parent
-        if tag[element] != "dd":
-            return []
-        return [
-            place
-            for place in self._begun
-            if place.element >= 0 and tag[place.element] == "dt" and parent[place.element] == parent[element]
-        ]
+        return found[::-1][:_DEEPEST]
 
     def _item(self, element: int) -> Place:
         around = self._elements.parent[element]

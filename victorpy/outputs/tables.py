@@ -212,12 +212,12 @@ def _is_marked(table: int, contents: Iterable[int], elements: Elements) -> bool:
 
 def _table(table: int, rows: list[list[int]], contents: dict[int, tuple[Segment, ...]], elements: Elements) -> Table:
     rows = [row for row in rows if any(cell in contents for cell in row)]
-    used = sorted({column for row in rows for column, cell in enumerate(row) if cell in contents})
+    used = {column for row in rows for column, cell in enumerate(row) if cell in contents}
     written = tuple(
         tuple(
-            Cell(row[column], elements.tag[row[column]] == "th", contents.get(row[column], ()))
-            for column in used
-            if column < len(row)
+            Cell(cell, elements.tag[cell] == "th", contents.get(cell, ()))
+            for column, cell in enumerate(row)
+            if column in used
         )
         for row in rows
     )
