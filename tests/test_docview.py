@@ -400,6 +400,18 @@ def test_tei_has_the_record_in_its_header(cleaner):
     assert root.xpath("//t:ref/@target", namespaces=TEI)[0] == "https://weir.example/ringers"
 
 
+def test_tei_has_tables_of_rows_of_cells():
+    rows = "<tr><th>Tea<th>Cups</tr><tr><th>green<td>2<br>or 3</tr><tr><th>black<td>\x0b5</tr>"
+    html = f"<body><h2>Teas</h2><table><caption>A table</caption>{rows}</table><ul><li>one</li></ul></body>"
+    root = etree.fromstring(load_method("everything").clean(html, format="docview-tei").encode())
+    (division,) = root.xpath("//t:body/t:div", namespaces=TEI)
+    assert [etree.QName(each).localname for each in division] == ["head", "p", "table", "list"]
+    found = division.xpath("t:table/t:row", namespaces=TEI)
+    assert [[each.text for each in row] for row in found] == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
+    assert [row.get("role") for row in found] == ["label", None, None]
+    assert [each.get("role") for each in found[1]] == ["label", None]
+
+
 def test_tei_holds_nothing_that_xml_cannot(cleaner):
     html = PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode())
     assert etree.fromstring(cleaner.clean(html, format="docview-tei").encode()) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,13 +104,21 @@ def joint(before: Block, after: Block) -> str:
     return " " if after.spaced or after.index != before.index + 1 else ""
 
 
+LabelledBlock = tuple[Block, Label]
+
+
 def segments(page: CleanPage) -> list[Segment]:
     """Join continuations to the segment before them; one that has none is a paragraph.
 
     Lines of one ``<pre>`` belong together whatever their labels.
     """
+    return join_blocks(zip(page.document.blocks, page.labels, strict=True))
+
+
+def join_blocks(labelled: Iterable[LabelledBlock]) -> list[Segment]:
+    """Make segments of those blocks that are content."""
     found: list[tuple[Label, list[Block]]] = []
-    for block, label in zip(page.document.blocks, page.labels, strict=True):
+    for block, label in labelled:
         if not label.is_content:
             continue
         if found and (label is Label.CONTINUATION or _same_listing(found[-1][1][-1], block)):
@@ -118,18 +126,6 @@ def segments(page: CleanPage) -> list[Segment]:
         else:
             found.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
     return [Segment(label, tuple(blocks)) for label, blocks in found]
-
-
-def join(page: CleanPage, write: Callable[[Segment], str]) -> str:
-    """Write segments one after the other: a blank line between them, none between the items of a list."""
-    parts: list[str] = []
-    before = None
-    for segment in segments(page):
-        if before is not None:
-            parts.append("\n" if before is segment.label is Label.LIST else "\n\n")
-        parts.append(write(segment))
-        before = segment.label
-    return "".join([*parts, "\n"]) if parts else ""
 
 
 def heading_level(segment: Segment) -> int:

@@ -1,53 +1,183 @@
-"""Markdown."""
+"""Markdown, as CommonMark and GitHub read it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, heading_level, join, output
-from victorpy.outputs.inline import Run, runs
+from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.outputs.inline import Run, code_language, runs
+from victorpy.outputs.outline import Place, Places, count_shared, outline
+from victorpy.outputs.tables import Cell, Table, parts
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
-# What would begin a heading, an item, a rule or a fence at the start of a line.
-_LINE_START = re.compile(r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){3,}$|=+$|~~~|(?<=\d)[.)](\s|$))")
+# What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
+_LINE_START = re.compile(
+    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
+)
+_CODE = frozenset(["code"])
+_HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
 
 @output("markdown", ".md")
 def render_markdown(page: CleanPage) -> str:
-    """Markdown: headings, lists, links, emphasis, code and quotes."""
-    return join(page, lambda segment: _segment(segment, page.document))
+    """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
+    written: list[str] = []
+    before: Places = ()
+    for part, places in outline(parts(page), page.document):
+        shared = count_shared(before, places)
+        if written:
+            written.append(_gap(before, places, shared))
+        text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
+        written.append(_indented(text, places, shared) if places else text)
+        before = places
+    return "".join([*written, "\n"]) if written else ""
+
+
+def _gap(before: Places, places: Places, shared: int) -> str:
+    """A blank line, which in a quotation has its sign; none between the items of a list."""
+    if not before or not places:
+        return "\n\n"
+    if _is_next_item(before, places, shared):
+        return "\n"
+    while shared and not places[shared - 1].is_quote:
+        shared -= 1
+    return f"\n{''.join(map(_indent, places[:shared])).rstrip()}\n"
+
+
+def _is_next_item(before: Places, places: Places, shared: int) -> bool:
+    """Whether an item may follow without a blank line.
+
+    The first item of a numbered list may not, but below a term or an item, and there only if it has the number 1.
+    """
+    if shared == len(places) or places[-1].is_quote or all(place.is_quote for place in before):
+        return False
+    *around, item = places
+    if item.number is None or any(place.list == item.list for place in before):
+        return True
+    return item.number == 1 and bool(around) and not around[-1].is_quote
+
+
+def _indented(text: str, places: Places, shared: int) -> str:
+    """Put the signs of quotations and items before a text, but no second one of an item that the part before is in."""
+    first = "".join([*map(_indent, places[:shared]), *map(_marker, places[shared:])])
+    rest = "".join(map(_indent, places))
+    lines = text.split("\n")
+    return "\n".join([first + lines[0], *((rest + line if line else rest.rstrip()) for line in lines[1:])])
+
+
+def _marker(place: Place) -> str:
+    if place.is_quote:
+        return "> "
+    return "- " if place.number is None else f"{place.number}. "
+
+
+def _indent(place: Place) -> str:
+    return _marker(place) if place.is_quote else " " * len(_marker(place))
 
 
 def _segment(segment: Segment, document: Document) -> str:
-    containers = segment.blocks[0].containers
     if segment.preformatted:
-        fence = "`" * max(3, max((len(run) for run in re.findall("`+", segment.text)), default=0) + 1)
-        return f"{fence}\n{segment.text}\n{fence}"
-    text = "".join(_run(run) for run in runs(segment, document)).strip()
-    text = _LINE_START.sub(lambda found: found[0] + "\\", text)
+        return _listing(segment, document)
+    text = _inline(segment, document)
     if segment.label is Label.HEADER:
-        return f"{'#' * heading_level(segment)} {text}"
-    if segment.label is Label.LIST:
-        return f"{'  ' * max(_depth(containers) - 1, 0)}- {text}"
-    return f"> {text}" if "blockquote" in containers else text
+        return f"{'#' * heading_level(segment)} {text.replace(_HARD_BREAK, ' ')}"
+    return text
 
 
-def _run(run: Run) -> str:
-    text = run.text.strip()
-    if not text:
-        return " " if run.text else ""
-    if "code" in run.styles:
-        text = f"`{text}`" if "`" not in text else f"`` {text} ``"
+def _listing(segment: Segment, document: Document) -> str:
+    fence = _ticks(segment.text, 3)
+    return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
+
+
+def _inline(segment: Segment, document: Document) -> str:
+    links = groupby(runs(segment, document), attrgetter("link"))
+    text = "".join(_link([*linked]) for _, linked in links)
+    return _HARD_BREAK.join(_as_text(line.strip()) for line in text.strip().split("\n"))
+
+
+def _as_text(line: str) -> str:
+    """Keep the beginning of a line from meaning something."""
+    found = _LINE_START.match(line)
+    return f"{found[0]}\\{line[found.end() :]}" if found else line
+
+
+def _link(linked: list[Run]) -> str:
+    """Write runs of the same link, or of none."""
+    text = "".join(_run(run.text, run.styles) for run in (_merged(linked) if len(linked) > 1 else linked))
+    href = linked[0].href
+    if not href or not text.strip():
+        return text
+    address = href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
+    return _around(text, f"[{text.strip()}]({address})")
+
+
+def _merged(linked: Iterable[Run]) -> Iterator[Run]:
+    """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
+    plain = (run._replace(styles=_CODE) if "code" in run.styles else run for run in linked)
+    for _, alike in groupby(plain, attrgetter("styles")):
+        first, *others = alike
+        yield first._replace(text=first.text + "".join(run.text for run in others))
+
+
+def _run(text: str, styles: frozenset[str]) -> str:
+    inner = text.strip()
+    if not inner:
+        return _space(text)
+    if "code" in styles:
+        written = _code(inner)
     else:
-        text = _SPECIAL.sub(r"\\\1", text)
-        text = f"*{text}*" if "italic" in run.styles else text
-        text = f"**{text}**" if "bold" in run.styles else text
-    if run.href:
-        text = f"[{text}]({run.href.replace('(', '%28').replace(')', '%29')})"
-    before = " " if run.text[0].isspace() else ""
-    return before + text + (" " if run.text[-1].isspace() else "")
+        written = _SPECIAL.sub(r"\\\1", inner)
+        written = f"*{written}*" if "italic" in styles else written
+        written = f"**{written}**" if "bold" in styles else written
+    return _around(text, written)
 
 
-def _depth(containers: tuple[str, ...]) -> int:
-    return sum(tag in {"ul", "ol", "dir", "menu"} for tag in containers)
+def _code(text: str) -> str:
+    ticks = _ticks(text, 0)
+    return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
+
+
+def _ticks(text: str, least: int) -> str:
+    """More backticks than stand together anywhere in a text."""
+    return "`" * max(least, max(map(len, re.findall("`+", text)), default=0) + 1)
+
+
+def _around(text: str, written: str) -> str:
+    """Put the white space around a text around what was written for it."""
+    if not text[0].isspace() and not text[-1].isspace():
+        return written
+    return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
+
+
+def _space(space: str) -> str:
+    return "\n" if "\n" in space else space and " "
+
+
+def _table(table: Table, document: Document) -> str:
+    """A table as GitHub has it.
+
+    It must have a header as wide as its widest row; other rows may end early. Where the page gives none, that is empty:
+    the first row of a table of names and values, which most of these are, is no header, and nobody should be told so.
+    """
+    width = max(len(row) for row in table.rows)
+    rows = [[_cell(cell, document) for cell in row] for row in table.rows]
+    header, body = (rows[0], rows[1:]) if table.has_header else ([], rows)
+    header += [""] * (width - len(header))
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * width, *body])
+
+
+def _cell(cell: Cell, document: Document) -> str:
+    """What stands in a cell, on one line."""
+    written = []
+    for segment in cell.segments:
+        if segment.preformatted:
+            lines = [_code(line) for line in segment.text.split("\n") if line.strip()]
+        else:
+            lines = _inline(segment, document).split(_HARD_BREAK)
+        is_item = segment.label is Label.LIST and len(cell.segments) > 1
+        written.append(("- " if is_item else "") + "<br>".join(lines))
+    return "<br>".join(written).replace("|", "\\|")

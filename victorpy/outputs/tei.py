@@ -9,7 +9,7 @@ from lxml import etree
 from victorpy.about.links import Link
 from victorpy.about.record import DocView
 from victorpy.document import CleanPage, Label
-from victorpy.outputs.base import segments
+from victorpy.outputs.tables import Table, parts
 
 _TEI = "http://www.tei-c.org/ns/1.0"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -70,19 +70,33 @@ def _body(text: etree._Element, page: CleanPage) -> None:
     body = _add(text, "body")
     division = _add(body, "div")
     items: etree._Element | None = None
-    for segment in segments(page):
-        if segment.label is Label.LIST:
+    for part in parts(page):
+        if isinstance(part, Table):
+            items = None
+            _table(division, part)
+            continue
+        if part.label is Label.LIST:
             items = _add(division, "list") if items is None else items
-            _add(items, "item", segment.text)
+            _add(items, "item", part.text)
             continue
         items = None
-        if segment.label is Label.HEADER:  # a head may stand at the beginning of a division alone
+        if part.label is Label.HEADER:  # a head may stand at the beginning of a division alone
             division = _add(body, "div") if len(division) else division
-            _add(division, "head", segment.text)
+            _add(division, "head", part.text)
         else:
-            _add(division, "p", segment.text)
+            _add(division, "p", part.text)
     for empty in [each for each in body if not len(each) or each[-1].tag == f"{{{_TEI}}}head"]:
         _add(empty, "p")
+
+
+def _table(division: etree._Element, table: Table) -> None:
+    """Add a table; what names a row or a column has the role that TEI gives to labels."""
+    added = _add(division, "table")
+    for number, cells in enumerate(table.rows):
+        is_header = table.has_header and number == 0
+        row = _add(added, "row", **({"role": "label"} if is_header else {}))
+        for cell in cells:
+            _add(row, "cell", cell.text, **({"role": "label"} if cell.is_heading and not is_header else {}))
 
 
 def _back(text: etree._Element, record: DocView) -> None:
