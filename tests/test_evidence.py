@@ -903,6 +903,27 @@ def test_who_favors_precision_keeps_no_more_and_who_favors_recall_no_less(bundle
     assert recall
 
 
+def test_headings_stay_with_the_text_below_them(bundled):
+    headings = {"h1", "h2", "h3", "h4", "h5", "h6"}
+    added = 0
+    for document in bundled.pages:
+        without, usual = (kept_with(bundled.model, document, heading_least=least) for least in ("1", "0.1"))
+        for at in usual - without:
+            assert headings & {*document.blocks[at].containers}
+            assert at + 1 in without
+            assert not headings & {*document.blocks[at + 1].containers}
+        assert without <= usual == kept_with(bundled.model, document)
+        added += len(usual - without)
+    assert added > 10
+
+
+def test_who_favors_precision_gets_no_heading_for_the_text_below_it(bundled):
+    for document in bundled.pages[::6]:
+        for least in ("0", "1"):
+            kept = kept_with(bundled.model, document, favor="precision", heading_least=least)
+            assert kept == kept_with(bundled.model, document, favor="precision")
+
+
 def test_favor_makes_a_difference(bundled):
     kept = [
         sum(len(kept_with(bundled.model, page, decode="expected", favor=favor)) for page in bundled.pages)

@@ -88,7 +88,8 @@ class Cleaner:
 
     def with_config(self, config: Config) -> Cleaner:
         """Use the same model as another config says: its way of decoding and its threshold."""
-        used = {name: config.get(name) for name in ("decode", "threshold", "favor", "empty-below") if config.get(name)}
+        ways = ("decode", "threshold", "favor", "empty-below", "heading-least")
+        used = {name: config.get(name) for name in ways if config.get(name)}
         return self._using(replace(self.config, values={**self.config.values, **used}))
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:

@@ -85,7 +85,7 @@ class Config:
         """Name the variables that differ, but for those that only say how a trained model is used or was trained."""
         names = sorted({*self.values, *other.values})
         free = (
-            *("decode", "threshold", "favor", "empty-below"),
+            *("decode", "threshold", "favor", "empty-below", "heading-least"),
             *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
             *("evidence-param-", "evidence-folds", "evidence-template"),
             "annotate-key-",

@@ -161,6 +161,11 @@ VARIABLES: dict[str, Variable] = {
         "with decode: expected, a page whose expected F1 is lower is taken to have no content",
         single=True,
     ),
+    "heading-least": Variable(
+        _number(0, 1),
+        "with decode: expected, how probable a heading must be that stands right above text that is kept, to stay too",
+        single=True,
+    ),
     "threshold": Variable(
         _number(0, 1),
         "with decode: marginal, how probable content must be, as a share of the page's most probable block",

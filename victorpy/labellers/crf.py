@@ -39,6 +39,9 @@ FEWEST_BLOCKS = 5
 # So much less than any other score of a state: a label that is not allowed.
 _NEVER = 200.0
 
+# A heading right above text that is kept stays if it is so probable.
+LEAST_PROBABLE_HEADING = "0.1"
+
 # A page whose most probable block is no more probable than this has no content.
 LEAST_PROBABLE = 0.01
 
@@ -240,7 +243,16 @@ class CRFLabeller(Labeller):
             least = min(least, LEAST_PROBABLE)
         if favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
-        return content >= cut
+        kept = content >= cut
+        return kept if favor == "precision" else kept | self._headings_of(kept, content, page)
+
+    def _headings_of(self, kept: Flags, content: Floats, page: Columns) -> Flags:
+        """Headings right above text that is kept: their few words hardly count for F, but readers miss them."""
+        is_heading = page.within("class-header")
+        above = np.zeros(len(kept), dtype=bool)
+        above[:-1] = (kept & ~is_heading)[1:]
+        least = float(self.prepare().config.one("heading-least", LEAST_PROBABLE_HEADING))
+        return is_heading & above & (content >= least)
 
     def _threshold(self, content: Floats) -> float:
         """How probable content must be on this page: so much of what its most probable block is.
