@@ -20,8 +20,9 @@ from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fi
 from victorpy.evidence.inputs import load_evidence_template
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
-from victorpy.labellers.base import LABELLERS, Labeller, Labels
+from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
 from victorpy.sites.statistics import SiteStatistics
+from victorpy.sites.told import ToldPlaces
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
 
@@ -68,6 +69,7 @@ class CRFLabeller(Labeller):
         self._prepared: _Prepared | None = None
         self.evidence_: Evidence | None = None
         self.site_: SiteStatistics | None = None
+        self.told_: ToldPlaces | None = None
         self.found_in_training_: list[Floats] = []
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
@@ -138,13 +140,34 @@ class CRFLabeller(Labeller):
             named = (*named, *load_evidence_template(prepared.config).features)
         return any(name.startswith("site.") for name in named)
 
+    @property
+    def tunes(self) -> bool:
+        """Whether labels of a few pages of a site make it better there."""
+        return self.wants_site and bool(self.prepare().config.get("evidence"))
+
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
         """The same model, which has seen pages of a site; one that asks nothing of the site is as it is."""
         if not self.wants_site:
             return self
         changed = self.with_config(self.prepare().config)
-        changed.site_ = SiteStatistics(documents)
+        site = changed.site_ = SiteStatistics()
+        examples: list[tuple[Document, Sequence[str]]] = []
+        for document, known in first_pages(documents, labels):
+            site.add(document)
+            if known is not None:
+                examples.append((document, known))
+        if examples and self.evidence_ is not None:
+            changed.told_ = changed._told(examples, site)
         return changed
+
+    def _told(self, examples: Sequence[tuple[Document, Sequence[str]]], site: SiteStatistics) -> ToldPlaces:
+        """What labelled pages of a site say of its places, beside what the model thinks."""
+        told = ToldPlaces(site.tree)
+        for document, labels in examples:
+            page = self._columns(document)
+            assert page.evidence is not None
+            told.add(document, _is_content(labels), probabilities(page.evidence), block_weights(page))
+        return told
 
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
@@ -185,6 +208,8 @@ class CRFLabeller(Labeller):
         page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
             page.evidence = self.evidence_.log_odds(page)
+            if self.told_ is not None:
+                page.evidence = page.evidence + self.told_.shifts(document)
         return page
 
     @property

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from victorpy.columns import Floats, SiteColumns
 from victorpy.document import Block, Document
 from victorpy.sites.content import words
+from victorpy.sites.hashes import number_of
 from victorpy.sites.importance import Judgement
 from victorpy.sites.mapping import block_importances, leaves_of_blocks
 from victorpy.sites.style_tree import ElementNode, StyleTree, page_fingerprint
@@ -27,6 +29,15 @@ class SiteStatistics:
         self._judgement: Judgement | None = None
         for document in documents:
             self.add(document)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was found of the tree's nodes, which are others in another process; it is found again."""
+        return {**self.__dict__, "_judgement": None}
+
+    @property
+    def tree(self) -> StyleTree:
+        """The style tree of the site."""
+        return self._tree
 
     @property
     def pages(self) -> int:
@@ -64,7 +75,7 @@ class SiteStatistics:
 
 
 def _fingerprint(block: Block) -> int:
-    return hash(_DIGITS.sub("0", block.text.lower()))
+    return number_of(_DIGITS.sub("0", block.text.lower()))
 
 
 def _entropy(block: Block, leaf: ElementNode | None) -> float:
