@@ -21,8 +21,9 @@ from victorpy.evidence.inputs import load_evidence_template
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
+from victorpy.labellers.site_beliefs import MOST_PAGES, Known, adjusted, believe
+from victorpy.sites.beliefs import Beliefs
 from victorpy.sites.statistics import SiteStatistics
-from victorpy.sites.told import ToldPlaces
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
 
@@ -69,7 +70,7 @@ class CRFLabeller(Labeller):
         self._prepared: _Prepared | None = None
         self.evidence_: Evidence | None = None
         self.site_: SiteStatistics | None = None
-        self.told_: ToldPlaces | None = None
+        self.beliefs_: Beliefs | None = None
         self.found_in_training_: list[Floats] = []
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
@@ -151,23 +152,14 @@ class CRFLabeller(Labeller):
             return self
         changed = self.with_config(self.prepare().config)
         site = changed.site_ = SiteStatistics()
-        examples: list[tuple[Document, Sequence[str]]] = []
-        for document, known in first_pages(documents, labels):
+        known: list[Known] = []
+        for document, of_page in first_pages(documents, labels):
             site.add(document)
-            if known is not None:
-                examples.append((document, known))
-        if examples and self.evidence_ is not None:
-            changed.told_ = changed._told(examples, site)
+            if of_page is not None or len(known) < MOST_PAGES:
+                known.append((document, of_page))
+        if self.evidence_ is not None and site.pages > 1:
+            changed.beliefs_ = believe(known, site, changed._columns)
         return changed
-
-    def _told(self, examples: Sequence[tuple[Document, Sequence[str]]], site: SiteStatistics) -> ToldPlaces:
-        """What labelled pages of a site say of its places, beside what the model thinks."""
-        told = ToldPlaces(site.tree)
-        for document, labels in examples:
-            page = self._columns(document)
-            assert page.evidence is not None
-            told.add(document, _is_content(labels), probabilities(page.evidence), block_weights(page))
-        return told
 
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
@@ -208,8 +200,8 @@ class CRFLabeller(Labeller):
         page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
             page.evidence = self.evidence_.log_odds(page)
-            if self.told_ is not None:
-                page.evidence = page.evidence + self.told_.shifts(document)
+            if self.beliefs_ is not None and self.site_ is not None:
+                page.evidence = adjusted(document, page, self.site_, self.beliefs_)
         return page
 
     @property
