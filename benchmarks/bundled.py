@@ -3,7 +3,8 @@
     python benchmarks/bundled.py --data wcxb:DIR dragnet:DIR ... -o victorpy/models/default --scores scores.json
 
 This is how the bundled model is made. Training finds, for every page, what trees grown on the other sites say of it
-(the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages.
+(the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages. The
+pages of a site are scored as a model for sites cleans them, together.
 """
 
 from __future__ import annotations
@@ -11,19 +12,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from victorpy.columns import Floats
+from victorpy.columns import Columns, Floats
 from victorpy.config import load_config
-from victorpy.document import CleanPage
+from victorpy.document import CleanPage, Document
 from victorpy.errors import VictorError
 from victorpy.evidence import block_weights, expected_f1, probabilities
 from victorpy.gold import LabelledPage, load_gold, parse_data
+from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
+from victorpy.labellers.site_beliefs import adjusted, believe
 from victorpy.model import check_target
 from victorpy.scores import word_f1
+from victorpy.sites.statistics import SiteStatistics
 from victorpy.train import Trained, tell_story
 
 
@@ -43,6 +48,32 @@ def score(page: LabelledPage, log_odds: Floats, labeller: CRFLabeller) -> dict[s
         "word_f1": round(word_f1(text, gold).f1, 4),
         "confidence": round(expected_f1(probability, block_weights(columns), kept), 4),
     }
+
+
+def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: CRFLabeller) -> list[Floats]:
+    """The log-odds as the model for sites gives them: drawn to those of the same places on other pages of the site."""
+    by_site: dict[str, list[int]] = {}
+    for number, page in enumerate(pages):
+        by_site.setdefault(site_of(page.document.url) or page.document.source or str(number), []).append(number)
+    drawn = list(found)
+    for numbers in by_site.values():
+        site = SiteStatistics(pages[number].document for number in numbers)
+        if site.pages < 2:
+            continue
+        columns = {
+            id(document): labeller.prepare().columns(document, log_odds)
+            for document, log_odds in ((pages[number].document, found[number]) for number in numbers)
+        }
+        known = [(pages[number].document, None) for number in numbers]
+        beliefs = believe(known, site, partial(_columns_of, columns))
+        for number in numbers:
+            document = pages[number].document
+            drawn[number] = adjusted(document, columns[id(document)], site, beliefs)
+    return drawn
+
+
+def _columns_of(columns: dict[int, Columns], document: Document) -> Columns:
+    return columns[id(document)]
 
 
 def named_sets(data: list[str]) -> list[str]:
@@ -90,6 +121,8 @@ def train(arguments: argparse.Namespace) -> None:
     )
     sets = sorted({page.data.partition(":")[0] for page in pages})
     found = labeller.found_in_training_
+    if labeller.wants_site:
+        found = at_their_sites(pages, found, labeller)
     scores = [score(page, log_odds, labeller) for page, log_odds in zip(pages, found, strict=True)]
     if arguments.scores:
         arguments.scores.write_text(json.dumps(scores, indent=0), encoding="utf-8")

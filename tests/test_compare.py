@@ -31,6 +31,7 @@ from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.report.comparison import render_html, render_markdown
+from victorpy.report.comparison_tables import summary_table
 from victorpy.report.plots import spread
 from victorpy.scores import word_f1
 from victorpy.settings import split_name
@@ -437,6 +438,9 @@ def test_a_model_is_marked_on_what_it_was_trained_on(tmp_path):
     assert "| crf † |" in shown
     assert "† was trained on these pages" in shown
     assert "crf †" in render_html(scores)
+    table = summary_table(scores)
+    held_out = table.head.index("held out")
+    assert [row[held_out] for row in table.rows] == ["no", "yes", "yes", "yes"]
 
 
 def test_a_model_that_does_not_say_what_it_was_trained_on_is_marked_too(tmp_path, two_sites):
@@ -538,9 +542,9 @@ def test_the_summary_is_one_table_on_stdout(report):
     ended, directory = report
     lines = ended.stdout.splitlines()
     assert len(lines) == 1 + 4 * 2
-    assert lines[0].split()[:4] == ["method", "data", "pages", "words"]
-    assert re.match(r"repeated +cleaneval +7 +100\.00 ", lines[2])
-    assert re.match(r"repeated +swde +6 +– +– +", lines[6])
+    assert lines[0].split()[:4] == ["method", "data", "pages", "held"]
+    assert re.match(r"repeated +cleaneval +7 +yes +100\.00 ", lines[2])
+    assert re.match(r"repeated +swde +6 +yes +– +– +", lines[6])
     assert "left out" not in ended.stdout
     assert "0.txt: the gold is empty" in ended.stderr
     assert f"written: {directory / 'report.html'}" in ended.stderr

@@ -529,7 +529,7 @@ def test_blocks_are_kept_as_figure_7_keeps_them(seen: list[list[Any]], new: list
 
 ONE, TWO = "<body><div><p>Home News</p></div>", "<div><p>{0} {0}s</p></div></body>"
 OWN = ("milk", "rum", "gin", "salt", "wine")
-TWO_STYLES = [ONE + TWO.format(word) for word in OWN[:4]] + [f"{ONE}<hr>{TWO.format(OWN[4])}"]
+TWO_STYLES = [ONE + TWO.format(word) for word in OWN[:4]] + [f"{ONE}<h2>Today</h2>{TWO.format(OWN[4])}"]
 
 
 def kept_texts(labeller: SiteStyleTree, pages: list[str], page: str) -> list[str]:
@@ -540,9 +540,9 @@ def kept_texts(labeller: SiteStyleTree, pages: list[str], page: str) -> list[str
 
 
 def test_the_same_element_in_another_style_is_merged() -> None:
-    assert kept_texts(SiteStyleTree(styles="paper"), TWO_STYLES, TWO_STYLES[4]) == ["wine wines"]
+    assert kept_texts(SiteStyleTree(styles="paper"), TWO_STYLES, TWO_STYLES[4]) == ["Today", "wine wines"]
     unmerged = SiteStyleTree(styles="paper", lam=1.1)
-    assert kept_texts(unmerged, TWO_STYLES, TWO_STYLES[4]) == ["Home News", "wine wines"]
+    assert kept_texts(unmerged, TWO_STYLES, TWO_STYLES[4]) == ["Home News", "Today", "wine wines"]
 
 
 @pytest.mark.parametrize(
@@ -615,6 +615,14 @@ def test_the_parents_of_leaves_are_the_leaves() -> None:
     assert kept_texts(fragmented, FRAGMENTED, FRAGMENTED[4]) == ["home", "news", "home", "wine", "wines"]
 
 
+def test_tags_without_text_of_their_own_are_no_leaves_in_the_paper_s_way() -> None:
+    plain = "<div><p>tea</p><table><tr><td>milk</td></tr></table></div>"
+    marked = "<div><p><b>tea</b></p><br><img src=cup.gif><table><tr><td>milk</td></tr></table></div>"
+    tree = tree_of(plain, marked, virtual_leaves=True)
+    assert all(len(node.styles) <= 1 for node in tree.root.walk())
+    assert {node.tag for node in tree.root.walk()} == {"#root", "body", "div", "p", "table", "tr"}
+
+
 PATHS = [f"<body><div><p>Home</p><p>{word} with {word}ish {word}s</p></div><hr></body>" for word in OWN]
 
 
@@ -633,13 +641,13 @@ def test_the_features_that_all_pages_have_alike_are_repeated() -> None:
     assert content.repeated(0) == single.repeated(0.01) == frozenset()
 
 
-def test_a_block_is_locally_noisy_when_all_of_its_features_are() -> None:
+def test_a_block_is_locally_noisy_when_all_of_its_words_are() -> None:
     rows = "<p>Home</p><p>Home {0}</p><p><a href=/{0}>Home</a></p><p><a href=/x>Home</a></p><p>{0} {0}s {0}ly</p>"
     pages = [f"<body><div>{rows.format(word)}</div><hr></body>" for word in OWN]
     tree = tree_of(*pages, virtual_leaves=True)
     page = document(pages[0])
     found = block_importances(tree, Judgement().judge(tree), page)
-    assert [value > 0.4 for value in found] == [False, True, True, False, True]
+    assert [value > 0.4 for value in found] == [False, True, False, False, True]  # whatever the link's target is
 
 
 # As a labeller.
@@ -690,8 +698,18 @@ def test_a_threshold_is_the_middle_of_the_best() -> None:
     assert trial.f1(0.5) == 1
     assert trial.f1(0.1) == pytest.approx(2 * 1 / (3 + 1))
     assert trial.f1(0.9) == 0
-    assert best_threshold([trial], [0.1, 0.3, 0.5, 0.7, 0.9]) == 0.5
+    assert best_threshold([trial], [0.1, 0.3, 0.5, 0.7, 0.9], reach=0) == 0.5
+    assert best_threshold([trial]) == 0.5
     assert Trial(page, [0.2, 0.8], ["other", "other"]).f1(0.9) == 1
+
+
+def test_a_threshold_stays_away_from_where_content_is_lost() -> None:
+    page = document(f"<p>{'word ' * 50}</p><p>noise</p>")
+    trial = Trial(page, [0.6, 0.55], ["paragraph", "other"])
+    assert 0.55 <= best_threshold([trial], reach=0) < 0.6
+    careful = best_threshold([trial])
+    assert careful < 0.55
+    assert trial.f1(careful) == pytest.approx(2 * 50 / (51 + 50))
 
 
 def test_only_a_sample_is_read_and_one_page_at_a_time() -> None:

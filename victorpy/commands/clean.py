@@ -303,9 +303,7 @@ def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[
     """Let the method see the pages of the site, where it learns from them."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
-        raise ConfigError(
-            f"--labelled {labelled[0]}: only a method that chooses a threshold at a site has a use for it"
-        )
+        raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site's labels has a use for it")
     if arguments.site and is_tree(Path(arguments.site)):
         if arguments.sample != SAMPLE:
             raise ConfigError(f"--sample {arguments.sample}: {arguments.site} is built already, from pages of its own")

@@ -41,13 +41,16 @@ class Labeller(ABC):
     """Gives every block of a page a label. What `__init__` takes are its parameters."""
 
     learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
-    tunes: ClassVar[bool] = False
-    """Whether labels of a few pages of a site make it better there."""
 
     @property
     def wants_site(self) -> bool:
         """Whether it makes use of other pages of a page's site."""
         return self.learns_from is LearnsFrom.SITE
+
+    @property
+    def tunes(self) -> bool:
+        """Whether labels of a few pages of a site make it better there."""
+        return False
 
     @abstractmethod
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
@@ -130,10 +133,10 @@ class SiteLabeller(Labeller):
 
 
 def first_pages(
-    documents: Iterable[Document], labels: Labels, count: int
+    documents: Iterable[Document], labels: Labels, count: int | None = None
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
-    """The first so many pages of a site, one at a time, each with its labels where they are known."""
-    if count < 1:
+    """The first so many pages of a site or all, one at a time, each with its labels where they are known."""
+    if count is not None and count < 1:
         raise ConfigError(f"a method that learns from a site needs pages of it: sample must be at least 1, not {count}")
     for number, document in enumerate(islice(documents, count)):
         if labels is not None and number >= len(labels):

@@ -20,7 +20,9 @@ from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fi
 from victorpy.evidence.inputs import load_evidence_template
 from victorpy.evidence.stage import Report
 from victorpy.groups import site_of
-from victorpy.labellers.base import LABELLERS, Labeller, Labels
+from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
+from victorpy.labellers.site_beliefs import MOST_PAGES, Known, adjusted, believe
+from victorpy.sites.beliefs import Beliefs
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
@@ -71,6 +73,7 @@ class CRFLabeller(Labeller):
         self._prepared: _Prepared | None = None
         self.evidence_: Evidence | None = None
         self.site_: SiteStatistics | None = None
+        self.beliefs_: Beliefs | None = None
         self.found_in_training_: list[Floats] = []
         self.tables_: Tables | None = None
         self.crfsuite_model_ = b""
@@ -141,12 +144,24 @@ class CRFLabeller(Labeller):
             named = (*named, *load_evidence_template(prepared.config).features)
         return any(name.startswith("site.") for name in named)
 
+    @property
+    def tunes(self) -> bool:
+        """Whether labels of a few pages of a site make it better there."""
+        return self.wants_site and bool(self.prepare().config.get("evidence"))
+
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
         """The same model, which has seen pages of a site; one that asks nothing of the site is as it is."""
         if not self.wants_site:
             return self
         changed = self.with_config(self.prepare().config)
-        changed.site_ = SiteStatistics(documents)
+        site = changed.site_ = SiteStatistics()
+        known: list[Known] = []
+        for document, of_page in first_pages(documents, labels):
+            site.add(document)
+            if of_page is not None or len(known) < MOST_PAGES:
+                known.append((document, of_page))
+        if self.evidence_ is not None and site.pages > 1:
+            changed.beliefs_ = believe(known, site, changed._columns)
         return changed
 
     def label(self, document: Document) -> Labelling:
@@ -188,6 +203,8 @@ class CRFLabeller(Labeller):
         page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
             page.evidence = self.evidence_.log_odds(page)
+            if self.beliefs_ is not None and self.site_ is not None:
+                page.evidence = adjusted(document, page, self.site_, self.beliefs_)
         return page
 
     @property

@@ -46,7 +46,10 @@ class Sentence(NamedTuple):
 class SentenceEntropy(SiteLabeller):
     """Drops blocks whose sentences the pages of a site repeat at the same place."""
 
-    tunes = True
+    @property
+    def tunes(self) -> bool:
+        """Labels choose its thresholds."""
+        return True
 
     def __init__(self, T: float = 0.9, stop_share: float = 0.2, styles: str = "modern", sample: int = SAMPLE) -> None:  # noqa: N803
         self.T = T

@@ -29,7 +29,10 @@ SAMPLE = 500
 class SiteStyleTree(SiteLabeller):
     """Drops what is no more important in its site's style tree than a threshold."""
 
-    tunes = True
+    @property
+    def tunes(self) -> bool:
+        """Labels choose its thresholds."""
+        return True
 
     def __init__(
         self,

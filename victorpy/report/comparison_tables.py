@@ -25,6 +25,11 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
+def _held_out(trained_on: bool | None) -> str:
+    return {True: "no", False: "yes", None: UNKNOWN}[trained_on]
+
+
+_HELD_OUT = Column("trained_on", "held out", _held_out, "whether no model of the method was trained on these pages")
 _VALUES = (
     Column("value_recall", "values kept", percent, "share of a page's values whose words stand in the output in a row"),
     Column("value_recall_interval", "95 % interval", interval, "of that mean, by resampling pages"),
@@ -49,7 +54,7 @@ _MORE = (
     Column("content_accuracy", "content/noise right", percent, "share of blocks rightly kept or dropped"),
     Column("label_accuracy", "labels right", percent, "share of blocks whose kind is right too"),
 )
-COLUMNS = (*_TEXTS, *_VALUES, *_COSTS, *_MORE)
+COLUMNS = (_HELD_OUT, *_TEXTS, *_VALUES, *_COSTS, *_MORE)
 
 
 def comparison_tables(scores: Mapping[str, Any]) -> list[Table]:
@@ -74,7 +79,7 @@ def summary_table(scores: Mapping[str, Any]) -> Table:
     """All methods on all data sets in one table, for a terminal."""
     wanted = ("words_f1", "words_f1_interval", "value_recall", "value_recall_interval")
     columns = [column for column in (*_TEXTS, *_VALUES) if column.name in wanted]
-    columns = _used([*columns, *_COSTS], scores["results"])
+    columns = _used([_HELD_OUT, *columns, *_COSTS], scores["results"])
     rows = [
         (mark(row), row["data"], str(row["pages"]), *(column.show(row[column.name]) for column in columns))
         for row in scores["results"]
@@ -132,7 +137,7 @@ def _overview(scores: Mapping[str, Any]) -> Table:
 
 def _scores(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
     found = ranked(scores, data)
-    return _columns_of(title_of(data), (*_TEXTS, *_VALUES, *_COSTS), found, _note(scores, data, found))
+    return _columns_of(title_of(data), (_HELD_OUT, *_TEXTS, *_VALUES, *_COSTS), found, _note(scores, data, found))
 
 
 def _more(scores: Mapping[str, Any], data: Mapping[str, Any]) -> Table:

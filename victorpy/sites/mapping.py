@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from victorpy.document import Block, Document
@@ -17,10 +18,15 @@ class Place(NamedTuple):
     element: ElementNode
     is_leaf: bool
 
+    @property
+    def leaf(self) -> ElementNode | None:
+        """The element node where it is the block's leaf."""
+        return self.element if self.is_leaf else None
+
 
 def leaves_of_blocks(tree: StyleTree, document: Document) -> list[ElementNode | None]:
     """The element node that each block of a page lies in as in a leaf; None where the page has a style of its own."""
-    return [place.element if place.is_leaf else None for place in places_of_blocks(tree, document)]
+    return [place.leaf for place in places_of_blocks(tree, document)]
 
 
 def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
@@ -50,7 +56,9 @@ def _matching(tree: StyleTree, element: ElementNode, node: PageNode) -> list[tup
     return list(zip(matched, node.children, strict=True))
 
 
-def block_importances(tree: StyleTree, judgement: Judgement, document: Document) -> list[float]:
+def block_importances(
+    tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
+) -> list[float]:
     """How important each block of a page is: as its leaf, or not at all if the pages repeat all of it there.
 
     Figure 7 stops at maximal noisy and meaningful nodes. A noisy one has only noisy leaves and a meaningful one none,
@@ -58,7 +66,8 @@ def block_importances(tree: StyleTree, judgement: Judgement, document: Document)
     meaningful, unless what has the style is noisy: it is as important as the most important of all below that.
     """
     found = []
-    for block, (element, is_leaf) in zip(document.blocks, places_of_blocks(tree, document), strict=True):
+    places = places_of_blocks(tree, document) if places is None else places
+    for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
         judged = judgement.of(element)
         if not is_leaf or element.content is None:
             found.append(judged.highest)
@@ -68,11 +77,11 @@ def block_importances(tree: StyleTree, judgement: Judgement, document: Document)
 
 
 def _repeats(document: Document, block: Block, repeated: frozenset[str]) -> bool:
-    """Whether a block has features, and all of them are among those that the pages repeat."""
+    """Whether nothing of a block is left when features that pages repeat are not output (3.6, the third enhancement).
+
+    What is output is text: the same words are noise although they link to another target on each page ("Share").
+    """
     if not repeated:
         return False
-    said = words(block.text)
-    if not repeated.issuperset(said):
-        return False
-    links = link_features(document, block)
-    return bool(said or links) and repeated.issuperset(links)
+    said = words(block.text) or link_features(document, block)
+    return bool(said) and repeated.issuperset(said)

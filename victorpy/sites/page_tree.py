@@ -1,22 +1,28 @@
 """A page as the tree that is merged into a site's: elements with their display, and leaves that hold blocks.
 
-Two ways to see a page. ``paper`` is that of Yi, Liu and Li (2003): every element is a node, told apart by tag and
-display attributes, and the order of its children is its style. On pages of today that finds hardly two pages with
-the same style: layout is in classes, lists have a varying number of items, text is full of inline elements. So
-``modern`` sees the elements that hold whole blocks only, tells them apart by tag and the names in class, id and role
-without their digits, and takes a run of siblings with the same name for one.
+Two ways to see a page. ``paper`` is that of Yi, Liu and Li (2003): elements are told apart by tag and display
+attributes, and the order of an element's children is its style. On pages of today that finds hardly two pages with
+the same style: layout is in classes, lists have a varying number of items. So ``modern`` tells elements apart by tag
+and the names in class, id and role without their digits, and takes a run of siblings with the same name for one.
+
+The smallest tags are no nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, and links,
+images, inline elements and line breaks are part of what it says, as texts, images and links are in 3.1. Only ``paper``
+without virtual leaves, the basic algorithm, has a node for every element, as in figure 3.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from victorpy.document import Document
 
 Key = tuple[str, str]
 """Tag and display attributes."""
+
+KeyOf = Callable[[str, dict[str, str]], Key | None]
+"""Makes the key of an element, None for one that is no node."""
 
 ROOT = "#root"
 TEXT = "#text"
@@ -60,7 +66,7 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
     items of a list are too small to be judged.
     """
     root = PageNode(ROOT_KEY)
-    _grow(root, document, styles)
+    _grow(root, document, styles, virtual_leaves)
     _finish(root, virtual_leaves)
     return root
 
@@ -76,16 +82,20 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         node.blocks = [block for child in node.children for block in child.blocks]
         node.images += [image for child in node.children for image in child.images]
         node.children = []
+        return
+    # Only leaves say something: an image between larger parts is of the first of them.
+    node.children[0].images = node.images + node.children[0].images
+    node.images = []
     for child in node.children:
         _finish(child, virtual_leaves)
 
 
-def _grow(root: PageNode, document: Document, styles: str) -> None:
+def _grow(root: PageNode, document: Document, styles: str, virtual_leaves: bool) -> None:
     """Hang the page's elements and blocks below a root, in document order."""
-    if styles == "paper":
+    if styles == "paper" and not virtual_leaves:
         _grow_all(root, document)
     else:
-        _grow_holders(root, document)
+        _grow_holders(root, document, _shown_key if styles == "paper" else _named_key)
 
 
 def _grow_all(root: PageNode, document: Document) -> None:
@@ -99,8 +109,9 @@ def _grow_all(root: PageNode, document: Document) -> None:
             _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
             block = next(blocks, None)
         around = nodes[parent] if parent >= 0 else root
-        if tag not in SKIPPED:
-            node = PageNode((tag, _shown(elements.attributes[number])))
+        key = _shown_key(tag, elements.attributes[number])
+        if key is not None:
+            node = PageNode(key)
             around.children.append(node)
             around = node
         if tag == "img":
@@ -111,7 +122,7 @@ def _grow_all(root: PageNode, document: Document) -> None:
         block = next(blocks, None)
 
 
-def _grow_holders(root: PageNode, document: Document) -> None:
+def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
     """The elements that hold whole blocks are nodes: blocks come in order, so that their elements do."""
     elements = document.elements
     nodes = {-1: root}
@@ -123,7 +134,7 @@ def _grow_holders(root: PageNode, document: Document) -> None:
             element = elements.parent[element]
         node = nodes[element]
         for element in reversed(missing):
-            node = nodes[element] = _child(node, elements.tag[element], elements.attributes[element])
+            node = nodes[element] = _child(node, key_of(elements.tag[element], elements.attributes[element]))
         _add_block(node, block.index)
     for number, tag in enumerate(elements.tag):
         if tag == "img":
@@ -133,11 +144,10 @@ def _grow_holders(root: PageNode, document: Document) -> None:
             nodes[element].images.append(number)
 
 
-def _child(node: PageNode, tag: str, attributes: dict[str, str]) -> PageNode:
-    if tag in SKIPPED or tag == "body":
+def _child(node: PageNode, key: Key | None) -> PageNode:
+    if key is None:
         return node
-    named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
-    child = PageNode((tag, _names(named) if named else ""))
+    child = PageNode(key)
     node.children.append(child)
     return child
 
@@ -151,8 +161,19 @@ def _add_block(node: PageNode, block: int) -> None:
         node.children.append(PageNode(TEXT_KEY, [block]))
 
 
-def _shown(attributes: dict[str, str]) -> str:
-    return " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
+def _shown_key(tag: str, attributes: dict[str, str]) -> Key | None:
+    """Tag and display attributes; None where the element is no part of the page's body."""
+    if tag in SKIPPED:
+        return None
+    return tag, " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
+
+
+def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
+    """Tag and names; the body is the root itself."""
+    if tag in SKIPPED or tag == "body":
+        return None
+    named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
+    return tag, _names(named) if named else ""
 
 
 @lru_cache(maxsize=10_000)  # the pages of a site have the same ones

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from victorpy.columns import Floats, SiteColumns
 from victorpy.document import Block, Document
 from victorpy.sites.content import words
+from victorpy.sites.hashes import number_of
 from victorpy.sites.importance import Judgement
-from victorpy.sites.mapping import block_importances, leaves_of_blocks
+from victorpy.sites.mapping import Place, block_importances, places_of_blocks
 from victorpy.sites.style_tree import ElementNode, StyleTree, page_fingerprint
 
 _DIGITS = re.compile(r"\d+")
@@ -25,8 +27,13 @@ class SiteStatistics:
         self._tree = StyleTree()
         self._texts: Counter[int] = Counter()
         self._judgement: Judgement | None = None
+        self._last: tuple[Document, list[Place]] | None = None
         for document in documents:
             self.add(document)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was found of the tree's nodes, which are others in another process; it is found again."""
+        return {**self.__dict__, "_judgement": None, "_last": None}
 
     @property
     def pages(self) -> int:
@@ -39,7 +46,13 @@ class SiteStatistics:
         self._tree.add(document)
         if self.pages > before:
             self._texts.update({_fingerprint(block) for block in document.blocks})
-            self._judgement = None
+            self._judgement = self._last = None
+
+    def places(self, document: Document) -> list[Place]:
+        """How far down the tree each block of a page can be followed; those of the last page are remembered."""
+        if self._last is None or self._last[0] is not document:
+            self._last = document, places_of_blocks(self._tree, document)
+        return self._last[1]
 
     def columns(self, document: Document) -> SiteColumns | None:
         """The numbers of a page's blocks; None where no other page was seen."""
@@ -47,10 +60,11 @@ class SiteStatistics:
             return None
         if self._judgement is None:
             self._judgement = Judgement().judge(self._tree)
-        leaves = leaves_of_blocks(self._tree, document)
+        places = self.places(document)
+        leaves = [place.leaf for place in places]
         return SiteColumns(
             self.pages,
-            importance=np.array(block_importances(self._tree, self._judgement, document)),
+            importance=np.array(block_importances(self._tree, self._judgement, document, places)),
             entropy=np.array([_entropy(*pair) for pair in zip(document.blocks, leaves, strict=True)]),
             text_share=self._text_shares(document),
             place_share=np.array([leaf.page_count / self.pages if leaf else 0.0 for leaf in leaves]),
@@ -64,7 +78,7 @@ class SiteStatistics:
 
 
 def _fingerprint(block: Block) -> int:
-    return hash(_DIGITS.sub("0", block.text.lower()))
+    return number_of(_DIGITS.sub("0", block.text.lower()))
 
 
 def _entropy(block: Block, leaf: ElementNode | None) -> float:

@@ -18,7 +18,7 @@ from victorpy.sites.content import Content
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
-FORMAT = "victorpy style tree 2"
+FORMAT = "victorpy style tree 3"
 
 
 def save_tree(tree: StyleTree, path: Path) -> None:

@@ -1,0 +1,117 @@
+"""How well a style tree's threshold is chosen by a few labelled pages of a site, over many draws of those pages.
+
+    python benchmarks/thresholds.py --data cleanportaleval:DIR dragnet:DIR l3s:DIR wcxb:DIR
+
+For every way to see pages a tree is built of each site; then labelled pages are drawn, a threshold is chosen by them
+with and without its neighbours, and the other pages are scored. Word F1, means over pages and draws; the range is that
+of the draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.cleaner import read_document
+from victorpy.compare.data import open_sets
+from victorpy.compare.sites import Plan, share_out
+from victorpy.config import load_config
+from victorpy.datasets import GoldPage
+from victorpy.document import Document
+from victorpy.errors import VictorError
+from victorpy.gold import label_page
+from victorpy.labellers.site_style_tree import SiteStyleTree
+from victorpy.labellers.tuning import REACH, THRESHOLDS, Trial, best_threshold
+from victorpy.methods import CONFIG
+from victorpy.scores import word_f1
+from victorpy.sites.page_tree import STYLES
+
+Floats = npt.NDArray[np.float64]
+
+
+class Site(NamedTuple):
+    """A site's pages with what is known of them for one way to see pages."""
+
+    data: str
+    name: str
+    trials: list[Trial]
+    scores: list[Floats]
+    """The word F1 of each page at every threshold."""
+
+
+def scored(document: Document, values: Sequence[float], gold: str) -> Floats:
+    """The word F1 of what each threshold keeps of a page."""
+    known: dict[tuple[bool, ...], float] = {}
+    found = []
+    for threshold in THRESHOLDS:
+        kept = tuple(value > threshold for value in values)
+        if kept not in known:
+            text = "\n".join(block.text for block, keep in zip(document.blocks, kept, strict=True) if keep)
+            known[kept] = word_f1(text, gold).f1
+        found.append(known[kept])
+    return np.array(found)
+
+
+def read_sites(specs: Sequence[str], least: int) -> Iterator[tuple[str, str, list[GoldPage]]]:
+    """The sites of data sets that have enough pages."""
+    for data in open_sets(specs, lambda said: None):
+        for name, pages in data.read_sites():
+            if len(pages) >= least:
+                yield data.source, name, pages
+
+
+def learn(data: str, name: str, pages: Sequence[GoldPage], styles: str) -> Site:
+    """Build a site's tree and score every page at every threshold."""
+    config = load_config(CONFIG)
+    documents = [read_document(page.html, config, page.url or None) for page in pages]
+    labeller = SiteStyleTree(styles=styles).fit(documents)
+    site = Site(data, name, [], [])
+    for page, document in zip(pages, documents, strict=True):
+        values = labeller.importances(document)
+        site.trials.append(Trial(document, values, label_page(page, "", config).labels))
+        site.scores.append(scored(document, values, page.text))
+    return site
+
+
+def draw(sites: Sequence[Site], tune: int, seed: int, reach: int) -> list[float]:
+    """The scores of all pages that were not drawn."""
+    found = []
+    for site in sites:
+        shares = share_out(len(site.trials), Plan(tune=tune, seed=seed), f"{site.data} {site.name}")
+        chosen = best_threshold([site.trials[place] for place in shares.tuned], reach=reach)
+        found += [float(site.scores[place][THRESHOLDS.index(chosen)]) for place in shares.scored]
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser.add_argument("--least", type=int, default=6, help="pages that a site must have (default: 6)")
+    parser.add_argument("--tune", type=int, default=3, help="labelled pages of a site (default: 3)")
+    parser.add_argument("--draws", type=int, default=20, help="how often they are drawn (default: 20)")
+    arguments = parser.parse_args()
+    try:
+        read = list(read_sites(arguments.data, arguments.least))
+        print("| data | sites | styles | neighbours | word F1 | draws, lowest to highest |")
+        print("|---|---:|---|---:|---:|---:|")
+        for styles in STYLES:
+            sites = [learn(data, name, pages, styles) for data, name, pages in read]
+            for data in dict.fromkeys(site.data for site in sites):
+                ours = [site for site in sites if site.data == data]
+                for reach in (0, REACH):
+                    means = [np.mean(draw(ours, arguments.tune, seed, reach)) for seed in range(1, arguments.draws + 1)]
+                    spread = f"{min(means):.3f} to {max(means):.3f}"
+                    print(
+                        f"| {data} | {len(ours)} | {styles} | {reach} | {np.mean(means):.3f} | {spread} |", flush=True
+                    )
+    except VictorError as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()

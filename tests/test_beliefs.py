@@ -1,0 +1,145 @@
+"""What a model believes of a site's places over its pages, what labels tell of them, and the hybrid with both."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sitepages import site
+
+from victorpy.document import Document, Label
+from victorpy.errors import DataError
+from victorpy.labellers.crf import CRFLabeller
+from victorpy.methods import load_method
+from victorpy.sites.beliefs import FARTHEST, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs
+from victorpy.sites.mapping import Place
+from victorpy.sites.style_tree import ElementNode
+
+MENU, STORY, OTHER = (Place(ElementNode("div", name), is_leaf=True) for name in ("menu", "story", "other"))
+
+
+def log_odds(*probabilities: float) -> np.ndarray:
+    return np.array([math.log(each / (1 - each)) for each in probabilities])
+
+
+def thought_of(*probabilities: float) -> Beliefs:
+    """Pages 0, 1 ... that have one block each at the story's place."""
+    beliefs = Beliefs()
+    for number, probability in enumerate(probabilities):
+        beliefs.think(str(number), [STORY], log_odds(probability), np.array([10.0]))
+    return beliefs
+
+
+@pytest.mark.parametrize("others", [1, 3])
+def test_a_block_is_drawn_to_what_is_thought_of_its_place_on_other_pages(others: int) -> None:
+    found = thought_of(*[0.9] * others).smoothed("new", [STORY, MENU], log_odds(0.5, 0.2), np.array([10.0, 3.0]))
+    share = SHARE * others / (others + OWN_PAGES)
+    assert found.tolist() == pytest.approx([share * math.log(0.9 / 0.1), math.log(0.2 / 0.8)])
+
+
+def test_a_page_is_not_drawn_to_itself() -> None:
+    beliefs = thought_of(0.2, 0.9)
+    own = beliefs.smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
+    assert own.tolist() == thought_of(0.9).smoothed("new", [STORY], log_odds(0.2), np.array([10.0])).tolist()
+    alone = thought_of(0.2).smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
+    assert alone.tolist() == pytest.approx(log_odds(0.2).tolist())
+
+
+def test_a_page_that_is_thought_of_twice_counts_once() -> None:
+    beliefs = thought_of(0.9)
+    beliefs.think("0", [STORY], log_odds(0.1), np.array([1000.0]))
+    once = thought_of(0.9).smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
+    assert beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0])).tolist() == once.tolist()
+
+
+def test_words_weigh_in_what_is_thought_of_a_place() -> None:
+    beliefs = Beliefs()
+    beliefs.think("0", [STORY, STORY], log_odds(0.9, 0.1), np.array([30.0, 10.0]))
+    found = beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
+    assert found[0] == pytest.approx(SHARE / (1 + OWN_PAGES) * math.log(0.7 / 0.3))
+
+
+def test_an_empty_page_is_as_it_is() -> None:
+    beliefs = thought_of(0.9)
+    empty = np.zeros(0)
+    assert beliefs.smoothed("new", [], empty, empty).tolist() == beliefs.corrected([], empty).tolist() == []
+
+
+def told_of(content: list[bool], probability: list[float], words: list[float]) -> Beliefs:
+    beliefs = Beliefs()
+    beliefs.tell([STORY, MENU], np.array(content), log_odds(*probability), np.array(words))
+    return beliefs
+
+
+def test_a_place_goes_where_labels_are_as_far_as_they_have_words() -> None:
+    beliefs = told_of([True, False], [0.5, 0.5], [PRIOR_WORDS, PRIOR_WORDS / 3])
+    found = beliefs.corrected([MENU, STORY, OTHER], log_odds(0.5, 0.5, 0.3))
+    assert found.tolist() == pytest.approx([math.log(0.375 / 0.625), math.log(0.75 / 0.25), math.log(0.3 / 0.7)])
+
+
+def test_labels_move_no_place_farther_than_they_may() -> None:
+    beliefs = told_of([True, False], [0.01, 0.99], [1e6, 1e6])
+    assert beliefs.corrected([STORY, MENU], np.zeros(2)).tolist() == [FARTHEST, -FARTHEST]
+
+
+# The hybrid.
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Document]:
+    return site(8)
+
+
+def labels_of(page: Document, wanted: str) -> list[str]:
+    """The blocks that have a word are content, the others are not."""
+    return [Label.PARAGRAPH if wanted in block.text else Label.OTHER for block in page.blocks]
+
+
+def hybrid_at(pages: list[Document], labels: list[list[str] | None] | None = None) -> CRFLabeller:
+    labeller = load_method("hybrid").at_site(pages, labels).labeller
+    assert isinstance(labeller, CRFLabeller)
+    return labeller
+
+
+def sidebar(labeller: CRFLabeller, page: Document) -> float:
+    """How probable content the sidebar's text is."""
+    (place,) = [number for number, block in enumerate(page.blocks) if "Subscribe" in block.text]
+    return labeller.label(page).content[place]
+
+
+def test_labels_of_a_site_move_the_same_place_on_other_pages(pages: list[Document]) -> None:
+    untold = sidebar(hybrid_at(pages), pages[7])
+    told = {
+        wanted: sidebar(hybrid_at(pages, [*(labels_of(page, wanted) for page in pages[:3]), *[None] * 5]), pages[7])
+        for wanted in ("Subscribe", "nothing of the page")
+    }
+    assert told["nothing of the page"] < untold < told["Subscribe"]
+    assert sidebar(hybrid_at(pages, [None] * 8), pages[7]) == untold
+
+
+def test_the_hybrid_draws_a_page_to_the_others(pages: list[Document]) -> None:
+    drawn = hybrid_at(pages)
+    alone = hybrid_at(pages)
+    alone.beliefs_ = None
+    assert drawn.label(pages[7]).content != alone.label(pages[7]).content
+    assert hybrid_at(pages[:1]).beliefs_ is None  # there is no other page
+
+
+def test_what_is_believed_of_a_site_travels_to_another_process(pages: list[Document]) -> None:
+    labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
+    before = labeller.label(pages[7])
+    assert pickle.loads(pickle.dumps(labeller)).label(pages[7]) == before
+
+
+def test_labels_that_do_not_fit_are_refused(pages: list[Document]) -> None:
+    with pytest.raises(DataError, match=r"blocks and 1 labels"):
+        hybrid_at(pages, [["other"], *[None] * 7])
+
+
+def test_only_a_model_that_sees_sites_is_tuned_by_labels(pages: list[Document]) -> None:
+    assert load_method("hybrid").labeller.tunes
+    crf = load_method("crf")
+    assert not crf.labeller.tunes
+    assert crf.at_site(pages, [["other"]]).labeller is crf.labeller
