@@ -153,7 +153,7 @@ def average(forests: Sequence[Forest]) -> Forest:
     return Forest(
         np.concatenate([forest.features for forest in same_depth]),
         np.concatenate([forest.borders for forest in same_depth]),
-        np.concatenate([forest.leaves for forest in same_depth]) / np.float32(len(forests)),
+        np.concatenate([forest.leaves / len(forests) for forest in same_depth]).astype(np.float32),
         sum(forest.bias for forest in forests) / len(forests),
     )
 
