@@ -701,11 +701,8 @@ def test_drawn_blocks_weigh_for_those_that_were_not():
 
 
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
-    one = fit_evidence(*material(small), config_of(tmp_path, f"{SMALL}evidence-layers: 1\n")).evidence
-    two = fit_evidence(
-        *material(small), config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: 2\n")
-    ).evidence
-    alone, together = one.layers[0], two.layers[0]
+    configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
+    (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
     trees = len(alone.leaves)
     assert len(together.leaves) == 2 * trees
     assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
