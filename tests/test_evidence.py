@@ -34,8 +34,8 @@ from victorpy.evidence.context import COLUMNS as AROUND
 from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
-from victorpy.evidence.stage import make_lexicon, training_weights
-from victorpy.evidence.trees import Forest, grow
+from victorpy.evidence.stage import draw_blocks, make_lexicon, training_weights
+from victorpy.evidence.trees import Forest, average, constant, grow
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.model import load_model
@@ -320,6 +320,19 @@ def test_trees_read_back_the_same_one_forest_behind_the_other():
         forest.save(written[0])
         again.save(written[1])
         assert written[0].getvalue() == written[1].getvalue()
+
+
+def test_an_average_forest_says_what_its_forests_say_on_average():
+    forests = [
+        grown(random_data(10), iterations=5, depth=4),
+        grown(random_data(11), iterations=3, depth=2),
+        constant(np.array([True, False, False])),
+    ]
+    matrix = random_data(12).matrix
+    together = average(forests)
+    assert together.features.shape == (9, 4)
+    expected = np.mean([forest.log_odds(matrix) for forest in forests], axis=0)
+    assert together.log_odds(matrix) == pytest.approx(expected, abs=1e-6)
 
 
 def saved_trees() -> bytes:
@@ -668,6 +681,38 @@ def test_a_page_weighs_the_same_however_long_it_is():
     short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
     assert training_weights(short).sum() == pytest.approx(training_weights(long).sum())
     assert training_weights(short).tolist() == pytest.approx([60, 40])
+
+
+def test_all_blocks_are_drawn_where_there_are_few():
+    weights = np.array([1.0, 2.0, 1.0])
+    drawn, their_weights = draw_blocks(weights, float("inf"), np.random.default_rng(1))
+    assert drawn.tolist() == [0, 1, 2]
+    assert their_weights.tolist() == weights.tolist()
+
+
+def test_drawn_blocks_weigh_for_those_that_were_not():
+    weights = np.array([60.0] + [1.0] * 40)
+    random = np.random.default_rng(1)
+    drawn = [draw_blocks(weights, 10, random) for _ in range(400)]
+    assert all(0 in blocks for blocks, _ in drawn)  # the heavy one always is
+    assert np.mean([len(blocks) for blocks, _ in drawn]) == pytest.approx(1 + 40 * 0.1, rel=0.05)
+    assert np.mean([of_page.sum() for _, of_page in drawn]) == pytest.approx(100, rel=0.05)
+    assert len({tuple(blocks) for blocks, _ in drawn}) > 100
+
+
+def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
+    configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
+    (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
+    trees = len(alone.leaves)
+    assert len(together.leaves) == 2 * trees
+    assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
+    assert together.leaves[trees:].tolist() != together.leaves[:trees].tolist()
+
+
+def test_fewer_blocks_can_be_learned_from(small, tmp_path):
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-blocks: 10\n")
+    every, some = (fit_evidence(*material(small), its).evidence for its in (small.config, config))
+    assert some.layers[0].leaves.tolist() != every.layers[0].leaves.tolist()
 
 
 def test_a_saved_model_labels_the_same(small):

@@ -87,7 +87,7 @@ class Config:
         free = (
             *("decode", "threshold", "favor", "empty-below", "heading-least"),
             *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
-            *("evidence-param-", "evidence-folds", "evidence-template"),
+            *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
             "annotate-key-",
         )
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]

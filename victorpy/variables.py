@@ -142,6 +142,14 @@ VARIABLES: dict[str, Variable] = {
     "evidence-folds": Variable(
         _number(2, 50, whole=True), "in how many parts, by site, the pages are judged in training", single=True
     ),
+    "evidence-forests": Variable(
+        _number(1, 20, whole=True),
+        "of how many forests, grown from different seeds, a layer is the average",
+        single=True,
+    ),
+    "evidence-blocks": Variable(
+        _number(1), "about how many blocks of a page at most each forest learns from", single=True
+    ),
     "evidence-param-*": Variable(
         _number(0), "a parameter of CatBoost, such as iterations, depth or learning_rate", single=True
     ),

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.columns import Columns, Flags, Floats
+from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.evidence.context import COLUMNS as CONTEXT_COLUMNS
 from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.evidence.lexicon import Lexicon, Poll, Votes, spell
-from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, check_settings, constant, grow
+from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, average, check_settings, constant, grow
 from victorpy.groups import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
@@ -105,6 +105,8 @@ class _Training:
         check_settings(self._settings, config)
         self._folds = int(config.one("evidence-folds", "4"))
         self._layers = layer_count(config)
+        self._forests = int(config.one("evidence-forests", "1"))
+        self._most_blocks = float(config.one("evidence-blocks", "inf"))
         self._inputs = Inputs(config)
         self._content = content
         self._sites = sites
@@ -172,10 +174,30 @@ class _Training:
     def _grow_on(self, numbers: Sequence[int]) -> Forest:
         if not numbers:
             return constant(np.zeros(0, dtype=bool))
-        matrix = np.hstack([self._numbers[number] for number in numbers])
-        content = np.concatenate([self._content[number] for number in numbers])
-        weights = np.concatenate([training_weights(self._pages[number]) for number in numbers])
-        return grow(matrix, content, weights, self._settings)
+        return average([self._grow(numbers, seed) for seed in range(1, self._forests + 1)])
+
+    def _grow(self, numbers: Sequence[int], seed: int) -> Forest:
+        """Grow one forest: its seed decides which blocks it learns from, and how."""
+        random = np.random.default_rng(seed)
+        drawn = [draw_blocks(training_weights(self._pages[number]), self._most_blocks, random) for number in numbers]
+        matrix = np.hstack(
+            [self._numbers[number][:, blocks] for number, (blocks, _) in zip(numbers, drawn, strict=True)]
+        )
+        content = np.concatenate(
+            [self._content[number][blocks] for number, (blocks, _) in zip(numbers, drawn, strict=True)]
+        )
+        weights = np.concatenate([of_page for _, of_page in drawn])
+        return grow(matrix, content, weights, {"random_seed": seed} | self._settings)
+
+
+def draw_blocks(weights: Floats, most: float, random: np.random.Generator) -> tuple[Counts, Floats]:
+    """Draw about so many blocks of a page at most, heavy ones rather than light ones: their numbers and weights.
+
+    A drawn block also weighs for those like it that were not drawn, so that a page weighs the same on average.
+    """
+    chance = np.minimum(most * weights / max(float(weights.sum()), 1.0), 1.0)
+    drawn = np.flatnonzero(random.random(len(weights)) < chance)
+    return drawn, weights[drawn] / chance[drawn]
 
 
 def training_weights(page: Columns) -> Floats:
@@ -200,4 +222,4 @@ def tree_settings(config: Config) -> dict[str, Any]:
     given = {name: float(values[0]) for name, values in config.family(PARAMETER).items() if values}
     if given.get("depth", 1) > DEEPEST:
         raise config.error(f"{PARAMETER}depth", f"trees are at most {DEEPEST} levels deep, not {given['depth']:g}")
-    return {"random_seed": 1} | {name: int(value) if name in whole else value for name, value in given.items()}
+    return {name: int(value) if name in whole else value for name, value in given.items()}

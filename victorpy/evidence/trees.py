@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -144,6 +144,30 @@ def constant(content: Flags) -> Forest:
     share = (float(content.sum()) + 1) / (len(content) + 2)
     nothing = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
     return Forest(*nothing, np.zeros((1, 2), dtype=np.float32), float(np.log(share / (1 - share))))
+
+
+def average(forests: Sequence[Forest]) -> Forest:
+    """One forest that says what these say on average."""
+    depth = max(forest.features.shape[1] for forest in forests)
+    same_depth = [_deepened(forest, depth) for forest in forests]
+    return Forest(
+        np.concatenate([forest.features for forest in same_depth]),
+        np.concatenate([forest.borders for forest in same_depth]),
+        np.concatenate([forest.leaves / len(forests) for forest in same_depth]).astype(np.float32),
+        sum(forest.bias for forest in forests) / len(forests),
+    )
+
+
+def _deepened(forest: Forest, depth: int) -> Forest:
+    """The same forest with so many levels; those that it did not have are always answered no."""
+    levels = forest.features.shape[1]
+    missing = [(0, 0), (0, depth - levels)]
+    return Forest(
+        np.pad(forest.features, missing),
+        np.pad(forest.borders, missing, constant_values=np.inf),
+        np.pad(forest.leaves, [(0, 0), (0, 2**depth - 2**levels)]),
+        forest.bias,
+    )
 
 
 def _read_catboost(model: Mapping[str, Any]) -> Forest:
