@@ -183,12 +183,27 @@ def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
 
 @pytest.mark.parametrize("decode", ["label", "expected"])
 def test_with_no_share_the_trees_say_nothing(small, decode):
-    config = replace(small.config, values={**small.config.values, "kinds-share": ("0",), "decode": (decode,)})
+    config = replace(
+        small.config,
+        values={**small.config.values, "kinds-share": ("0",), "kinds-content-share": ("0",), "decode": (decode,)},
+    )
     labeller = small.labeller.with_config(config)
     without = small.labeller.with_config(config)
     without.kinds_ = None
     for page in small.pages:
         assert labeller.label(page.document) == without.label(page.document)
+
+
+def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
+    values = {**small.config.values, "kinds-content-share": ("1",)}
+    by_label = small.labeller.with_config(replace(small.config, values={**values, "decode": ("label",)}))
+    by_text = small.labeller.with_config(replace(small.config, values={**values, "decode": ("expected",)}))
+    for page in small.pages:
+        columns = by_label._columns(page.document)
+        probability = 1 / (1 + np.exp(-columns.block_evidence))
+        assert by_label.label(page.document).content == pytest.approx(probability, abs=1e-6)
+        probability = 1 / (1 + np.exp(-columns.evidence))
+        assert by_text.label(page.document).content == pytest.approx(probability, abs=1e-6)
 
 
 def test_the_trees_have_learned_something(small):
@@ -214,14 +229,16 @@ def test_content_of_one_kind_is_of_that_kind(small):
     labels = [Label.PARAGRAPH if at % 2 else Label.OTHER for at in range(page.count)]
     kinds = fit_kinds([page], [numbers], [labels], small.config)
     assert kinds.labels == ("paragraph",)
-    assert (kinds.shares(page, numbers) == 1).all()
+    shares, again = kinds.judge(page, numbers)
+    assert (shares == 1).all()
+    assert again[1] > again[0]
 
 
 def test_a_model_without_its_trees_is_refused(small, tmp_path):
     copy = tmp_path / "model"
     shutil.copytree(small.path, copy)
     (copy / "kinds.npy").unlink()
-    with pytest.raises(ModelError, match="kinds.npy"):
+    with pytest.raises(ModelError, match=r"kinds\.npy"):
         load_model(copy)
 
 

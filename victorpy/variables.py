@@ -156,6 +156,12 @@ VARIABLES: dict[str, Variable] = {
     "kinds-share": Variable(
         _number(0, 1), "how much the trees' word counts beside the CRF's, from 0 (nothing) to 1 (alone)", single=True
     ),
+    "kinds-content-share": Variable(
+        _number(0, 1),
+        "with decode: label, how much trees that count each block the same have to say on what is content, beside "
+        "those of evidence, which count words",
+        single=True,
+    ),
     "kinds-param-*": Variable(
         _number(0), "a parameter of CatBoost for the trees of kinds, such as iterations or depth", single=True
     ),

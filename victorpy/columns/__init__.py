@@ -24,7 +24,9 @@ class Columns(LineColumns):
     evidence: Floats | None = None
     """The log-odds of each block to be content, where a stage before the CRF has found them."""
     kinds: Floats | None = None
-    """How probable each kind of content is for each block, were it content, where trees have found that."""
+    """How probable each kind of content is for each block, were it content, where trees have found that ..."""
+    block_evidence: Floats | None = None
+    """... and the log-odds of content by trees for which every block counts the same."""
     site: SiteColumns | None = None
     """What the page's site repeats, where other pages of it were seen."""
 

@@ -1,7 +1,9 @@
 """Which kind of content a block is: trees that know header, paragraph, list and continuation.
 
 They learn from content alone and say of every block which kind it would be if it were content. They see what the
-trees for content saw, what those found, and numbers of their own, of lines above all.
+trees for content saw, what those found, and numbers of their own, of lines above all. Other trees judge by the same
+numbers again whether a block is content: those before count blocks by their words, as text wants it, these count each
+block the same, as labels want it.
 """
 
 from __future__ import annotations
@@ -20,9 +22,22 @@ from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.stage import Report
-from victorpy.evidence.trees import KINDS, Matrix, Questions, check_settings, learn, read_arrays, strides, tree_settings
+from victorpy.evidence.trees import (
+    KINDS,
+    Forest,
+    Matrix,
+    Questions,
+    check_settings,
+    grow,
+    learn,
+    read_arrays,
+    strides,
+    tree_settings,
+)
 
 KINDS_FILE = "kinds.npy"
+
+_NOISE = -1
 
 
 @dataclass(frozen=True)
@@ -71,17 +86,23 @@ class Kinds:
     inputs: Inputs
     labels: tuple[str, ...]
     forest: KindForest
+    content: Forest
 
-    def shares(self, page: Columns, numbers: Matrix) -> Floats:
-        """How probable each kind is for each block, were it content; the numbers are those of the trees before."""
+    def judge(self, page: Columns, numbers: Matrix) -> tuple[Floats, Floats]:
+        """How probable each kind is for each block, were it content, and the log-odds that it is.
+
+        The numbers are those of the trees before.
+        """
         assert page.evidence is not None
-        return self.forest.shares(_matrix(self.inputs, page, numbers, page.evidence))
+        matrix = _matrix(self.inputs, page, numbers, page.evidence)
+        return self.forest.shares(matrix), self.content.log_odds(matrix)
 
     def save(self, directory: Path) -> None:
         """Write the file of a model directory."""
         with (directory / KINDS_FILE).open("wb") as file:
             np.save(file, np.array(self.labels), allow_pickle=False)
             self.forest.save(file)
+            self.content.save(file)
 
     @classmethod
     def load(cls, directory: Path, config: Config, rows: int) -> Kinds:
@@ -89,11 +110,12 @@ class Kinds:
         inputs = Inputs(config, KINDS)
         with (directory / KINDS_FILE).open("rb") as file:
             labels = tuple(str(Label(label)) for label in np.load(file, allow_pickle=False).tolist())
-            forest = KindForest.load(file)
-        forest.check(rows + 1 + len(inputs.names))
+            forest, content = KindForest.load(file), Forest.load(file)
+        for trees in (forest, content):
+            trees.check(rows + 1 + len(inputs.names))
         if len(forest.bias) != len(labels):
             raise ValueError("its trees do not fit its labels")
-        return cls(inputs, labels, forest)
+        return cls(inputs, labels, forest, content)
 
 
 def fit_kinds(
@@ -108,18 +130,20 @@ def fit_kinds(
     check_settings(settings, config, KINDS)
     inputs = Inputs(config, KINDS)
     report(f"kinds: features of {len(pages):,} pages")
-    matrices, targets = [], []
     kinds = tuple(label for label in config.labels if Label(label).is_content)
+    matrices, targets = [], []
     for page, found, sequence in zip(pages, numbers, labels, strict=True):
         assert page.evidence is not None
-        content = [at for at, label in enumerate(sequence) if label in kinds]
-        matrices.append(_matrix(inputs, page, found, page.evidence)[:, content])
-        targets.append(np.array([kinds.index(sequence[at]) for at in content], dtype=np.int64))
+        matrices.append(_matrix(inputs, page, found, page.evidence))
+        targets += [kinds.index(label) if label in kinds else _NOISE for label in sequence]
         page.forget_characters()
-    report("kinds: all pages")
-    present, target = np.unique(np.concatenate(targets), return_inverse=True)
-    forest = _grow(np.hstack(matrices), target, len(present), settings)
-    return Kinds(inputs, tuple(kinds[number] for number in present), forest)
+    matrix, target = np.hstack(matrices), np.array(targets, dtype=np.int64)
+    content = target != _NOISE
+    report("kinds: trees for labels")
+    present, kind = np.unique(target[content], return_inverse=True)
+    forest = _grow(matrix[:, content], kind, len(present), settings)
+    again = grow(matrix, content, np.ones(len(target)), settings, KINDS)
+    return Kinds(inputs, tuple(kinds[number] for number in present), forest, again)
 
 
 def _grow(matrix: Matrix, target: npt.NDArray[np.int64], kinds: int, settings: Mapping[str, Any]) -> KindForest:

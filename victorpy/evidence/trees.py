@@ -151,11 +151,11 @@ def parameter(stage: str, name: str) -> str:
     return f"{stage}-param-{name}"
 
 
-def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any]) -> Forest:
+def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any], stage: str = EVIDENCE) -> Forest:
     """Learn trees that tell content from noise; the settings are CatBoost's."""
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
         return constant(content)
-    questions, leaves, bias = learn(matrix, content.astype(np.int64), weights, settings, EVIDENCE)
+    questions, leaves, bias = learn(matrix, content.astype(np.int64), weights, settings, stage)
     return Forest(questions.features, questions.borders, leaves[:, :, 0], float(bias[0]))
 
 

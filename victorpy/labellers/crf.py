@@ -204,7 +204,7 @@ class CRFLabeller(Labeller):
         if self.evidence_ is not None:
             page.evidence, numbers = self.evidence_.judge(page)
             if self.kinds_ is not None:
-                page.kinds = self.kinds_.shares(page, numbers)
+                page.kinds, page.block_evidence = self.kinds_.judge(page, numbers)
         return page
 
     @property
@@ -233,6 +233,7 @@ class CRFLabeller(Labeller):
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
         if self._way == "label":
+            content = self._content_by_block(page)
             chain = marginals(tables.states(table), tables.transitions)
             shares = _shared_out(tables, self._with_trees(chain, page), content)
             return shares.argmax(axis=1), shares, content
@@ -247,6 +248,14 @@ class CRFLabeller(Labeller):
         kinds = _kinds_given_content(tables, tables.states(table, used), keep[used])
         shares[keep] = self._with_trees(kinds[keep[used]], page, keep) * content[keep, None]
         return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
+
+    def _content_by_block(self, page: Columns) -> Floats:
+        """How probable content is where labels count, not words: trees that count by block have a say."""
+        assert page.evidence is not None
+        if page.block_evidence is None:
+            return probabilities(page.evidence)
+        share = float(self.prepare().config.one("kinds-content-share", "0"))
+        return probabilities((1 - share) * page.evidence + share * page.block_evidence)
 
     def _with_trees(self, chain: Floats, page: Columns, blocks: Flags | slice = slice(None)) -> Floats:
         """The chain's probabilities of kinds and those of the trees for kinds, if there are any: their weighted mean.
