@@ -88,6 +88,7 @@ class Config:
             *("decode", "threshold", "favor", "empty-below", "heading-least"),
             *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
             *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
+            *("kinds-param-", "kinds-share", "kinds-content-share", "kinds-template"),
             "annotate-key-",
         )
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]

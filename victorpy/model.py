@@ -7,6 +7,8 @@ model.crfsuite   the same weights as crfsuite's own model
 evidence.tpl     with evidence: trees, the numbers that the trees decide by ...
 lexicon.tsv      ... what names and words stand for ...
 trees.npy        ... and the trees
+kinds.tpl        with kinds: trees, the numbers that these trees decide by ...
+kinds.npy        ... and they themselves
 meta.json        labels, digests of every file, and what the model was trained on
 """
 
@@ -28,6 +30,7 @@ from victorpy.config import Config, read_config
 from victorpy.crf.tables import Tables
 from victorpy.errors import ModelError, VictorError, suggest
 from victorpy.evidence import Evidence
+from victorpy.evidence.kinds import Kinds
 from victorpy.features.base import find_modules
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.resources import shipped
@@ -82,6 +85,8 @@ def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config:
     }
     if labeller.evidence_ is not None:
         own["evidence-template"] = ("evidence.tpl",)
+    if labeller.kinds_ is not None:
+        own["kinds-template"] = ("kinds.tpl",)
     resolved = replace(config, values={**config.values, **own})
     (directory / "config.conf").write_text(resolved.text(), encoding="utf-8")
     (directory / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")
@@ -91,6 +96,9 @@ def _write_files(directory: Path, labeller: CRFLabeller, tables: Tables, config:
         template = labeller.evidence_.inputs.template
         (directory / "evidence.tpl").write_text(template.text, encoding="utf-8")
         labeller.evidence_.save(directory)
+    if labeller.kinds_ is not None:
+        (directory / "kinds.tpl").write_text(labeller.kinds_.inputs.template.text, encoding="utf-8")
+        labeller.kinds_.save(directory)
 
 
 def _write_meta(directory: Path, tables: Tables, training: Mapping[str, Any]) -> None:
@@ -141,8 +149,11 @@ def load_model(name: str | Path = DEFAULT) -> Model:
         template = load_template(config)
         tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), template)
         evidence = Evidence.load(directory, config) if config.get("evidence") else None
+        kinds = Kinds.load(directory, config, evidence.rows) if config.get("kinds") and evidence else None
+        if kinds is not None and not set(kinds.labels) <= set(tables.labels):
+            raise ValueError("its trees tell kinds apart that its CRF does not know")
         crfsuite_model = (directory / "model.crfsuite").read_bytes()
-        labeller = CRFLabeller(config).with_tables(tables, crfsuite_model, evidence)
+        labeller = CRFLabeller(config).with_tables(tables, crfsuite_model, evidence, kinds)
         labeller.prepare()
     except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
         raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error

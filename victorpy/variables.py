@@ -153,6 +153,26 @@ VARIABLES: dict[str, Variable] = {
     "evidence-param-*": Variable(
         _number(0), "a parameter of CatBoost, such as iterations, depth or learning_rate", single=True
     ),
+    "kinds": Variable(
+        _one_of("trees"),
+        "what tells kinds of content beside the CRF: boosted trees; needs evidence: trees",
+        single=True,
+    ),
+    "kinds-template": Variable(
+        _one_word, "the template of the numbers that those trees decide by: a name of templates/ or a path", single=True
+    ),
+    "kinds-share": Variable(
+        _number(0, 1), "how much the trees' word counts beside the CRF's, from 0 (nothing) to 1 (alone)", single=True
+    ),
+    "kinds-content-share": Variable(
+        _number(0, 1),
+        "with decode: label, how much trees that count each block the same have to say on what is content, beside "
+        "those of evidence, which count words",
+        single=True,
+    ),
+    "kinds-param-*": Variable(
+        _number(0), "a parameter of CatBoost for the trees of kinds, such as iterations or depth", single=True
+    ),
     "decode": Variable(
         _one_of("viterbi", "marginal", "label", "expected"),
         "the best label sequence, what is content by its own probability, each block's most probable label, or what "

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from victorpy.columns.lines import LineColumns
 from victorpy.columns.text import Column, Counts, Flags, Floats
-from victorpy.columns.tokens import TokenColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,15 @@ class SiteColumns:
     place_share: Floats
 
 
-class Columns(TokenColumns):
-    """The arrays of one page, of its texts, its elements and their tokens."""
+class Columns(LineColumns):
+    """The arrays of one page, of its texts, its elements, their tokens and its lines."""
 
     evidence: Floats | None = None
     """The log-odds of each block to be content, where a stage before the CRF has found them."""
+    kinds: Floats | None = None
+    """How probable each kind of content is for each block, were it content, where trees have found that ..."""
+    block_evidence: Floats | None = None
+    """... and the log-odds of content by trees for which every block counts the same."""
     site: SiteColumns | None = None
     """What the page's site repeats, where other pages of it were seen."""
 

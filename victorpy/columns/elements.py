@@ -78,15 +78,23 @@ class ElementColumns(TextColumns):
     @cached_property
     def link_characters(self) -> Counts:
         """How many of a block's characters stand in links."""
+        return self._characters_of_pieces(self._piece_in_link)
+
+    def _characters_of_pieces(self, chosen: Flags) -> Counts:
+        """How many of a block's characters stand in the chosen pieces."""
         lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
         lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break behind a block's last piece
-        counted = np.bincount(self._piece_block, weights=lengths * self._piece_in_link, minlength=self.count)
+        counted = np.bincount(self._piece_block, weights=lengths * chosen, minlength=self.count)
         return counted.astype(np.int64)
 
     @cached_property
     def _piece_in_link(self) -> Flags:
-        links = self.elements_with(["a"])
-        return _covered(links, self.stop[links], len(self.stop))[self._piece_element] > 0
+        return self._pieces_in(["a"])
+
+    def _pieces_in(self, tags: Iterable[str]) -> Flags:
+        """Which pieces lie in an element with one of these tags."""
+        around = self.elements_with(tags)
+        return _covered(around, self.stop[around], len(self.stop))[self._piece_element] > 0
 
     @cached_property
     def _piece_block(self) -> Counts:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 
 from victorpy.config import load_config
-from victorpy.evidence.inputs import load_evidence_template
+from victorpy.evidence.inputs import load_numbers_template
+from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
 
 
@@ -26,7 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     load_modules(config)
     check_features(config)
-    trees = load_evidence_template(config).features if config.get("evidence") else ()
+    trees = [
+        name
+        for stage in (EVIDENCE, KINDS)
+        if config.get(stage)
+        for name in load_numbers_template(config, stage).features
+    ]
     used = dict.fromkeys([*config.features, *trees])
     rows = []
     for name in [*used, *(name for name in FEATURES if name not in used)]:

@@ -9,7 +9,7 @@ from victorpy.columns.text import OUTSIDE
 from victorpy.config import Config
 from victorpy.encode import Encoder
 from victorpy.errors import TemplateError
-from victorpy.evidence.trees import Matrix
+from victorpy.evidence.trees import EVIDENCE, Matrix
 from victorpy.features import check_feature, find_feature, load_modules
 from victorpy.template import Template, find_template, read_template
 
@@ -17,12 +17,13 @@ from victorpy.template import Template, find_template, read_template
 class Inputs:
     """Computes the numbers of a page's blocks: a row for each reference of the template."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, stage: str = EVIDENCE) -> None:
         load_modules(config)
-        self.template = load_evidence_template(config)
+        variable = f"{stage}-template"
+        self.template = load_numbers_template(config, stage)
         self._encoders = []
         for name in self.template.features:
-            check_feature(config, name, "evidence-template")
+            check_feature(config, name, variable)
             feature = find_feature(name)
             assert feature is not None  # check_feature has seen to it
             self._encoders.append(Encoder(name, feature))
@@ -73,13 +74,13 @@ def _overlap(count: int, offset: int) -> tuple[slice, slice]:
     return slice(here, here + shared), slice(there, there + shared)
 
 
-def load_evidence_template(config: Config) -> Template:
-    """Read the template that names the numbers."""
-    path = find_template(config, "evidence-template", "evidence")
+def load_numbers_template(config: Config, stage: str = EVIDENCE) -> Template:
+    """Read the template that names the numbers of a stage, `evidence` or `kinds`."""
+    path = find_template(config, f"{stage}-template", stage)
     template = read_template(path, None)
     if template.bigrams or any(len(line) > 1 for line in template.lines):
         raise TemplateError(
-            f"{path}: a template of evidence has one %x[OFFSET,NAME] a line and no B: trees join features themselves"
+            f"{path}: a template of {stage} has one %x[OFFSET,NAME] a line and no B: trees join features themselves"
         )
     if "evidence" in template.features:
         raise TemplateError(f"{path}: the feature 'evidence' is what the trees find: they cannot decide by it")

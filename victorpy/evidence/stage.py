@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS as LEXICON_COLUMNS
 from victorpy.evidence.lexicon import Lexicon, Poll, Votes, spell
-from victorpy.evidence.trees import DEEPEST, PARAMETER, Forest, Matrix, average, check_settings, constant, grow
+from victorpy.evidence.trees import Forest, Matrix, average, check_settings, constant, grow, tree_settings
 from victorpy.groups import make_folds
 
 LEXICON_FILE = "lexicon.tsv"
@@ -40,11 +39,21 @@ class Evidence:
 
     def log_odds(self, page: Columns) -> Floats:
         """Give each block's log-odds of being content."""
-        numbers = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
-        found = self.layers[0].log_odds(numbers)
+        return self.judge(page)[0]
+
+    def judge(self, page: Columns) -> tuple[Floats, Matrix]:
+        """Give each block's log-odds of being content, and the numbers that the last trees decided by."""
+        own = numbers = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
+        found = self.layers[0].log_odds(own)
         for forest in self.layers[1:]:
-            found = forest.log_odds(np.vstack([numbers, context(page, found)]))
-        return found
+            numbers = np.vstack([own, context(page, found)])
+            found = forest.log_odds(numbers)
+        return found, numbers
+
+    @property
+    def rows(self) -> int:
+        """How many numbers of a block the last trees decide by."""
+        return _rows(self.inputs, len(self.layers) - 1)
 
     def save(self, directory: Path) -> None:
         """Write the files of a model directory."""
@@ -60,10 +69,14 @@ class Evidence:
         lexicon = Lexicon.load(directory / LEXICON_FILE)
         with (directory / TREES_FILE).open("rb") as file:
             layers = tuple(Forest.load(file) for _ in range(layer_count(config)))
-        rows = len(inputs.names) + len(LEXICON_COLUMNS)
         for number, forest in enumerate(layers):
-            forest.check(rows + (len(CONTEXT_COLUMNS) if number else 0))
+            forest.check(_rows(inputs, number))
         return cls(inputs, lexicon, layers)
+
+
+def _rows(inputs: Inputs, layer: int) -> int:
+    """How many numbers of a block the trees of a layer decide by."""
+    return len(inputs.names) + len(LEXICON_COLUMNS) + (len(CONTEXT_COLUMNS) if layer else 0)
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,8 @@ class Fitted:
 
     evidence: Evidence
     log_odds: list[Floats]
+    numbers: list[Matrix]
+    """What the last trees decided by, of each page."""
 
 
 def fit_evidence(
@@ -149,7 +164,7 @@ class _Training:
             layers.append(self._grow_on(range(len(self._pages))))
         tables = make_lexicon(self._votes).tables
         lexicon = Lexicon(tables, spell(tables, self._pages))
-        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), found)
+        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), found, self._numbers)
 
     def _add_context(self, found: list[Floats]) -> None:
         for number, page in enumerate(self._pages):
@@ -174,7 +189,8 @@ class _Training:
     def _grow_on(self, numbers: Sequence[int]) -> Forest:
         if not numbers:
             return constant(np.zeros(0, dtype=bool))
-        return average([self._grow(numbers, seed) for seed in range(1, self._forests + 1)])
+        first = int(self._settings["random_seed"])
+        return average([self._grow(numbers, seed) for seed in range(first, first + self._forests)])
 
     def _grow(self, numbers: Sequence[int], seed: int) -> Forest:
         """Grow one forest: its seed decides which blocks it learns from, and how."""
@@ -187,7 +203,7 @@ class _Training:
             [self._content[number][blocks] for number, (blocks, _) in zip(numbers, drawn, strict=True)]
         )
         weights = np.concatenate([of_page for _, of_page in drawn])
-        return grow(matrix, content, weights, {"random_seed": seed} | self._settings)
+        return grow(matrix, content, weights, self._settings | {"random_seed": seed})
 
 
 def draw_blocks(weights: Floats, most: float, random: np.random.Generator) -> tuple[Counts, Floats]:
@@ -214,12 +230,3 @@ def make_lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
 def layer_count(config: Config) -> int:
     """How many layers of trees a config asks for."""
     return int(config.one("evidence-layers", "2"))
-
-
-def tree_settings(config: Config) -> dict[str, Any]:
-    """CatBoost's settings, as a config gives them."""
-    whole = {"iterations", "depth", "border_count"}
-    given = {name: float(values[0]) for name, values in config.family(PARAMETER).items() if values}
-    if given.get("depth", 1) > DEEPEST:
-        raise config.error(f"{PARAMETER}depth", f"trees are at most {DEEPEST} levels deep, not {given['depth']:g}")
-    return {name: int(value) if name in whole else value for name, value in given.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,11 @@ from victorpy.columns import Flags, Floats
 from victorpy.config import Config
 from victorpy.errors import ConfigError, VictorError, suggest
 
+EVIDENCE, KINDS = "evidence", "kinds"
+"""The stages that have trees: one finds what is content, one which kind of content it is."""
+
 Matrix = npt.NDArray[np.float32]
 """Numbers, a row a feature, a column a block."""
-
-PARAMETER = "evidence-param-"
-"""How CatBoost's settings are called in a config."""
 
 DEEPEST = 8
 """So deep a tree may be: a leaf's number is a byte."""
@@ -36,41 +36,28 @@ _STRIDE = 512
 
 
 @dataclass(frozen=True)
-class Forest:
-    """Trees that give a block the log-odds of being content."""
+class Questions:
+    """What trees ask of a block."""
 
     features: npt.NDArray[np.int32]
     """The feature that each tree asks for at each level: a row a tree."""
     borders: Matrix
     """What it must be greater than."""
-    leaves: Matrix
-    """What each leaf adds to the log-odds; bit b of a leaf's number is the answer at level b."""
-    bias: float
 
-    def log_odds(self, matrix: Matrix) -> Floats:
-        """Give each block's log-odds of being content."""
-        parts = [self._log_odds(matrix[:, at : at + _STRIDE]) for at in range(0, matrix.shape[1], _STRIDE)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def _log_odds(self, matrix: Matrix) -> Floats:
+    def leaf_numbers(self, matrix: Matrix) -> npt.NDArray[np.int64]:
+        """Give the leaf that each tree has for each block, those of all trees numbered through: a row a tree."""
         trees, depth = self.features.shape
-        features, borders, question_of = self._questions
+        features, borders, question_of = self._different
         answers = (np.take(matrix, features, axis=0) > borders).view(np.uint8)
         leaf = np.take(answers, question_of[depth - 1], axis=0)
         for level in reversed(range(depth - 1)):
             leaf += leaf  # the bits so far move up; faster than a shift
             leaf += np.take(answers, question_of[level], axis=0)
-        row = np.arange(0, trees << depth, 1 << depth)[:, None]
-        added: Floats = np.take(self._added, row + leaf, mode="clip").sum(axis=0)
-        return added + self.bias
+        numbers: npt.NDArray[np.int64] = np.arange(0, trees << depth, 1 << depth)[:, None] + leaf
+        return numbers
 
     @cached_property
-    def _added(self) -> Floats:
-        """What the leaves add, in the precision in which it is summed up."""
-        return self.leaves.astype(np.float64)
-
-    @cached_property
-    def _questions(self) -> tuple[npt.NDArray[np.int32], Matrix, npt.NDArray[np.int64]]:
+    def _different(self) -> tuple[npt.NDArray[np.int32], Matrix, npt.NDArray[np.int64]]:
         """The different questions, feature and border each, and the number of each tree's at each level."""
         asked = np.stack([self.features.reshape(-1), self.borders.reshape(-1)])
         different, number = np.unique(asked, axis=1, return_inverse=True)
@@ -82,6 +69,29 @@ class Forest:
         if self.features.max(initial=0) >= rows:
             raise ValueError(f"its trees ask for feature {self.features.max()} of {rows}")
 
+
+@dataclass(frozen=True)
+class Forest(Questions):
+    """Trees that give a block the log-odds of being content."""
+
+    leaves: Matrix
+    """What each leaf adds to the log-odds; bit b of a leaf's number is the answer at level b."""
+    bias: float
+
+    def log_odds(self, matrix: Matrix) -> Floats:
+        """Give each block's log-odds of being content."""
+        parts = [self._log_odds(part) for part in strides(matrix)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _log_odds(self, matrix: Matrix) -> Floats:
+        added: Floats = np.take(self._added, self.leaf_numbers(matrix), mode="clip").sum(axis=0)
+        return added + self.bias
+
+    @cached_property
+    def _added(self) -> Floats:
+        """What the leaves add, in the precision in which it is summed up."""
+        return self.leaves.astype(np.float64)
+
     def save(self, file: BinaryIO) -> None:
         """Write the trees, the same bytes for the same trees."""
         for array in (self.features, self.borders, self.leaves, np.array([self.bias])):
@@ -90,37 +100,76 @@ class Forest:
     @classmethod
     def load(cls, file: BinaryIO) -> Self:
         """Read trees that were written by `save`."""
-        try:
-            features, borders, leaves, bias = (np.load(file, allow_pickle=False) for _ in range(4))
-        except EOFError as error:
-            raise ValueError("its trees are cut short") from error
-        trees, depth = features.shape
-        if not 0 < depth <= DEEPEST:
-            raise ValueError(f"its trees are {depth} levels deep")
-        if borders.shape != features.shape or leaves.shape != (trees, 2**depth) or features.min(initial=0) < 0:
+        features, borders, leaves, bias = read_arrays(file)
+        if leaves.shape != (len(features), 2 ** features.shape[1]):
             raise ValueError("its trees do not fit together")
         return cls(features, borders, leaves, float(bias[0]))
 
 
-def check_settings(settings: Mapping[str, Any], config: Config) -> None:
+def strides(matrix: Matrix) -> Iterator[Matrix]:
+    """Cut numbers into parts of so many blocks that their answers stay in the processor's cache."""
+    return (matrix[:, at : at + _STRIDE] for at in range(0, matrix.shape[1], _STRIDE))
+
+
+def read_arrays(file: BinaryIO) -> list[npt.NDArray[Any]]:
+    """Read the four arrays of trees: features, borders, leaves, and what all blocks begin with."""
+    try:
+        arrays = [np.load(file, allow_pickle=False) for _ in range(4)]
+    except EOFError as error:
+        raise ValueError("its trees are cut short") from error
+    features, borders = arrays[:2]
+    if features.ndim != 2:
+        raise ValueError("its trees do not fit together")
+    if not 0 < features.shape[1] <= DEEPEST:
+        raise ValueError(f"its trees are {features.shape[1]} levels deep")
+    if borders.shape != features.shape or features.min(initial=0) < 0:
+        raise ValueError("its trees do not fit together")
+    return arrays
+
+
+def check_settings(settings: Mapping[str, Any], config: Config, stage: str = EVIDENCE) -> None:
     """Refuse to begin without CatBoost, or with settings that it does not have."""
     known = inspect.signature(_catboost().CatBoostClassifier.__init__).parameters
     for name in settings:
         if name not in known:
             message = f"CatBoost has no parameter {name!r}{suggest(name, known)}"
-            raise config.error(f"{PARAMETER}{name}", message)
+            raise config.error(parameter(stage, name), message)
 
 
-def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any]) -> Forest:
+def tree_settings(config: Config, stage: str = EVIDENCE) -> dict[str, Any]:
+    """CatBoost's settings for a stage, as a config gives them."""
+    whole = {"iterations", "depth", "border_count", "random_seed"}
+    given = {name: float(values[0]) for name, values in config.family(parameter(stage, "")).items() if values}
+    if given.get("depth", 1) > DEEPEST:
+        message = f"trees are at most {DEEPEST} levels deep, not {given['depth']:g}"
+        raise config.error(parameter(stage, "depth"), message)
+    return {"random_seed": 1} | {name: int(value) if name in whole else value for name, value in given.items()}
+
+
+def parameter(stage: str, name: str) -> str:
+    """How a setting of CatBoost is called in a config."""
+    return f"{stage}-param-{name}"
+
+
+def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any], stage: str = EVIDENCE) -> Forest:
     """Learn trees that tell content from noise; the settings are CatBoost's."""
-    catboost = _catboost()
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
         return constant(content)
+    questions, leaves, bias = learn(matrix, content.astype(np.int64), weights, settings, stage)
+    return Forest(questions.features, questions.borders, leaves[:, :, 0], float(bias[0]))
+
+
+def learn(
+    matrix: Matrix, target: npt.NDArray[np.int64], weights: Floats, settings: Mapping[str, Any], stage: str
+) -> tuple[Questions, Matrix, Floats]:
+    """Learn trees that tell classes apart: what they ask, what their leaves add to each class, what all begin with."""
+    catboost = _catboost()
     try:
         learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
-        learner.fit(matrix.T, content.astype(np.int8), sample_weight=weights)
+        learner.fit(matrix.T, target, sample_weight=weights)
     except (TypeError, catboost.CatBoostError) as error:
-        given = ", ".join(f"{PARAMETER}{name}" for name in settings if name in str(error)) or f"{PARAMETER}*"
+        named = ", ".join(parameter(stage, name) for name in settings if name in str(error))
+        given = named or parameter(stage, "*")
         raise ConfigError(f"{given}: CatBoost refuses its settings: {str(error).splitlines()[0]}") from error
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "trees.json"
@@ -170,17 +219,18 @@ def _deepened(forest: Forest, depth: int) -> Forest:
     )
 
 
-def _read_catboost(model: Mapping[str, Any]) -> Forest:
-    """Take over CatBoost's own description of its trees."""
+def _read_catboost(model: Mapping[str, Any]) -> tuple[Questions, Matrix, Floats]:
+    """Take over CatBoost's own description of its trees; a leaf adds something to each class, or to the one."""
     trees = model["oblivious_trees"]
+    scale, bias = model["scale_and_bias"]
     depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
     features = np.zeros((len(trees), depth), dtype=np.int32)
     borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # a level that is missing is always answered no
-    leaves = np.zeros((len(trees), 2**depth), dtype=np.float32)
-    scale, (bias,) = model["scale_and_bias"]
+    leaves = np.zeros((len(trees), 2**depth, len(bias)), dtype=np.float32)
     for number, tree in enumerate(trees):
         for level, asked in enumerate(tree["splits"] or ()):
             features[number, level] = asked["float_feature_index"]
             borders[number, level] = asked["border"]
-        leaves[number, : len(tree["leaf_values"])] = np.array(tree["leaf_values"]) * scale
-    return Forest(features, borders, leaves, float(bias))
+        values = np.array(tree["leaf_values"]).reshape(-1, len(bias)) * scale
+        leaves[number, : len(values)] = values
+    return Questions(features, borders), leaves, np.array(bias, dtype=np.float64)

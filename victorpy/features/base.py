@@ -142,6 +142,8 @@ def check_features(config: Config) -> None:
         check_feature(config, name, "crf-features")
     if "evidence" in config.features and not config.get("evidence"):
         raise config.error("crf-features", "'evidence' is what trees find, and there are none: set evidence: trees")
+    if config.get("kinds") and not config.get("evidence"):
+        raise config.error("kinds", "trees for kinds learn from what trees for content find: set evidence: trees too")
 
 
 def check_feature(config: Config, name: str, variable: str) -> None:

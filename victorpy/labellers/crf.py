@@ -17,8 +17,10 @@ from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fit_evidence, probabilities
-from victorpy.evidence.inputs import load_evidence_template
+from victorpy.evidence.inputs import load_numbers_template
+from victorpy.evidence.kinds import Kinds, fit_kinds
 from victorpy.evidence.stage import Report
+from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
 from victorpy.labellers.site_beliefs import MOST_PAGES, Known, adjusted, believe
@@ -72,6 +74,7 @@ class CRFLabeller(Labeller):
         self.threshold = threshold
         self._prepared: _Prepared | None = None
         self.evidence_: Evidence | None = None
+        self.kinds_: Kinds | None = None
         self.site_: SiteStatistics | None = None
         self.beliefs_: Beliefs | None = None
         self.found_in_training_: list[Floats] = []
@@ -102,7 +105,7 @@ class CRFLabeller(Labeller):
         pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
         sites = [site_of(document.url) or document.source or str(number) for number, (document, _) in enumerate(pages)]
         site_columns = _site_columns([document for document, _ in pages], sites, self.wants_site)
-        self.evidence_ = None
+        self.evidence_ = self.kinds_ = None
         found: list[Floats | None] = [None] * len(pages)
         if prepared.config.get("evidence"):
             columns = [
@@ -113,6 +116,12 @@ class CRFLabeller(Labeller):
             )
             self.evidence_, found = fitted.evidence, list(fitted.log_odds)
             self.found_in_training_ = fitted.log_odds
+            if prepared.config.get(KINDS):
+                for page, log_odds in zip(columns, fitted.log_odds, strict=True):
+                    page.evidence = log_odds
+                self.kinds_ = fit_kinds(
+                    columns, fitted.numbers, [sequence for _, sequence in pages], prepared.config, report
+                )
         tables = [
             prepared.encode(prepared.columns(document, log_odds, known))
             for (document, _), log_odds, known in zip(pages, found, site_columns, strict=True)
@@ -121,27 +130,36 @@ class CRFLabeller(Labeller):
         trained = train(
             list(zip(tables, sequences, strict=True)), prepared.encoders, prepared.template, settings, progress
         )
-        return self.with_tables(trained.tables, trained.crfsuite_model, self.evidence_)
+        return self.with_tables(trained.tables, trained.crfsuite_model, self.evidence_, self.kinds_)
 
-    def with_tables(self, tables: Tables, crfsuite_model: bytes = b"", evidence: Evidence | None = None) -> Self:
+    def with_tables(
+        self,
+        tables: Tables,
+        crfsuite_model: bytes = b"",
+        evidence: Evidence | None = None,
+        kinds: Kinds | None = None,
+    ) -> Self:
         """Take over what was trained before."""
         self.tables_ = tables
         self.crfsuite_model_ = crfsuite_model
         self.evidence_ = evidence
+        self.kinds_ = kinds
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:
         """The same weights, run as another config says."""
         parameters = self.get_params() | {"config": config}
-        return CRFLabeller(**parameters).with_tables(self._tables(), self.crfsuite_model_, self.evidence_)
+        trained = self._tables(), self.crfsuite_model_, self.evidence_, self.kinds_
+        return CRFLabeller(**parameters).with_tables(*trained)
 
     @property
     def wants_site(self) -> bool:
         """Whether the config asks what the page's site repeats."""
         prepared = self.prepare()
         named = prepared.config.features
-        if prepared.config.get("evidence"):
-            named = (*named, *load_evidence_template(prepared.config).features)
+        for stage in (EVIDENCE, KINDS):
+            if prepared.config.get(stage):
+                named = (*named, *load_numbers_template(prepared.config, stage).features)
         return any(name.startswith("site.") for name in named)
 
     @property
@@ -202,7 +220,9 @@ class CRFLabeller(Labeller):
     def _columns(self, document: Document) -> Columns:
         page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
-            page.evidence = self.evidence_.log_odds(page)
+            page.evidence, numbers = self.evidence_.judge(page)
+            if self.kinds_ is not None:
+                page.kinds, page.block_evidence = self.kinds_.judge(page, numbers)
             if self.beliefs_ is not None and self.site_ is not None:
                 page.evidence = adjusted(document, page, self.site_, self.beliefs_)
         return page
@@ -233,7 +253,9 @@ class CRFLabeller(Labeller):
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
         if self._way == "label":
-            shares = _shared_out(tables, marginals(tables.states(table), tables.transitions), content)
+            content = self._content_by_block(page)
+            chain = marginals(tables.states(table), tables.transitions)
+            shares = _shared_out(tables, self._with_trees(chain, page), content)
             return shares.argmax(axis=1), shares, content
         keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
@@ -244,8 +266,30 @@ class CRFLabeller(Labeller):
         beside[:-1] |= keep[1:]
         used = np.flatnonzero(beside)
         kinds = _kinds_given_content(tables, tables.states(table, used), keep[used])
-        shares[keep] = kinds[keep[used]] * content[keep, None]
+        shares[keep] = self._with_trees(kinds[keep[used]], page, keep) * content[keep, None]
         return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
+
+    def _content_by_block(self, page: Columns) -> Floats:
+        """How probable content is where labels count, not words: trees that count by block have a say."""
+        assert page.evidence is not None
+        if page.block_evidence is None:
+            return probabilities(page.evidence)
+        share = float(self.prepare().config.one("kinds-content-share", "0"))
+        return probabilities((1 - share) * page.evidence + share * page.block_evidence)
+
+    def _with_trees(self, chain: Floats, page: Columns, blocks: Flags | slice = slice(None)) -> Floats:
+        """The chain's probabilities of kinds and those of the trees for kinds, if there are any: their weighted mean.
+
+        It is the mean of logarithms, so that a kind which one of them rules out is out.
+        """
+        if self.kinds_ is None or page.kinds is None:
+            return chain
+        tables = self._tables()
+        share = float(self.prepare().config.one("kinds-share", "0.5"))
+        trees = np.zeros_like(chain)
+        trees[:, [tables.labels.index(label) for label in self.kinds_.labels]] = page.kinds[blocks]
+        joined = chain ** (1 - share) * trees**share
+        return np.asarray(joined / np.maximum(joined.sum(axis=1, keepdims=True), 1e-300))
 
     def kept(self, content: Floats, page: Columns) -> Flags:
         """Which blocks are kept: those that are probable enough, or that make the page's expected F highest."""

@@ -1,0 +1,254 @@
+"""Trees for kinds of content: what they see, that they run as CatBoost's do, and what becomes of their word."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from victorpy import ConfigError, ModelError, load_config
+from victorpy.cleaner import read_document
+from victorpy.columns import Columns
+from victorpy.config import read_config
+from victorpy.document import Label
+from victorpy.evidence.kinds import KindForest, fit_kinds
+from victorpy.evidence.trees import learn
+from victorpy.features import find_feature
+from victorpy.model import load_model
+from victorpy.train import load_pages, train
+
+BLOCKS = load_config("blocks")
+ANNOS = sorted((Path(__file__).parent.parent / "data").glob("**/*.anno"))
+CONFIG = """include cleaneval-trees
+evidence-folds: 2
+evidence-param-iterations: 10
+kinds-param-iterations: 20
+kinds-param-rsm: 1
+crf-param-max_iterations: 15
+"""
+
+
+def feature_of(html: str, name: str) -> list[float]:
+    page = Columns(read_document(f"<html><body>{html}</body></html>", BLOCKS), BLOCKS)
+    found = find_feature(name)
+    assert found is not None
+    return np.asarray(found.column(page, name), dtype=float).round(3).tolist()
+
+
+# What they see.
+
+POEM = "<h2>Tea Time</h2><div>the kettle sings<br>and<br>we drink it</div><div><b>Hot: </b>12 cups</div>"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("characters", [8, 16, 3, 11, 12]),
+        ("run.blocks", [1, 3, 3, 3, 1]),
+        ("run.place", [0, 0, 1, 2, 0]),
+        ("run.longest", [8, 16, 16, 16, 12]),
+        ("run.mean", [8, 10, 10, 10, 12]),
+        ("run.filled", [1, 1, 0.188, 0.688, 1]),
+        ("bold-share", [1, 0, 0, 0, 0.333]),
+        ("capitalised-share", [1, 0, 0, 0, 0.333]),
+        ("begins-with.lower", [0, 1, 1, 1, 0]),
+        ("look.bold-share", [1, 0.083, 0.083, 0.083, 0.083]),
+        ("look.short-share", [1, 1, 1, 1, 1]),
+        ("look.break-share", [0, 0.5, 0.5, 0.5, 0.5]),
+        ("document.break-share", [0.4] * 5),
+        ("document.share-in.div", [0.8] * 5),
+        ("document.share-in.class-header", [0.2] * 5),
+    ],
+)
+def test_numbers_of_lines(name, expected):
+    assert feature_of(POEM, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"), [("digit", [1, 0, 0, 0]), ("lower", [0, 1, 0, 0]), ("sign", [0, 0, 1, 0])]
+)
+def test_how_a_block_begins(what, expected):
+    html = "<p>7 cups</p><p>of tea</p><p>- milk</p><p>茶</p>"
+    assert feature_of(html, f"begins-with.{what}") == expected
+
+
+def test_a_page_without_text_has_no_lines():
+    for name in ("run.blocks", "run.place", "run.longest", "run.mean", "run.filled", "bold-share", "capitalised-share"):
+        assert feature_of("", name) == []
+    for name in ("begins-with.digit", "look.bold-share", "document.break-share", "document.share-in.p"):
+        assert feature_of("", name) == []
+
+
+# The trees by themselves.
+
+
+def random_kinds(seed: int) -> SimpleNamespace:
+    dice = np.random.default_rng(seed)
+    matrix = dice.normal(size=(6, 900)).astype(np.float32)
+    matrix[1] = dice.integers(0, 3, 900)
+    score = matrix[0] + matrix[1] * matrix[2] + dice.normal(size=900) / 2
+    return SimpleNamespace(matrix=matrix, target=np.digitize(score, [-1, 0.2, 1]))
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_trees_say_what_catboost_says(depth):
+    catboost = pytest.importorskip("catboost")
+    data, unseen = random_kinds(1), random_kinds(2).matrix
+    settings = {"iterations": 12, "depth": depth, "random_seed": 1, "loss_function": "MultiClass"}
+    questions, leaves, bias = learn(data.matrix, data.target, np.ones(900), settings, "kinds")
+    forest = KindForest(questions.features, questions.borders, leaves, bias)
+    learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
+    learner.fit(data.matrix.T, data.target)
+    assert forest.shares(unseen) == pytest.approx(learner.predict_proba(unseen.T), abs=1e-5)
+
+
+def hand_made() -> KindForest:
+    return KindForest(
+        np.array([[0]], dtype=np.int32),
+        np.array([[0.5]], dtype=np.float32),
+        np.log(np.array([[[1.0, 3.0], [4.0, 1.0]]])).astype(np.float32),
+        np.log(np.array([1.0, 2.0])),
+    )
+
+
+def test_shares_worked_out_by_hand():
+    assert hand_made().shares(np.array([[0.5, 0.6]], dtype=np.float32)) == pytest.approx(
+        np.array([[1 / 7, 6 / 7], [4 / 6, 2 / 6]]), abs=1e-6
+    )
+    assert hand_made().shares(np.zeros((1, 0), dtype=np.float32)).shape == (0, 2)
+
+
+def test_trees_read_back_the_same():
+    file = io.BytesIO()
+    hand_made().save(file)
+    file.seek(0)
+    again = KindForest.load(file)
+    some = np.linspace(0, 1, 9, dtype=np.float32)[None]
+    assert again.shares(some).tolist() == hand_made().shares(some).tolist()
+
+
+def test_trees_with_scores_for_too_few_kinds_are_refused():
+    file = io.BytesIO()
+    replace(hand_made(), bias=np.zeros(3)).save(file)
+    file.seek(0)
+    with pytest.raises(ValueError, match="do not fit together"):
+        KindForest.load(file)
+
+
+# In a model.
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A model with trees for kinds, of every fourth shipped page, and where it was saved."""
+    directory = tmp_path_factory.mktemp("kinds")
+    (directory / "small.conf").write_text(CONFIG)
+    config = read_config(directory / "small.conf")
+    pages = load_pages(ANNOS[::4], config)
+    trained = train(pages, config)
+    trained.save(directory / "model")
+    return SimpleNamespace(config=config, pages=pages, labeller=trained.labeller, path=directory / "model")
+
+
+def kinds_right(small: SimpleNamespace, share: str, decode: str) -> float:
+    """The share of blocks with the right kind among those rightly kept."""
+    config = replace(small.config, values={**small.config.values, "kinds-share": (share,), "decode": (decode,)})
+    labeller = small.labeller.with_config(config)
+    both = [
+        (ours, gold)
+        for page in small.pages
+        for ours, gold in zip(labeller.label(page.document).labels, page.labels, strict=True)
+        if ours.is_content and gold.is_content
+    ]
+    return sum(ours == gold for ours, gold in both) / len(both)
+
+
+@pytest.mark.parametrize("decode", ["label", "expected"])
+def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
+    config = replace(small.config, values={**small.config.values, "kinds-share": ("1",), "decode": (decode,)})
+    labeller = small.labeller.with_config(config)
+    document = small.pages[0].document
+    page = labeller._columns(document)
+    assert page.kinds is not None
+    best = [labeller.kinds_.labels[number] for number in page.kinds.argmax(axis=1)]
+    found = labeller.label(document).labels
+    assert any(label.is_content for label in found)
+    assert all(label == kind for label, kind in zip(found, best, strict=True) if label.is_content)
+
+
+@pytest.mark.parametrize("decode", ["label", "expected"])
+def test_with_no_share_the_trees_say_nothing(small, decode):
+    config = replace(
+        small.config,
+        values={**small.config.values, "kinds-share": ("0",), "kinds-content-share": ("0",), "decode": (decode,)},
+    )
+    labeller = small.labeller.with_config(config)
+    without = small.labeller.with_config(config)
+    without.kinds_ = None
+    for page in small.pages:
+        assert labeller.label(page.document) == without.label(page.document)
+
+
+def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
+    values = {**small.config.values, "kinds-content-share": ("1",)}
+    by_label = small.labeller.with_config(replace(small.config, values={**values, "decode": ("label",)}))
+    by_text = small.labeller.with_config(replace(small.config, values={**values, "decode": ("expected",)}))
+    for page in small.pages:
+        columns = by_label._columns(page.document)
+        probability = 1 / (1 + np.exp(-columns.block_evidence))
+        assert by_label.label(page.document).content == pytest.approx(probability, abs=1e-6)
+        probability = 1 / (1 + np.exp(-columns.evidence))
+        assert by_text.label(page.document).content == pytest.approx(probability, abs=1e-6)
+
+
+def test_the_trees_have_learned_something(small):
+    assert kinds_right(small, "1", "label") > 0.8
+    assert kinds_right(small, "0.5", "expected") > 0.8
+
+
+def test_a_saved_model_labels_the_same(small):
+    loaded = load_model(small.path).labeller
+    assert loaded.kinds_.labels == small.labeller.kinds_.labels
+    for page in small.pages:
+        assert loaded.label(page.document) == small.labeller.label(page.document)
+
+
+def test_a_page_without_text_is_labelled(small):
+    assert small.labeller.label(read_document("<html></html>", small.config)).labels == ()
+
+
+def test_content_of_one_kind_is_of_that_kind(small):
+    document = small.pages[0].document
+    page = Columns(document, small.config)
+    page.evidence, numbers = small.labeller.evidence_.judge(page)
+    labels = [Label.PARAGRAPH if at % 2 else Label.OTHER for at in range(page.count)]
+    kinds = fit_kinds([page], [numbers], [labels], small.config)
+    assert kinds.labels == ("paragraph",)
+    shares, again = kinds.judge(page, numbers)
+    assert (shares == 1).all()
+    assert again[1] > again[0]
+
+
+def test_a_model_without_its_trees_is_refused(small, tmp_path):
+    copy = tmp_path / "model"
+    shutil.copytree(small.path, copy)
+    (copy / "kinds.npy").unlink()
+    with pytest.raises(ModelError, match=r"kinds\.npy"):
+        load_model(copy)
+
+
+def test_trees_for_kinds_want_evidence(tmp_path):
+    (tmp_path / "own.conf").write_text("include cleaneval\nkinds: trees\n")
+    with pytest.raises(ConfigError, match="set evidence: trees too"):
+        train(load_pages(ANNOS[:1], load_config("cleaneval")), read_config(tmp_path / "own.conf"))
+
+
+def test_a_parameter_that_catboost_does_not_have_is_refused_by_its_name(tmp_path, small):
+    config = replace(small.config, values={**small.config.values, "kinds-param-itterations": ("5",)})
+    with pytest.raises(ConfigError, match="kinds-param-itterations"):
+        train(small.pages, config)
