@@ -35,6 +35,7 @@ from victorpy.evidence.context import context
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.evidence.stage import draw_blocks, make_lexicon, training_weights
+from victorpy.evidence.together import with_whole_tables
 from victorpy.evidence.trees import Forest, average, constant, grow
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
@@ -960,6 +961,28 @@ def test_headings_stay_with_the_text_below_them(bundled):
         assert without <= usual == kept_with(bundled.model, document)
         added += len(usual - without)
     assert added > 10
+
+
+ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in zip("abcd", "1234", "wxyz", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("page", "kept", "expected"),
+    [
+        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 9), range(1, 13)),
+        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 5), range(1, 5)),
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(9)),  # may be one for layout
+        (f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>", range(9), range(9)),  # holds another, which is not kept
+        (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", range(9), range(9)),
+        ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row
+    ],
+)
+def test_a_table_of_which_most_is_kept_is_kept_whole(page, kept, expected):
+    config = load_config("default")
+    columns = Columns(read_document(page, config), config)
+    flags = np.isin(np.arange(columns.count), [*kept])
+    assert np.flatnonzero(with_whole_tables(flags, columns)).tolist() == [*expected]
+    assert np.flatnonzero(flags).tolist() == [*kept]
 
 
 def test_who_favors_precision_gets_no_heading_for_the_text_below_it(bundled):

@@ -20,6 +20,7 @@ from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fi
 from victorpy.evidence.inputs import load_numbers_template
 from victorpy.evidence.kinds import Kinds, fit_kinds
 from victorpy.evidence.stage import Report
+from victorpy.evidence.together import headings_above, with_whole_tables
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
@@ -305,15 +306,11 @@ class CRFLabeller(Labeller):
         if favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
-        return kept if favor == "precision" else kept | self._headings_of(kept, content, page)
-
-    def _headings_of(self, kept: Flags, content: Floats, page: Columns) -> Flags:
-        """Headings right above text that is kept: their few words hardly count for F, but readers miss them."""
-        is_heading = page.within("class-header")
-        above = np.zeros(len(kept), dtype=bool)
-        above[:-1] = (kept & ~is_heading)[1:]
-        least = float(self.prepare().config.one("heading-least", LEAST_PROBABLE_HEADING))
-        return is_heading & above & (content >= least)
+        if favor == "precision":
+            return kept
+        kept = with_whole_tables(kept, page)
+        heading_least = float(config.one("heading-least", LEAST_PROBABLE_HEADING))
+        return kept | headings_above(kept, content, page, heading_least)
 
     def _threshold(self, content: Floats) -> float:
         """How probable content must be on this page: so much of what its most probable block is.
