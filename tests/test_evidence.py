@@ -971,7 +971,9 @@ ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in z
     [
         (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 9), range(1, 13)),
         (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 5), range(1, 5)),
-        (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(9)),  # may be one for layout
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(12)),
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(8), range(8)),  # may be one for layout
+        (f"<table>{ROWS.replace('th', 'td')}<tr><td>{'long ' * 41}</table>", range(12), range(12)),
         (f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>", range(9), range(9)),  # holds another, which is not kept
         (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", range(9), range(9)),
         ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row

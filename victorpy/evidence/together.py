@@ -13,12 +13,15 @@ import numpy as np
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.evidence.cut import block_weights
 
-# From this share of a table's words on, all of it is kept.
-MOST_OF_A_TABLE = 0.5
+# From this share of its words on, all of a table is kept: of one that says by its markup that it holds data, ...
+MOST_OF_MARKED = 0.5
+_LONGEST_OF_MARKED = 80
 
-# Tables whose cells hold texts, or that are hardly tables, are judged like all else.
-_LONGEST_CELL = 80
-_FEWEST_CELLS = 4
+# ... and of one that might be there for layout alone, but has rows of several short cells.
+MOST_OF_BARE = 0.7
+_LONGEST_OF_BARE = 40
+
+_FEWEST_BLOCKS = 4
 _FEWEST_ROWS = 2
 
 
@@ -35,26 +38,30 @@ def with_whole_tables(kept: Flags, page: Columns) -> Flags:
     tables = page.elements_with(["table"])
     if not len(tables):
         return kept
+    rows, cells = _held(tables, ["tr"], page), _held(tables, ["td", "th"], page)
+    is_innermost = _held(tables, ["table"], page) == 0
+    is_marked = _held(tables, ["th", "thead", "caption"], page) > 0
+    is_grid = (rows > _FEWEST_ROWS) & (cells >= 2 * rows)
     result = kept.copy()
-    weight = block_weights(page)
-    first, stop = page.block_range
-    for table in _tables_of_data(tables, page):
-        cells = slice(first[table], stop[table])
-        is_short = page.words[cells].max(initial=0) <= _LONGEST_CELL
-        if len(weight[cells]) >= _FEWEST_CELLS and is_short:
-            share = weight[cells] @ kept[cells] / weight[cells].sum()
-            result[cells] |= share >= MOST_OF_A_TABLE
+    for table in tables[is_innermost & is_marked & (rows >= _FEWEST_ROWS)]:
+        _keep_whole(int(table), result, page, MOST_OF_MARKED, _LONGEST_OF_MARKED)
+    for table in tables[is_innermost & ~is_marked & is_grid]:
+        _keep_whole(int(table), result, page, MOST_OF_BARE, _LONGEST_OF_BARE)
     return result
 
 
-def _tables_of_data(tables: Counts, page: Columns) -> Counts:
-    """The tables that hold no other one, have rows, and say by their markup that they hold data, not a layout."""
+def _held(tables: Counts, tags: Iterable[str], page: Columns) -> Counts:
+    """How many elements with these tags each table holds."""
+    elements = page.elements_with(tags)
+    before, until = (np.searchsorted(elements, at, side="left") for at in (tables + 1, page.stop[tables]))
+    held: Counts = until - before
+    return held
 
-    def held(tags: Iterable[str]) -> Counts:
-        """How many elements with these tags each table holds."""
-        elements = page.elements_with(tags)
-        found: Counts = np.searchsorted(elements, page.stop[tables]) - np.searchsorted(elements, tables, side="right")
-        return found
 
-    marked = held(["th", "thead", "caption"]) > 0
-    return tables[marked & (held(["table"]) == 0) & (held(["tr"]) >= _FEWEST_ROWS)]
+def _keep_whole(table: int, kept: Flags, page: Columns, most: float, longest: int) -> None:
+    """Keep all of a table if so much of its words is kept and no block of it has more words than the longest may."""
+    first, stop = page.block_range
+    blocks = slice(first[table], stop[table])
+    weight = block_weights(page)[blocks]
+    if len(weight) >= _FEWEST_BLOCKS and page.words[blocks].max() <= longest:
+        kept[blocks] |= weight @ kept[blocks] >= most * weight.sum()
