@@ -14,7 +14,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 # Measured with the bundled models, less half a point: a change that falls below has cost quality. Raise them when
 # a model gets better.
-FLOORS = {"default": 0.908, "cleaneval": 0.79}
+FLOORS = {"default": 0.911, "cleaneval": 0.79}
 
 
 @pytest.mark.parametrize("model", FLOORS)
