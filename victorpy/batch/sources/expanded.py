@@ -82,6 +82,8 @@ class Expanded:
         """Read some bytes, no more than asked for; none at the end and at damage."""
         while self._at not in self._breaks:
             for chunk in reversed(self._chunks):
+                if chunk.end <= self._at:
+                    break
                 if chunk.start <= self._at < chunk.end:
                     part = chunk.content[self._at - chunk.start :][:size]
                     self._at += len(part)
@@ -187,8 +189,10 @@ def find_bytes(file: BinaryIO | Expanded, wanted: bytes, start: int) -> int | No
     """Find where some bytes stand next, behind damage too."""
     file.seek(start)
     before = b""
+    size = _BITE  # most often it is near
     while True:
-        chunk = file.read(_SCANNED)
+        chunk = file.read(size)
+        size = min(2 * size, _SCANNED)
         if not chunk:
             if not (isinstance(file, Expanded) and file.cross()):
                 return None
