@@ -155,6 +155,93 @@ def test_a_run_goes_on_where_it_was_broken_off(archive, whole, tmp_path, broken_
     assert tree(tmp_path) == whole
 
 
+@pytest.fixture(scope="module")
+def in_one_member(archive, tmp_path_factory):
+    """The same pages, compressed together, the directory of a run over them, and its command."""
+    place = tmp_path_factory.mktemp("member")
+    (place / "crawl.warc.gz").write_bytes(gzip.compress(gzip.decompress(archive.read_bytes()), mtime=0))
+    command = (place / "crawl.warc.gz", "--to", "jsonl.gz", "--shard-records", 1, "-j", 1)
+    assert clean(*command, "-o", place / "out").returncode == 1
+    return place / "out", command
+
+
+def test_pages_compressed_together_are_the_same_pages(in_one_member, finished):
+    ours, theirs = rows(in_one_member[0]), rows(finished[0])
+    places = {"source", "position"}
+    assert [{**row, **dict.fromkeys(places)} for row in ours] == [{**row, **dict.fromkeys(places)} for row in theirs]
+    assert [row["position"] for row in ours] == list(range(1, PAGES + 1))
+
+
+@pytest.mark.parametrize("broken_after", [1, 2, 30, PAGES - 1])
+def test_pages_compressed_together_are_gone_on_with(in_one_member, tmp_path, broken_after):
+    out, command = in_one_member
+    shutil.copytree(out, tmp_path / "copy")
+    lines = (out / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "copy" / "manifest.jsonl").write_bytes(b"".join(lines[: 1 + broken_after]))
+    assert clean(*command, "-o", tmp_path / "copy").returncode == 1
+    assert tree(tmp_path / "copy") == tree(out)
+
+
+def test_of_pages_compressed_together_those_that_failed_are_found_again(in_one_member, tmp_path):
+    out, _ = in_one_member
+    shutil.copytree(out, tmp_path / "copy")
+    assert [(line["url"], line["position"], line["unit"]) for line in failed(out)] == [(url(7), 8, "record")]
+    clean("--retry", tmp_path / "copy" / "failed.jsonl", "-j", 1)
+    assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
+
+
+def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tmp_path):
+    content = Path(in_one_member[1][0]).read_bytes()
+    (tmp_path / "t.warc.gz").write_bytes(content[: len(content) * 3 // 4])
+    ended = clean("t.warc.gz", "-o", "out", *COMMAND, "-j", 1, cwd=tmp_path)
+    found = rows(tmp_path / "out")
+    assert ended.returncode == 1
+    assert (found[-1]["status"], found[-1]["kind"], found[-1]["position"]) == ("failed", "damaged", len(found))
+    assert [row["url"] for row in found[:-1]] == [url(number) for number in range(len(found) - 1)]
+    assert len(found) > PAGES // 4
+
+
+def test_files_without_a_byte_are_said(tmp_path):
+    for name in ("a.warc.gz", "b.jsonl"):
+        (tmp_path / name).touch()
+    assert b"a.warc.gz: has no bytes" in clean("a.warc.gz", "-o", "one", "--to", "jsonl", "-j", 1, cwd=tmp_path).stderr
+    ended = clean("a.warc.gz", "b.jsonl", "-o", "two", "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert (ended.returncode, b"2 files have no bytes, and so no pages, such as a.warc.gz" in ended.stderr) == (0, True)
+
+
+def test_a_run_that_cannot_begin_leaves_the_directory_to_others(archive, tmp_path):
+    command = ("-o", "out", *COMMAND, "-j", 2)
+    ended = clean("typo.warc.gz", *command, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.decode()) == (
+        2,
+        "clean: typo.warc.gz: cannot be read: No such file or directory\n",
+    )
+    for package in ("pebble", "fastwarc"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / f"{package}.py").write_text("raise ImportError")
+        path = os.pathsep.join([str(tmp_path / package), ENVIRONMENT.get("PYTHONPATH", "")])
+        ended = clean(archive, *command, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": path})
+        assert (ended.returncode, b"victorpy[batch]" in ended.stderr) == (2, True), ended.stderr
+    assert not (tmp_path / "out").exists()
+    assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
+
+
+def test_a_run_that_began_keeps_its_directory(archive, copy):
+    before = tree(copy)
+    for name, said in ((archive, b"format was"), ("typo.warc.gz", b"inputs was")):
+        ended = clean(name, "-o", copy, *COMMAND, "-f", "markdown")
+        assert (ended.returncode, said in ended.stderr) == (2, True)
+    assert tree(copy) == before
+
+
+def test_changed_inputs_are_said_in_words(tmp_path):
+    crawl(tmp_path / "a.warc.gz", 2)
+    command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
+    clean(*command, cwd=tmp_path)
+    crawl(tmp_path / "a.warc.gz", 3)
+    assert b"another command: the input files changed; give the same" in clean(*command, cwd=tmp_path).stderr
+
+
 def start(*arguments):
     command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
     return subprocess.Popen(
@@ -534,8 +621,9 @@ def test_a_page_of_a_site_is_tried_again_with_its_site(tmp_path):
 
 
 def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
-    ended = clean("a.warc.gz", "b.jsonl", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
-    assert (ended.returncode, len(rows(tmp_path / "out"))) == (1, 2)
+    (tmp_path / "c.html").write_bytes(page(7))
+    ended = clean("a.warc.gz", "b.jsonl", "c.html", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert (ended.returncode, [row["status"] for row in rows(tmp_path / "out")]) == (1, ["failed", "failed", "kept"])
     crawl(tmp_path / "a.warc.gz", 5)
     (tmp_path / "b.jsonl").write_text("".join(json.dumps({"url": url(n), "html": "<p>tea"}) + "\n" for n in (5, 6)))
     again = ("--retry", "out/failed.jsonl", "--shard-records", 3, "-j", 1)
@@ -661,6 +749,8 @@ def test_help_has_a_group_for_many_pages():
         (["-", "-j", 2], "a batch run reads files"),
         (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout 0: a number above 0"),
         (["x.warc.gz", "--jobs", -3, "-o", "out"], "--jobs -3: a number above 0"),
+        (["x.html", "--jobs", 0], "--jobs 0: a number above 0"),
+        (["x.html", "--timeout", 0], "--timeout 0: a number above 0"),
         (["x.warc.gz", "--by-site", "--sample", 0, "-o", "out"], "--sample 0: a number above 0"),
         (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
         (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tracemalloc
 import zlib
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from victorpy.batch.inputs import find_files, read_inputs, survey
 from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
 from victorpy.batch.reasons import Kind, ProblemError
 from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.batch.sources.warc import position_unit
 from victorpy.errors import DataError
 
 OPTIONS = ReadOptions()
@@ -140,6 +142,138 @@ def test_what_is_no_archive_is_damage(tmp_path):
         assert kinds(read(tmp_path / name)) == [Kind.DAMAGED]
     (tmp_path / "empty.warc.gz").write_bytes(b"")
     assert read(tmp_path / "empty.warc.gz") == []
+
+
+# archives whose compressed members are not their records
+
+
+def whole_member(records):
+    return gzip.compress(b"".join(records), mtime=0)
+
+
+def one_each(records):
+    return b"".join(gzip.compress(record, mtime=0) for record in records)
+
+
+def two_each(records):
+    return b"".join(whole_member(records[at : at + 2]) for at in range(0, len(records), 2))
+
+
+def cut_anywhere(records):
+    content = b"".join(records)
+    return b"".join(gzip.compress(content[at : at + 700], mtime=0) for at in range(0, len(content), 700))
+
+
+SHARED = {
+    "one member": whole_member(RECORDS),
+    "not compressed within": gzip.compress(b"".join(RECORDS), 0, mtime=0),
+    "two records a member": two_each(RECORDS),
+    "members anywhere": cut_anywhere(RECORDS),
+    "one member, then records": whole_member(RECORDS[:3]) + one_each(RECORDS[3:]),
+}
+MIXED = {
+    "records, then one member": one_each(RECORDS[:3]) + whole_member(RECORDS[3:]),
+    "two records in one member": one_each(RECORDS[:2]) + whole_member(RECORDS[2:4]) + one_each(RECORDS[4:]),
+    "two records in the last": one_each(RECORDS[:4]) + whole_member(RECORDS[4:]),
+}
+shapes = pytest.mark.parametrize("shape", [*SHARED, *MIXED])
+
+
+def assert_read_alike_from_everywhere(path):
+    found = read(path)
+    positions = [record.origin.position for record in found]
+    assert positions == sorted(set(positions))
+    for number, record in enumerate(found):
+        assert read(path, record.origin.position) == found[number:]
+    return found
+
+
+@shapes
+def test_whatever_members_hold_each_record_is_read_and_found_again(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes({**SHARED, **MIXED}[shape])
+    found = assert_read_alike_from_everywhere(path)
+    assert [(record.url, record.read()) for record in found] == [(url(n), PAGES[n]) for n in range(6)]
+    assert all(position_unit(path, record.origin.position) == record.origin.unit for record in found)
+    if shape in SHARED:
+        assert [record.origin[1:] for record in found] == [(n, "record") for n in range(1, 7)]
+    else:
+        units = [record.origin.unit for record in found]
+        assert units == sorted(units)  # offsets, then records
+        assert set(units) == {"offset", "record"}
+
+
+@shapes
+def test_a_truncated_archive_is_never_taken_for_a_whole_one(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    content = {**SHARED, **MIXED}[shape]
+    for twentieth in range(20):
+        cut = 1 + (len(content) - 2) * twentieth // 19
+        if content[cut:].startswith(b"\x1f\x8b"):
+            cut += 1  # between two members nobody can see it
+        path.write_bytes(content[:cut])
+        *whole, last = assert_read_alike_from_everywhere(path)
+        assert [(record.url, record.problem) for record in whole] == [(url(n), None) for n in range(len(whole))]
+        assert last.problem.kind is Kind.DAMAGED
+        assert "damaged at offset" in last.problem.words
+
+
+def test_what_is_whole_before_a_cut_is_kept_to_the_last_record(tmp_path):
+    content = gzip.compress(b"".join(RECORDS), 0, mtime=0)  # not compressed, so that one sees where records end
+    end = content.index(RECORDS[4][:60] + RECORDS[4][60:200])
+    for cut in (end, end + 1, end + 9, end + 400):
+        (tmp_path / "crawl.warc.gz").write_bytes(content[:cut])
+        assert kinds(read(tmp_path / "crawl.warc.gz")) == [None] * 4 + [Kind.DAMAGED]
+
+
+@shapes
+def test_of_a_corrupted_archive_nothing_is_lost_in_silence(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    content = {**SHARED, **MIXED}[shape]
+    for at in range(15, len(content), len(content) // 30):
+        harmed = bytearray(content)
+        harmed[at] ^= 0x5A
+        path.write_bytes(harmed)
+        found = assert_read_alike_from_everywhere(path)
+        good = {record.url: record.read() for record in found if record.problem is None}
+        if good != {url(n): PAGES[n] for n in range(6)}:
+            assert Kind.DAMAGED in kinds(found)
+
+
+def test_behind_a_corrupted_member_of_many_records_the_next_is_read(tmp_path):
+    first, second = whole_member(RECORDS[:3]), whole_member(RECORDS[3:])
+    harmed = bytearray(first + second)
+    harmed[len(first) // 2 : len(first) // 2 + 8] = b"\xff" * 8
+    (tmp_path / "crawl.warc.gz").write_bytes(harmed)
+    found = assert_read_alike_from_everywhere(tmp_path / "crawl.warc.gz")
+    assert [record.url for record in found if record.problem is None][-3:] == [url(3), url(4), url(5)]
+    assert Kind.DAMAGED in kinds(found)
+
+
+def test_a_record_that_is_damaged_within_a_whole_member_costs_itself(tmp_path):
+    too_long = RECORDS[2].replace(b"Content-Length: ", b"Content-Length: 9999")
+    (tmp_path / "crawl.warc.gz").write_bytes(whole_member([*RECORDS[:2], too_long, *RECORDS[3:]]))
+    found = assert_read_alike_from_everywhere(tmp_path / "crawl.warc.gz")
+    assert [record.url for record in found if record.problem is None] == [url(n) for n in (0, 1, 3, 4, 5)]
+    assert kinds(found) == [None, None, Kind.DAMAGED, None, None, None]
+
+
+def test_a_head_that_ends_before_its_length_is_damage(tmp_path):
+    for name, compress in {"crawl.warc": bytes, "crawl.warc.gz": gzip.compress}.items():
+        head = RECORDS[2].partition(b"Content-Length: ")[0] + b"Content-Length: "
+        (tmp_path / name).write_bytes(compress(RECORDS[0] + RECORDS[1] + head))
+        assert kinds(read(tmp_path / name)) == [None, None, Kind.DAMAGED]
+
+
+def test_long_records_in_one_member_are_read_with_little_in_memory(tmp_path):
+    flood = response(url(0), b"<p>" + b"tea " * 10_000_000)
+    (tmp_path / "bomb.warc.gz").write_bytes(whole_member([flood, RECORDS[1], flood]))
+    tracemalloc.start()
+    found = read(tmp_path / "bomb.warc.gz", most_bytes=1_000_000)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kinds(found) == [Kind.TOO_LARGE, None, Kind.TOO_LARGE]
+    assert most < 20_000_000
 
 
 def test_digests_are_checked_if_asked_for(tmp_path):

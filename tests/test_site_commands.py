@@ -126,6 +126,13 @@ class _Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.parametrize("action", ["show", "build"])
+def test_a_site_that_is_not_there_is_one_line(tmp_path: Path, action: str) -> None:
+    ended = sst(action, tmp_path / "nodir", "-o", tmp_path / "t.html")
+    said = f"sst: {tmp_path / 'nodir'}: there is no such directory of pages, and no such page or tree\n"
+    assert (ended.returncode, ended.stderr.decode()) == (2, said)
+
+
 def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
     page = tmp_path / "new" / "tree.html"
     ended = sst("show", tree, "-o", page)

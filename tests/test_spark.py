@@ -62,7 +62,10 @@ def inputs(tmp_path_factory):
         lines.writelines(json.dumps({"url": url(n), "html": page(n).decode()}) + "\n" for n in range(40))
     pages = [{"url": url(n), "html": page(n)} for n in range(12)]
     pq.write_table(pa.Table.from_pylist(pages), place / "e.parquet", row_group_size=4)
-    return tuple(str(place / name) for name in ("a.warc.gz", "b.warc", "c.jsonl", "d.jsonl.gz", "e.parquet"))
+    together = gzip.compress(b"".join(response(url(n), page(n)) for n in range(9)), mtime=0)
+    (place / "f.warc.gz").write_bytes(together[:-200])
+    names = ("a.warc.gz", "b.warc", "c.jsonl", "d.jsonl.gz", "e.parquet", "f.warc.gz")
+    return tuple(str(place / name) for name in names)
 
 
 def local_run(inputs, directory, **options):
@@ -122,6 +125,8 @@ def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(sess
     assert [[line[name] for name in key] for line in failed] == sorted(
         [row[name] for name in key] for row in found if row["status"] == "failed"
     )
+    units = {(Path(line["source"]).name, line["unit"]) for line in failed}
+    assert units == {("a.warc.gz", "offset"), ("b.warc", "offset"), ("c.jsonl", "offset"), ("f.warc.gz", "record")}
     other = replace(job, cleaning=replace(cleaning, format="markdown"))
     with pytest.raises(OutputError, match="another format"):
         spark.run_spark_job(session, other, quiet)

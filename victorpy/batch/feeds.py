@@ -10,7 +10,7 @@ from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, Unguarded
 from victorpy.batch.inputs import InputFile, Mark, Read, read_file, read_files, read_inputs
 from victorpy.batch.reasons import Kind
-from victorpy.batch.records import Record, page_record
+from victorpy.batch.records import RECORD_NUMBER, Record, page_record
 from victorpy.batch.retry import Failed, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import broken_record
@@ -102,7 +102,8 @@ class RetryFeed:
             return page_record(Path(origin.source), failed.place)
         # Lines of a compressed file are met in one reading of it; elsewhere one goes to the place.
         reading = self._reading
-        if source.seeks or reading is None or reading[0] != origin.source or reading[1] >= origin.position:
+        seeks = source.seeks and origin.unit != RECORD_NUMBER
+        if seeks or reading is None or reading[0] != origin.source or reading[1] >= origin.position:
             self._found = self._read(self._file(failed), self._options, origin.position)
         record = next((each for each in self._found if each.origin.position >= origin.position), None)
         self._reading = (origin.source, origin.position)

@@ -105,8 +105,11 @@ class Guard:
         self._restarts = 0
         self._under_way: dict[int, Task[Any]] = {}
         """Tasks whose results nobody has taken yet: a new pool has to do them again."""
+        if not has_pebble():
+            raise missing("Pebble", "batch", "cleaning in guarded workers")
         _outlive_workers()
-        self._pool: Any = self._new_pool()
+        self._pool: Any = None
+        """Begun with the first task: workers that are ended while they start complain of it."""
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
         """Run tasks in workers, some ahead of what is asked for, and give the outcomes of each in order."""
@@ -133,6 +136,8 @@ class Guard:
     def submit(self, task: Task[Any]) -> None:
         """Begin a task."""
         self._under_way[id(task)] = task
+        if self._pool is None:
+            self._pool = self._new_pool()
         try:
             self._schedule(task)
         except RuntimeError:  # how a broken pool answers
@@ -153,13 +158,15 @@ class Guard:
 
     def close(self) -> None:
         """End the workers when nothing is under way any more."""
-        self._pool.close()
-        self._pool.join()
+        if self._pool is not None:
+            self._pool.close()
+            self._pool.join()
 
     def stop(self) -> None:
         """End the workers at once."""
-        self._pool.stop()
-        self._pool.join()
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
 
     def _outcomes(self, task: Task[Item]) -> Sequence[Outcome]:
         """Wait for a task; one that went wrong is taken apart, and its items are tried again, each by itself."""
@@ -220,10 +227,8 @@ class Guard:
                 self._schedule(task)
 
     def _new_pool(self) -> Any:
-        try:
-            from pebble import ProcessPool
-        except ImportError as error:
-            raise missing("Pebble", "batch", "cleaning in guarded workers") from error
+        from pebble import ProcessPool
+
         methods = multiprocessing.get_all_start_methods()
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:

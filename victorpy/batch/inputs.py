@@ -51,6 +51,10 @@ class Survey:
     """Of those, in bytes."""
     digest: str
     """What tells these inputs from others."""
+    is_there: bool = True
+    """Whether there is any of them."""
+    empty: tuple[str, ...] = ()
+    """Files that should hold many pages and have no bytes."""
 
 
 def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
@@ -98,16 +102,22 @@ def survey(inputs: Sequence[str]) -> Survey:
     """Count the files once, without reading them."""
     pages = sources = size = 0
     digest = hashlib.sha256()
+    is_there = False
+    empty = []
     for file in find_files(inputs):
         own = 0
+        is_there = is_there or file.path.exists()
         if source_of(file.path) is None:
             pages += 1
         else:
             sources += 1
-            own = file.path.stat().st_size if file.path.is_file() else 0
+            is_file = file.path.is_file()
+            own = file.path.stat().st_size if is_file else 0
             size += own
+            if is_file and not own:
+                empty.append(file.name)
         digest.update(f"{file.name}\0{own}\n".encode("utf-8", "surrogateescape"))
-    return Survey(pages, sources, size, digest.hexdigest())
+    return Survey(pages, sources, size, digest.hexdigest(), is_there, tuple(empty))
 
 
 def size_before(inputs: Sequence[str], number: int) -> int:

@@ -18,6 +18,9 @@ from victorpy.errors import DataError
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
 
+RECORD_NUMBER = "record"
+"""What a position counts where a file has to be read from its beginning to find it."""
+
 
 class Origin(NamedTuple):
     """Where a record was found, so that it can be found again."""
@@ -25,9 +28,9 @@ class Origin(NamedTuple):
     source: str
     """The file it is in."""
     position: int = 0
-    """An offset in it, or the number of a line or row: what its kind of source starts to read at."""
+    """An offset in it, or the number of a line, row or record: what its kind of source starts to read at."""
     unit: str = ""
-    """What the position counts: offset, line, row; nothing where the file is the page."""
+    """What the position counts: offset, line, row, record; nothing where the file is the page."""
 
     def __str__(self) -> str:
         return f"{self.source}, {self.unit} {self.position:,}" if self.unit else self.source

@@ -28,18 +28,18 @@ from victorpy.batch.dedup import (
 )
 from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
-from victorpy.batch.inputs import Mark, passed_over, size_before, survey
+from victorpy.batch.inputs import Mark, Survey, passed_over, size_before, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted, head_settings
-from victorpy.batch.shards import Counts, Part, Store
+from victorpy.batch.shards import MANIFEST, Counts, Part, Store
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
-from victorpy.errors import OutputError
+from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.files import write_atomically
 from victorpy.outputs import find_output
 from victorpy.replicas.base import Keep
@@ -123,11 +123,14 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
     progress = Progress(stream, None if job.by_site else seen, job.quiet)
-    if job.retry is None and not job.quiet:
+    if seen is not None and not job.quiet:
         _say_passed_over(job, progress)
+        _say_empty(seen, progress)
     if job.directory is None:
         summary = _streamed(job, progress, write)
     else:
+        if seen is not None and not seen.is_there and not (job.directory / MANIFEST).exists():
+            raise DataError(f"{', '.join(job.inputs)}: cannot be read: No such file or directory")
         settings = job.settings(seen.digest if seen else _file_digest(job.retry))
         summary = _stored(job, job.directory, settings, progress)
     if job.summary is not None:
@@ -143,6 +146,13 @@ def _say_passed_over(job: Job, progress: Progress) -> None:
             f"{count} files of lines or tables beside pages or archives are not read, such as {others[0]}; "
             "name them if they are meant"
         )
+
+
+def _say_empty(seen: Survey, progress: Progress) -> None:
+    if len(seen.empty) == 1:
+        progress.say(f"{seen.empty[0]}: has no bytes, and so no pages")
+    elif seen.empty:
+        progress.say(f"{len(seen.empty):,} files have no bytes, and so no pages, such as {seen.empty[0]}")
 
 
 def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
@@ -187,6 +197,9 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
             if store.last is not None and not (job.by_site or job.retry):
                 progress.skip(size_before(job.inputs, store.last.file))
             _fill(job, store, progress)
+    except VictorError:
+        store.give_back()
+        raise
     except KeyboardInterrupt:
         progress.say(f"stopped: {store.safe_pages:,} pages are safe in {directory}; the same command goes on")
         raise

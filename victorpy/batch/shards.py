@@ -23,6 +23,7 @@ from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
+MANIFEST = "manifest.jsonl"
 
 
 class Counts:
@@ -74,8 +75,10 @@ class Store:
         self.complete = False
         self.aside: Store | None = None
         """Where pages are laid aside that cannot be written yet."""
+        self._is_new = False
+        self._made_directory = not directory.exists()
         directory.mkdir(parents=True, exist_ok=True)
-        self.manifest_path = directory / f"{label}manifest.jsonl"
+        self.manifest_path = directory / f"{label}{MANIFEST}"
         self._failed = _SideFile(directory / f"{label}failed.jsonl")
         self._replicas = _SideFile(directory / f"{label}replicas.jsonl")
         self._manifest = self._locked()
@@ -119,6 +122,18 @@ class Store:
             with suppress(OSError):  # on a full disk: what was not committed is not needed
                 file.close()
 
+    def give_back(self) -> None:
+        """Leave the directory to other commands, where this one could not begin and has left nothing else there."""
+        own = {self.manifest_path, self._failed.path, self._replicas.path}
+        left = (path for path in self.directory.iterdir() if path not in own)
+        if not self._is_new or self.parts or any(path.name.startswith(".") or not self.label for path in left):
+            return
+        self.close()
+        for path in own:
+            path.unlink(missing_ok=True)
+        if self._made_directory:
+            self.directory.rmdir()
+
     def commit(
         self, entry: dict[str, Any], failed: Sequence[bytes], replicas: Sequence[bytes], counts: Counts, last: Mark
     ) -> None:
@@ -150,6 +165,7 @@ class Store:
         if not entries:
             self._refuse_strangers()
             self._append({"format": FORMAT, "settings": settings, **self._notes})
+            self._is_new = True
             return
         self._refuse_others(entries[0].get("settings", {}), settings)
         for entry in entries[1:]:
@@ -174,7 +190,11 @@ class Store:
         differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         if differing:
             shown = "; ".join(
-                f"{name} was {_short(before.get(name))} and is {_short(now.get(name))}" for name in differing
+                "the input files changed"  # of which there is but a digest
+                if name == "input files"
+                else f"{name} was {_short(before.get(name))} and is {_short(now.get(name))}"
+                for name in differing
+                if name != "input files" or "inputs" not in differing
             )
             raise OutputError(
                 f"{self.directory}: holds the output of another command: {shown}; "

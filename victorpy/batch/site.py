@@ -85,5 +85,6 @@ def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Itera
         try:
             yield read_document(record.read(), config, source=record.name)
         except (VictorError, OSError) as error:
-            warn(f"{record.name}: not learned from: {error}")
+            words = (error.strerror if isinstance(error, OSError) else None) or error
+            warn(f"{record.name}: not learned from: {words}")
             yield Document((), Elements())

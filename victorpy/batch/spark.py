@@ -15,7 +15,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.run import Job
 from victorpy.batch.shards import Counts
 from victorpy.batch.sources.base import place_of
+from victorpy.batch.sources.warc import position_unit
 from victorpy.batch.spark_dedup import SIGNED, decided, replica_lines
 from victorpy.batch.spark_store import SparkStore
 from victorpy.batch.spark_task import Cleaning
@@ -283,7 +284,7 @@ class _Run:
         rows = read.json(shown) if self._job.lines else read.parquet(*shown)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
             told = {name: row[name] for name in columns}
-            unit = UNREAD if is_unread(row["reason"]) else _unit_of(row["source"])
+            unit = UNREAD if is_unread(row["reason"]) else _unit_of(row["source"], row["position"])
             place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
             yield json.dumps({**told, "unit": unit, "place": place.as_posix()}) + "\n"
 
@@ -391,7 +392,10 @@ def _counts(seen: dict[str, Any]) -> Counts:
     return counts
 
 
-def _unit_of(source: str) -> str:
-    """What positions count in a file of this name."""
+def _unit_of(source: str, position: int) -> str:
+    """What a position counts in a file of this name."""
     name = source.lower()
+    if name.endswith((".warc", ".warc.gz")):
+        with suppress(OSError, VictorError):  # a file that only the workers see, or nothing to read it with
+            return position_unit(Path(source), position)
     return "row" if name.endswith(".parquet") else "line" if name.endswith((".jsonl.gz", ".zst")) else "offset"

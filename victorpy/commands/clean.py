@@ -157,7 +157,8 @@ def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[st
 
 def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
     """Whether there is much to do, or what only a batch run has is asked for."""
-    if arguments.retry or any(getattr(arguments, name) not in {None, False} for name in BATCH_OPTIONS):
+    given = (getattr(arguments, name) for name in BATCH_OPTIONS)
+    if arguments.retry or any(value is not None and value is not False for value in given):  # 0 is given, and refused
         return True
     target = arguments.output or "-"
     one_file = target == "-" or (sink_name(target) == "jsonl" and find_output(arguments.format).joins)

@@ -11,6 +11,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import glob
 import sys
 from pathlib import Path
 
@@ -97,6 +98,8 @@ def _tree_of(arguments: argparse.Namespace, pages: list[str]) -> StyleTree:
 
 
 def _add_pages(tree: StyleTree, pages: list[str], sample: int) -> None:
+    if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
+        raise DataError(f"{', '.join(pages)}: there is no such directory of pages, and no such page or tree")
     chosen = sample_records(list(find_records(pages)), sample)
     for document in documents_of(tqdm(chosen, unit="page", disable=None), load_config(CONFIG), _say):
         tree.add(document)
