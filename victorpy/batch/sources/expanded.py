@@ -85,7 +85,8 @@ class Expanded:
                 if chunk.end <= self._at:
                     break
                 if chunk.start <= self._at < chunk.end:
-                    part = chunk.content[self._at - chunk.start :][:size]
+                    begin = self._at - chunk.start
+                    part = chunk.content[begin : begin + size]
                     self._at += len(part)
                     return part
             if not self._expand():
@@ -120,11 +121,10 @@ class Expanded:
         if not bite:
             self._keep(self._expander.flush())
             return self._break(f"the file ends, at offset {self.reached:,}, within a compressed member")
-        before = self._expander.copy()
         try:
             part = self._expander.decompress(bite, _MOST_AT_ONCE)
         except zlib.error as error:
-            self._keep(_salvaged(before, bite))
+            self._keep(self._salvaged(bite))
             return self._break(f"damaged compressed data near offset {self.reached - len(bite):,}: {error}")
         self._keep(part)
         self._bite = self._expander.unconsumed_tail
@@ -164,6 +164,25 @@ class Expanded:
         while (oldest := next(iter(self._begins), first)) < first:
             del self._begins[oldest]
 
+    def _salvaged(self, bite: bytes) -> bytes:
+        """What can be expanded of a bite that is damaged somewhere: its member is expanded again, up to the byte."""
+        expander = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        self._file.seek(self._member)
+        rest = self.reached - len(bite) - self._member
+        while rest:
+            before = self._file.read(min(rest, _BITE))
+            rest -= len(before)
+            while before:
+                expander.decompress(before, _MOST_AT_ONCE)
+                before = expander.unconsumed_tail
+        parts = []
+        try:
+            for at in range(len(bite)):
+                parts.append(expander.decompress(bite[at : at + 1]))
+        except zlib.error:
+            pass
+        return b"".join(parts)
+
     def _break(self, words: str) -> bool:
         """Note damage, and look for the next member: behind the beginning of this one, as it may run into others."""
         self._breaks[self._end] = Break(words, self._member)
@@ -172,17 +191,6 @@ class Expanded:
         found = find_bytes(self._file, GZIP, self._member + 1)
         self.reached = found if found is not None else self._file.seek(0, 2)
         return True
-
-
-def _salvaged(expander: zlib._Decompress, bite: bytes) -> bytes:
-    """What can be expanded of a bite that is damaged somewhere."""
-    parts = []
-    try:
-        for at in range(len(bite)):
-            parts.append(expander.decompress(bite[at : at + 1]))
-    except zlib.error:
-        pass
-    return b"".join(parts)
 
 
 def find_bytes(file: BinaryIO | Expanded, wanted: bytes, start: int) -> int | None:
