@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from victorpy.evidence.stage import Report
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
-from victorpy.labellers.site_beliefs import MOST_PAGES, Known, adjusted, believe
+from victorpy.labellers.site_beliefs import Remembered, adjust, believe
 from victorpy.sites.beliefs import Beliefs
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
@@ -147,20 +148,16 @@ class CRFLabeller(Labeller):
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:
-        """The same weights, run as another config says."""
-        parameters = self.get_params() | {"config": config}
+        """The same weights, at the same site if it is at one, run as another config says."""
         trained = self._tables(), self.crfsuite_model_, self.evidence_, self.kinds_
-        return CRFLabeller(**parameters).with_tables(*trained)
+        changed = CRFLabeller(**self.get_params() | {"config": config}).with_tables(*trained)
+        changed.site_, changed.beliefs_ = self.site_, self.beliefs_
+        return changed
 
     @property
     def wants_site(self) -> bool:
         """Whether the config asks what the page's site repeats."""
-        prepared = self.prepare()
-        named = prepared.config.features
-        for stage in (EVIDENCE, KINDS):
-            if prepared.config.get(stage):
-                named = (*named, *load_numbers_template(prepared.config, stage).features)
-        return any(name.startswith("site.") for name in named)
+        return self.prepare().wants_site
 
     @property
     def tunes(self) -> bool:
@@ -173,13 +170,13 @@ class CRFLabeller(Labeller):
             return self
         changed = self.with_config(self.prepare().config)
         site = changed.site_ = SiteStatistics()
-        known: list[Known] = []
+        changed.beliefs_ = None
+        remembered = Remembered()
         for document, of_page in first_pages(documents, labels):
             site.add(document)
-            if of_page is not None or len(known) < MOST_PAGES:
-                known.append((document, of_page))
+            remembered.add(document, of_page)
         if self.evidence_ is not None and site.pages > 1:
-            changed.beliefs_ = believe(known, site, changed._columns)
+            changed.beliefs_ = believe(remembered.pages, site, changed._columns)
         return changed
 
     def label(self, document: Document) -> Labelling:
@@ -200,7 +197,11 @@ class CRFLabeller(Labeller):
         )
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Give the probability of every label for every block."""
+        """Give the probability of every label for every block: what the chain alone says.
+
+        `label` goes on from there: what is content the evidence decides, where there is any, and the trees for kinds
+        have a say in the rest.
+        """
         tables = self._tables()
         pages = []
         for document in documents:
@@ -224,7 +225,7 @@ class CRFLabeller(Labeller):
             if self.kinds_ is not None:
                 page.kinds, page.block_evidence = self.kinds_.judge(page, numbers)
             if self.beliefs_ is not None and self.site_ is not None:
-                page.evidence = adjusted(document, page, self.site_, self.beliefs_)
+                adjust(page, document, self.site_, self.beliefs_)
         return page
 
     @property
@@ -365,6 +366,14 @@ class _Prepared:
         self.config = load_config(asked) if isinstance(asked, str) else asked
         self.encoders = make_encoders(self.config)
         self.template = load_template(self.config)
+
+    @cached_property
+    def wants_site(self) -> bool:
+        named = self.config.features
+        for stage in (EVIDENCE, KINDS):
+            if self.config.get(stage):
+                named = (*named, *load_numbers_template(self.config, stage).features)
+        return any(name.startswith("site.") for name in named)
 
     def columns(self, document: Document, evidence: Floats | None = None, site: SiteColumns | None = None) -> Columns:
         page = Columns(document, self.config)
