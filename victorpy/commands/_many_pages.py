@@ -106,7 +106,6 @@ def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) ->
     arguments.favor = arguments.favor or choice.get("favor")
     if before["site"] and not arguments.site:
         arguments.site, *arguments.labelled = before["site"]
-    if before["by site"] and not arguments.by_site:
-        arguments.by_site = True
-        (arguments.sample,) = before["by site"]
-    arguments.sample = arguments.sample or before.get("sample")
+    arguments.by_site = arguments.by_site or bool(before["by site"])
+    if arguments.sample is None:
+        (arguments.sample,) = before["by site"] or [before.get("sample")]

@@ -24,6 +24,7 @@ from victorpy.evidence.stage import Report
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
+from victorpy.labellers.label_shares import content_of, kinds_given_content, noise_of, shared_out
 from victorpy.labellers.site_beliefs import Remembered, adjust, believe
 from victorpy.sites.beliefs import Beliefs
 from victorpy.sites.statistics import SiteStatistics
@@ -40,9 +41,6 @@ BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
 # A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
-
-# So much less than any other score of a state: a label that is not allowed.
-_NEVER = 200.0
 
 # A heading right above text that is kept stays if it is so probable.
 LEAST_PROBABLE_HEADING = "0.1"
@@ -237,12 +235,12 @@ class CRFLabeller(Labeller):
         """Choose a label for every block; with it go the probabilities of all labels, and that of content."""
         states = tables.states(table)
         shares = marginals(states, tables.transitions)
-        content = _content(tables, shares)
+        content = content_of(tables, shares)
         if self._way == "viterbi":
             return viterbi(states, tables.transitions), shares, content
         if self._way == "label":
             return shares.argmax(axis=1), shares, content
-        noise = _noise(tables)
+        noise = noise_of(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
         return np.where(self.kept(content, page), best, noise), shares, content
 
@@ -250,25 +248,25 @@ class CRFLabeller(Labeller):
         """The same where the evidence says what is content: the chain then says which kind it is."""
         assert page.evidence is not None
         content = probabilities(page.evidence)
-        if self._way == "viterbi" or _noise(tables) < 0:
+        if self._way == "viterbi" or noise_of(tables) < 0:
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
         if self._way == "label":
             content = self._content_by_block(page)
             chain = marginals(tables.states(table), tables.transitions)
-            shares = _shared_out(tables, self._with_trees(chain, page), content)
+            shares = shared_out(tables, self._with_trees(chain, page), content)
             return shares.argmax(axis=1), shares, content
         keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
-        shares[:, _noise(tables)] = 1 - content
+        shares[:, noise_of(tables)] = 1 - content
         # Noise that stands between kept blocks cuts the chain, so that only what is beside a kept one matters.
         beside = keep.copy()
         beside[1:] |= keep[:-1]
         beside[:-1] |= keep[1:]
         used = np.flatnonzero(beside)
-        kinds = _kinds_given_content(tables, tables.states(table, used), keep[used])
+        kinds = kinds_given_content(tables, tables.states(table, used), keep[used])
         shares[keep] = self._with_trees(kinds[keep[used]], page, keep) * content[keep, None]
-        return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
+        return np.where(keep, shares.argmax(axis=1), noise_of(tables)), shares, content
 
     def _content_by_block(self, page: Columns) -> Floats:
         """How probable content is where labels count, not words: trees that count by block have a say."""
@@ -399,28 +397,6 @@ def _site_columns(documents: Sequence[Document], sites: Sequence[str], wanted: b
     return [of_site[site].columns(document) for document, site in zip(documents, sites, strict=True)]
 
 
-def _noise(tables: Tables) -> int:
-    """The number of the label for noise, -1 where the model has none."""
-    return tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
-
-
-def _kinds_given_content(tables: Tables, states: Floats, keep: Flags) -> Floats:
-    """The probabilities of labels, where it is known which blocks are content."""
-    is_noise = np.arange(len(tables.labels)) == _noise(tables)
-    allowed = states.copy()
-    allowed[np.ix_(keep, is_noise)] -= _NEVER
-    allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
-    return marginals(allowed, tables.transitions)
-
-
-def _shared_out(tables: Tables, shares: Floats, content: Floats) -> Floats:
-    """The chain's probabilities of kinds, brought to the sum that the evidence says content has."""
-    is_noise = np.arange(len(tables.labels)) == _noise(tables)
-    kinds = np.where(is_noise, 0.0, shares)
-    kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
-    return np.where(is_noise, 1 - content[:, None], kinds)
-
-
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
     if len(labels) != len(document.blocks):
         raise DataError(f"{document.url or 'a page'} has {len(document.blocks)} blocks and {len(labels)} labels")
@@ -429,12 +405,6 @@ def _checked(labels: Sequence[str], document: Document, config: Config) -> list[
             known = ", ".join(config.labels)
             raise DataError(f"{document.url or 'a page'}, block {at}: label {label!r} is not one of {known}")
     return [str(label) for label in labels]
-
-
-def _content(tables: Tables, shares: Floats) -> Floats:
-    """The probability that a block is content: all labels but noise."""
-    kept = [Label(label).is_content for label in tables.labels]
-    return shares[:, kept].sum(axis=1)
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:
