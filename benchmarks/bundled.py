@@ -25,7 +25,7 @@ from victorpy.evidence import block_weights, expected_f1, probabilities
 from victorpy.gold import LabelledPage, load_gold, parse_data
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
-from victorpy.labellers.site_beliefs import adjusted, believe
+from victorpy.labellers.site_beliefs import adjust, believe
 from victorpy.model import check_target
 from victorpy.scores import word_f1
 from victorpy.sites.statistics import SiteStatistics
@@ -68,7 +68,10 @@ def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: CRF
         beliefs = believe(known, site, partial(_columns_of, columns))
         for number in numbers:
             document = pages[number].document
-            drawn[number] = adjusted(document, columns[id(document)], site, beliefs)
+            found_here = columns[id(document)]
+            adjust(found_here, document, site, beliefs)
+            assert found_here.evidence is not None  # it is what was adjusted
+            drawn[number] = found_here.evidence
     return drawn
 
 

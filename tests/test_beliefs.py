@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from sitepages import site
+from sitepages import site, site_page
 
 from victorpy.document import Document, Label
 from victorpy.errors import DataError
 from victorpy.labellers.crf import CRFLabeller
+from victorpy.labellers.site_beliefs import MOST_PAGES, Remembered
 from victorpy.methods import load_method
 from victorpy.sites.beliefs import FARTHEST, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs
 from victorpy.sites.mapping import Place
@@ -127,10 +131,56 @@ def test_the_hybrid_draws_a_page_to_the_others(pages: list[Document]) -> None:
     assert hybrid_at(pages[:1]).beliefs_ is None  # there is no other page
 
 
+SAY_LABELLING = """
+import pickle, sys
+labeller, page = pickle.load(sys.stdin.buffer)
+sys.stdout.buffer.write(pickle.dumps(labeller.label(page)))
+"""
+
+
 def test_what_is_believed_of_a_site_travels_to_another_process(pages: list[Document]) -> None:
+    """There text has other hashes, and nodes of the tree are at other places."""
     labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
-    before = labeller.label(pages[7])
-    assert pickle.loads(pickle.dumps(labeller)).label(pages[7]) == before
+    for seed in ("1", "2"):
+        there = subprocess.run(
+            [sys.executable, "-c", SAY_LABELLING],
+            input=pickle.dumps((labeller, pages[7])),
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+        )
+        assert pickle.loads(there.stdout) == labeller.label(pages[7])
+
+
+def test_the_order_of_a_sites_pages_does_not_matter() -> None:
+    many = site(MOST_PAGES + 10)
+    one, other = (hybrid_at(pages) for pages in (many, many[::-1]))
+    for page in many[::7]:
+        assert one.label(page) == other.label(page)
+
+
+def test_a_page_that_comes_often_is_remembered_once() -> None:
+    remembered = Remembered()
+    first, *others = site(MOST_PAGES + 1)
+    for page in (*[first] * MOST_PAGES, *others):
+        remembered.add(page, None)
+    remembered.add(first, ["other"])
+    assert len({id(page) for page, _ in remembered.pages[1:]}) == MOST_PAGES
+    assert remembered.pages[0] == (first, ["other"])
+
+
+def test_another_way_of_using_a_model_keeps_its_site(pages: list[Document]) -> None:
+    labels = [labels_of(pages[0], "Subscribe"), *[None] * 7]
+    html = site_page(3)
+    before, after = load_method("hybrid").favoring("recall").at_site(pages, labels), load_method("hybrid")
+    found = after.at_site(pages, labels).favoring("recall").document(html)
+    assert found.content == before.document(html).content
+    assert found.content != after.favoring("recall").document(html).content
+    elsewhere = after.at_site(pages, labels).at_site(pages[:1]).labeller
+    assert isinstance(elsewhere, CRFLabeller)
+    assert elsewhere.beliefs_ is None
+    assert elsewhere.site_ is not None
+    assert elsewhere.site_.pages == 1
 
 
 def test_labels_that_do_not_fit_are_refused(pages: list[Document]) -> None:

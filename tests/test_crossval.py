@@ -194,6 +194,32 @@ def test_fewer_than_two_folds_are_refused(pages, folds):
         evaluate(found, config, Settings(folds=folds), lambda *_: None)
 
 
+# Sites
+
+
+class SeesSites(Recorder):
+    """Writes down too which pages of a site it had seen when it was asked about one."""
+
+    wants_site = True
+
+    def at_site(self, documents, labels=None):
+        assert labels is None
+        seen = SeesSites(self.diary)
+        seen.fitted = [document.url for document in documents]
+        return seen
+
+
+def test_a_labeller_that_wants_the_site_sees_the_tested_pages_of_it_and_no_others(pages):
+    diary = []
+    _, found = pages
+    results = [result for fold in cross_validate(found, partial(SeesSites, diary), folds=3) for result in fold]
+    assert len(diary) == len(results) == len(found)
+    for seen, tested in diary:
+        assert list(seen) == [page.document.url for page in found if page.document.url.startswith(tested[:-1])]
+    for result in results:  # each has its own page's labels
+        assert len(result.labelling.labels) == len(result.gold_content)
+
+
 # Scoring a page
 
 

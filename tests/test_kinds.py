@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sitepages import own_labels, own_words, site, site_page
 
 from victorpy import ConfigError, ModelError, load_config
-from victorpy.cleaner import read_document
+from victorpy.batch.choice import Choice
+from victorpy.batch.site_models import SiteModel, at_site_bytes
+from victorpy.cleaner import Cleaner, read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config
 from victorpy.document import Label
@@ -206,6 +210,16 @@ def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
         assert by_text.label(page.document).content == pytest.approx(probability, abs=1e-6)
 
 
+def test_the_shares_of_the_trees_can_be_set_without_training(small):
+    """As --config does it: they say how a model is used, and are taken over from a config that differs in them."""
+    changed = {"kinds-share": ("0.25",), "kinds-content-share": ("0.75",)}
+    wanted = replace(small.config, values={**small.config.values, **changed})
+    assert small.config.differences(wanted) == []
+    used = Cleaner(small.labeller, small.config).with_config(wanted)
+    assert {name: used.config.get(name) for name in changed} == changed
+    assert {name: used.labeller.config.get(name) for name in changed} == changed
+
+
 def test_the_trees_have_learned_something(small):
     assert kinds_right(small, "1", "label") > 0.8
     assert kinds_right(small, "0.5", "expected") > 0.8
@@ -252,3 +266,61 @@ def test_a_parameter_that_catboost_does_not_have_is_refused_by_its_name(tmp_path
     config = replace(small.config, values={**small.config.values, "kinds-param-itterations": ("5",)})
     with pytest.raises(ConfigError, match="kinds-param-itterations"):
         train(small.pages, config)
+
+
+# At a site, with a feature of a user's own.
+
+OWN_CONFIG = """include site
+feature-modules: own_kinds.py
+evidence-template: own_kinds.tpl
+evidence-folds: 2
+evidence-layers: 1
+evidence-param-iterations: 5
+kinds: trees
+kinds-param-iterations: 5
+kinds-content-share: 1
+decode: label
+crf-param-max_iterations: 5
+"""
+OWN_FEATURE = '''from victorpy.features import feature
+
+
+@feature("letters-of-test-kinds")
+def letters(page):
+    """Characters."""
+    return page.lengths
+'''
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A model for sites that has trees for kinds and sees a feature of a user's."""
+    directory = tmp_path_factory.mktemp("own")
+    (directory / "own_kinds.py").write_text(OWN_FEATURE)
+    (directory / "own_kinds.tpl").write_text("include site\n%x[0,letters-of-test-kinds]\n")
+    (directory / "own.conf").write_text(OWN_CONFIG)
+    config = read_config(directory / "own.conf")
+    train(load_pages(ANNOS[::6], config), config).save(directory / "model")
+    return str(directory / "model")
+
+
+def test_a_site_seen_by_a_model_with_own_features_reaches_workers(own):
+    choice = Choice(model=own)
+    base = choice.load()
+    at_site = base.at_site(site(4))
+    travelled = pickle.loads(pickle.dumps(SiteModel(choice, at_site_bytes(at_site, base)).load))()
+    page = site_page(7)
+    assert travelled.document(page).content == at_site.document(page).content
+
+
+def test_labels_of_a_site_reach_the_trees_that_count_blocks(own):
+    cleaner = Choice(model=own).load()
+    pages = site(6)
+    labels = [*(own_labels(page) for page in pages[:4]), None, None]
+    before, told = (cleaner.at_site(pages, known).labeller._columns(pages[5]) for known in (None, labels))
+    moved = told.block_evidence - before.block_evidence
+    own_text = np.array(own_words(pages[5]))
+    assert moved == pytest.approx(told.evidence - before.evidence)
+    assert (moved[own_text] >= 0).all()
+    assert (moved[~own_text] <= 0).all()
+    assert moved[own_text].max() > 0.5

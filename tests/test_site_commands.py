@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 import subprocess
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from victorpy.batch.records import find_records
 from victorpy.batch.site import learn_site
 from victorpy.cleaner import read_document
 from victorpy.commands import run
+from victorpy.commands.clean import MANY
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
 from victorpy.outputs import OUTPUTS
@@ -338,10 +340,9 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         (["--method", "stt", "{page}"], "clean: no method 'stt' (did you mean 'sst'?)"),
         (["--method", "sst", "{page}"], "clean: a method that learns from a site needs at least two of its pages"),
         (["--method", "sst", "--sample", "1", "{crawl}"], "clean: a method that learns from a site needs at least two"),
-        (
-            ["--method", "sst", "--sample", "-5", "{crawl}"],
-            "clean: a method that learns from a site needs at least two",
-        ),
+        (["--method", "sst", "--sample", "-5", "{crawl}"], "clean: --sample -5: a number above 0 is wanted"),
+        (["--sample", "0", "{page}"], "clean: --sample 0: a number above 0 is wanted"),
+        (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno: is of one site"),
         (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: a method that learns from a site needs pages"),
         (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
         (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' sets no parameter"),
@@ -408,3 +409,66 @@ def test_help_names_the_methods() -> None:
     assert ended.returncode == 0
     shown = "".join(ended.stdout.decode().split())
     assert all(name in shown for name in method_names())
+
+
+# A site in workers: what is learned is the same, however many pages there are and whoever cleans them.
+
+
+@pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "hybrid"], ["--model", "site"], ["--site", "."]])
+def test_workers_clean_a_site_as_it_is_cleaned_without_them(crawl: Path, tmp_path: Path, named: list[str]) -> None:
+    pages = [path.name for path in sorted(crawl.iterdir())]
+    for name, jobs in {"here": [], "workers": ["-j", "1"]}.items():
+        ended = clean(*named, *pages, "-f", "jsonl", "-o", tmp_path / f"{name}.jsonl", "-q", *jobs, cwd=crawl)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (tmp_path / "workers.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
+    clean("--model", "default", *pages, "-f", "jsonl", "-o", tmp_path / "alone.jsonl", "-q", cwd=crawl)
+    assert (tmp_path / "alone.jsonl").read_bytes() != (tmp_path / "here.jsonl").read_bytes()
+
+
+def test_many_pages_of_a_site_are_no_batch(tmp_path: Path) -> None:
+    many = write_site(tmp_path / "many", MANY + 1)
+    for named in (["--method", "hybrid"], ["--model", "site"]):
+        out = tmp_path / named[1]
+        assert clean(*named, many, "-o", out, "-q").returncode == 0
+        assert len(names_in(out)) == MANY + 1  # and neither a manifest nor an index
+
+
+def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) -> None:
+    here, in_worker = (clean("--model", "site", crawl / "page0.html", "-q", *more) for more in ([], ["-j", "1"]))
+    assert (here.returncode, in_worker.returncode) == (0, 0)
+    assert here.stdout.strip()
+    assert here.stdout.strip() in in_worker.stdout
+
+
+@pytest.mark.parametrize("named", ["--method hybrid", "--model site", "--config site"])
+def test_pages_of_unknown_sites_are_not_taken_for_one_site(tmp_path: Path, named: str) -> None:
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"html": site_page(1)}) + "\n")
+    line = refused(clean(*named.split(), tmp_path / "pages.jsonl"))
+    assert line == f"clean: {named} learns from a site: for files with pages of many give --by-site\n"
+
+
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str) -> None:
+    pytest.importorskip("pebble")
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    for number in range(3):
+        text = (
+            f"<p>Home</p>{'<div><p>' * 300}Cup {number} of tea, and it is poured hot over the leaves of the bush.</p>"
+        )
+        (deep / f"{number}.html").write_text(text)
+    ended = clean_process("--method", method, "--site", deep, "-j", 2, "-o", tmp_path / "out", "-q")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_another_sample_is_another_run_and_a_retry_has_the_same(crawl: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    bad.write_bytes(bytes(range(256)) * 9)
+    site_run = ("--site", crawl, bad, crawl / "page0.html", "-o", tmp_path / "out", "-j", "1", "-q")
+    assert clean(*site_run, "--sample", "4").returncode == 1
+    assert clean(*site_run, "--sample", "4").returncode == 1  # goes on with it
+    assert clean(*site_run, "--sample", "5").returncode == 2
+    bad.write_text(site_page(7))
+    assert clean("--retry", tmp_path / "out" / "failed.jsonl", "-j", "1", "-q").returncode == 0
+    manifest = tmp_path / "out" / "retry-1-manifest.jsonl"
+    assert json.loads(manifest.read_text().splitlines()[0])["settings"]["sample"] == 4

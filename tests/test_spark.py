@@ -221,6 +221,8 @@ def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
     [
         (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
         (["--method", "sst"], "give --by-site"),
+        (["--method", "hybrid"], "--method hybrid learns from a site: give --by-site"),
+        (["--model", "site"], "--model site learns from a site: give --by-site"),
         (["--model", "nowhere"], "nowhere"),
         (["--by-site", "--method", "crf"], "for methods that learn from a site"),
     ],

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sitepages import BLOCKS, document, kept, own_labels, own_words, site, site_page
+from sitepages import BLOCKS, WORDS, document, kept, own_labels, own_words, site, site_page
 
 from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
@@ -27,7 +27,7 @@ from victorpy.sites.content import Content, words
 from victorpy.sites.importance import Judgement, node_importance
 from victorpy.sites.mapping import block_importances, leaves_of_blocks
 from victorpy.sites.merging import merge_alike
-from victorpy.sites.page_tree import PageNode, page_tree
+from victorpy.sites.page_tree import STYLES, PageNode, page_tree
 from victorpy.sites.segments import SegmentTree
 from victorpy.sites.store import is_tree, load_tree, save_tree
 from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree
@@ -179,12 +179,25 @@ def test_a_leaf_that_says_nothing_weighs_nothing_and_unknown_features_have_no_en
 
 
 def test_features_are_words_image_files_and_link_targets() -> None:
-    html = '<div><p>Two Words</p><img src="cup.gif"><p><a href="/tea?from=here#top">words</a></p></div>'
+    html = '<div><p>Two Words</p><img src="cup.gif"><p>two <a href="/tea?from=here#top">words</a></p></div>'
     tree = tree_of(html, virtual_leaves=True)
     contents = [node.content for node in tree.root.walk() if node.content]
     assert {feature for content in contents for feature in content.sums} == {
         *("image cup.gif", "link /tea", "two", "words")
     }
+
+
+@pytest.mark.parametrize("styles", STYLES)
+def test_images_between_parts_make_neither_of_them_important(styles: str) -> None:
+    def page(number: int, images: int) -> Document:
+        between = "".join(f'<img src="/photos/{number}-{image}.jpg">' for image in range(images))
+        menu = f"<div class=menu><p>Home News</p><p>You are visitor {number} of this site</p></div>"
+        story = f"<div class=story><div><h1>{WORDS[number]}</h1></div><div><p>{WORDS[number + 9]}</p></div></div>"
+        return document(f"<html><body>{menu}{between}{story}{between}{menu}</body></html>")
+
+    plain, illustrated = ([page(number, images) for number in range(8)] for images in (0, 12))
+    importances = [SiteStyleTree(styles=styles).fit(pages).importances(pages[0]) for pages in (plain, illustrated)]
+    assert importances[0] == importances[1]
 
 
 # The sums that are kept, against the equations as they are written.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from victorpy.anno import is_anno, read_anno
-from victorpy.config import Config
+from victorpy.config import USES, Config
 from victorpy.decode import decode
 from victorpy.document import CleanPage, Document, Metadata
 from victorpy.errors import ConfigError, suggest
@@ -87,9 +87,8 @@ class Cleaner:
         return self._using(replace(self.config, values=changed))
 
     def with_config(self, config: Config) -> Cleaner:
-        """Use the same model as another config says: its way of decoding and its threshold."""
-        ways = ("decode", "threshold", "favor", "empty-below", "heading-least")
-        used = {name: config.get(name) for name in ways if config.get(name)}
+        """Use the same model as another config says: its way of decoding, its threshold, the shares of trees."""
+        used = {name: config.get(name) for name in USES if config.get(name)}
         return self._using(replace(self.config, values={**self.config.values, **used}))
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:

@@ -20,6 +20,9 @@ from victorpy.errors import ConfigError, suggest
 from victorpy.textformat import expand, read_lines, strip_comment, tokens
 from victorpy.variables import VARIABLES, kind_of
 
+USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
+"""The variables that say how a trained model is used: another config may change them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
@@ -85,10 +88,10 @@ class Config:
         """Name the variables that differ, but for those that only say how a trained model is used or was trained."""
         names = sorted({*self.values, *other.values})
         free = (
-            *("decode", "threshold", "favor", "empty-below", "heading-least"),
+            *USES,
             *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
             *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
-            *("kinds-param-", "kinds-share", "kinds-content-share", "kinds-template"),
+            *("kinds-param-", "kinds-template"),
             "annotate-key-",
         )
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]

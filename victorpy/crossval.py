@@ -74,11 +74,21 @@ def _run_fold(
 ) -> list[PageResult]:
     training = [page for page, its, use in zip(pages, fold_of, kept, strict=True) if its != fold and use]
     labeller = make_labeller().fit([page.document for page in training], [page.labels for page in training])
-    return [
-        score_page(page, labeller.label(page.document), fold)
-        for page, its in zip(pages, fold_of, strict=True)
-        if its == fold
-    ]
+    tested = [page for page, its in zip(pages, fold_of, strict=True) if its == fold]
+    found = _label_by_site(labeller, tested) if labeller.wants_site else [labeller.label(p.document) for p in tested]
+    return [score_page(page, labelling, fold) for page, labelling in zip(tested, found, strict=True)]
+
+
+def _label_by_site(labeller: Labeller, pages: Sequence[LabelledPage]) -> list[Labelling]:
+    """Label pages as in use, each with those of its site in sight; a site of two data sets is two."""
+    sites: dict[tuple[str, str], list[int]] = {}
+    for place, page in enumerate(pages):
+        sites.setdefault((page.data, page.site), []).append(place)
+    found: dict[int, Labelling] = {}
+    for places in sites.values():
+        at_site = labeller.at_site([pages[place].document for place in places])
+        found |= {place: at_site.label(pages[place].document) for place in places}
+    return [found[place] for place in range(len(pages))]
 
 
 def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResult:

@@ -270,10 +270,9 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | s
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
         cleaner = seeing(tools.cleaner, sample).at_site(documents)
+        save_at_site(cleaner, tools.cleaner, Path(model))
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
-    try:
-        save_at_site(cleaner, tools.cleaner, Path(model))
     except OSError as error:
         return error
     return model

@@ -63,7 +63,9 @@ class Job:
     make: Callable[[], Cleaner] | None = None
     """How to have the cleaner, where it is not only to be loaded ..."""
     site: tuple[str, ...] = ()
-    """... but to learn from these."""
+    """... but to learn from these, or, where none are named, from `inputs`."""
+    learned: bool = False
+    """Whether it has learned from `sample` pages of either."""
     url: str | None = None
     content_type: str | None = None
     limits: Limits = field(default_factory=Limits)
@@ -103,6 +105,7 @@ class Job:
             "largest page": self.read.most_bytes,
             "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
+            **({"sample": self.sample} if self.learned else {}),
             **({"dedup": self.dedup.identity()} if self.dedup else {}),
             **(self._attempt() if self.retry else {}),
         }

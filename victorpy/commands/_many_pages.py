@@ -14,7 +14,6 @@ from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands._dedup import inherit_dedup
 from victorpy.errors import ConfigError
-from victorpy.labellers.base import LABELLERS, LearnsFrom
 
 
 def add_arguments(group: argparse._ActionsContainer) -> None:
@@ -54,14 +53,22 @@ def choice_of(arguments: argparse.Namespace, at_site: bool) -> Choice:
     method = arguments.method
     if at_site and not (method or arguments.model or arguments.config):
         method = "hybrid"
-    if arguments.by_site and method in {"crf", *LABELLERS} and not learns_from_site(method):
+    choice = Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    if arguments.by_site and not learns_from_site(choice):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
-    return Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    return choice
 
 
-def learns_from_site(method: str | None) -> bool:
-    """Whether a method needs pages of a site before it can clean the first."""
-    return method in LABELLERS and LABELLERS.get(str(method)).learns_from is LearnsFrom.SITE
+def learns_from_site(choice: Choice) -> bool:
+    """Whether a method or model looks at other pages of a page's site; the default one does not."""
+    is_named = choice.method or choice.model or choice.config
+    return bool(is_named) and choice.load().labeller.wants_site
+
+
+def name_of(choice: Choice) -> str:
+    """What was asked for, as it was typed."""
+    named = {"--method": choice.method, "--model": choice.model, "--config": choice.config}
+    return next((f"{option} {value}" for option, value in named.items() if value), "the default model")
 
 
 def positive(value: float | None, option: str, default: float) -> float:
@@ -99,6 +106,6 @@ def _inherit_method(arguments: argparse.Namespace, before: Mapping[str, Any]) ->
     arguments.favor = arguments.favor or choice.get("favor")
     if before["site"] and not arguments.site:
         arguments.site, *arguments.labelled = before["site"]
-    if before["by site"] and not arguments.by_site:
-        arguments.by_site = True
-        (arguments.sample,) = before["by site"]
+    arguments.by_site = arguments.by_site or bool(before["by site"])
+    if arguments.sample is None:
+        (arguments.sample,) = before["by site"] or [before.get("sample")]

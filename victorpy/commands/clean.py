@@ -37,6 +37,7 @@ from victorpy.batch.records import Record, find_records
 from victorpy.batch.run import SHARD_RECORDS, Job, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
+from victorpy.batch.site_models import SiteModel, at_site_bytes
 from victorpy.batch.sources import source_of
 from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
@@ -47,6 +48,7 @@ from victorpy.commands._many_pages import (
     inherit,
     learns_from_site,
     limits_of,
+    name_of,
     positive,
     read_options_of,
 )
@@ -99,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.anno",
         help="an annotated page of the site, to tune a method by; may be repeated",
     )
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
+    parser.add_argument("--sample", type=int, metavar="N", help="learn from N pages (default: 500)")
     parser.add_argument(
         "--favor",
         choices=FAVORS,
@@ -126,6 +128,9 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Clean the pages: a few here and now, many in guarded workers."""
     inherit(arguments)
+    arguments.sample = int(positive(arguments.sample, "--sample", SAMPLE))
+    if arguments.by_site and arguments.labelled:
+        raise ConfigError(f"--labelled {arguments.labelled[0]}: is of one site: give --site instead of --by-site")
     dedup_of(arguments)  # wrong names and values are said first, however many pages there are
     output = find_output(arguments.format)
     at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
@@ -164,7 +169,7 @@ def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
     one_file = target == "-" or (sink_name(target) == "jsonl" and find_output(arguments.format).joins)
     if sink_name(target) and not one_file:
         return True
-    few = one_file or arguments.site or learns_from_site(arguments.method)  # however many: as it always was
+    few = one_file or arguments.site or learns_from_site(_choice(arguments))  # however many: as it always was
     files = find_files([name for name in inputs if name != "-"])
     return any(source_of(file.path) or (number >= MANY and not few) for number, file in enumerate(files))
 
@@ -215,14 +220,16 @@ def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
 
 def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
     choice = _choice(arguments)
+    make = _learned(arguments, choice, inputs)
     return Job(
         inputs=tuple(inputs),
         directory=_directory(arguments, inputs),
         to=_container(arguments),
         format=arguments.format,
         choice=choice,
-        make=_learned(arguments, choice, inputs),
+        make=make,
         site=(arguments.site or "", *arguments.labelled),
+        learned=make is not None,
         url=arguments.url,
         content_type=_content_type(arguments.charset),
         limits=limits_of(arguments, jobs=int(positive(arguments.jobs, "--jobs", _cores()))),
@@ -230,7 +237,7 @@ def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
         shard_records=int(positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
         by_site=arguments.by_site,
-        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
+        sample=arguments.sample,
         dedup=_dedup(arguments),
         summary=arguments.summary,
         quiet=arguments.quiet,
@@ -276,16 +283,13 @@ def _container(arguments: argparse.Namespace) -> str:
 
 def _learned(arguments: argparse.Namespace, choice: Choice, inputs: Sequence[str]) -> Callable[[], Cleaner] | None:
     """A method that has seen the pages of one site, as workers get it."""
-    if arguments.by_site or not (arguments.site or learns_from_site(choice.method)):
+    if arguments.by_site or not (arguments.site or learns_from_site(choice)):
         return None
     if not arguments.site and any(source_of(file.path) for file in find_files(inputs)):
-        raise ConfigError(f"--method {choice.method} learns from a site: for files with pages of many give --by-site")
-    cleaner = _at_site(arguments, choice.load(), list(find_records(inputs)))
-    return partial(_same, cleaner)
-
-
-def _same(cleaner: Cleaner) -> Cleaner:
-    return cleaner
+        raise ConfigError(f"{name_of(choice)} learns from a site: for files with pages of many give --by-site")
+    base = choice.load()
+    cleaner = _at_site(arguments, base, list(find_records(inputs)))
+    return SiteModel(choice, at_site_bytes(cleaner, base)).load
 
 
 def _content_type(charset: str | None) -> str | None:

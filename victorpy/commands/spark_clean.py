@@ -25,6 +25,7 @@ from victorpy.commands._many_pages import (
     choice_of,
     learns_from_site,
     limits_of,
+    name_of,
     positive,
     read_options_of,
 )
@@ -88,10 +89,11 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
     find_output(arguments.format)
-    if learns_from_site(arguments.method) and not arguments.by_site:
-        raise ConfigError(f"--method {arguments.method} learns from a site: give --by-site")
+    choice = choice_of(arguments, at_site=arguments.by_site)
+    if learns_from_site(choice) and not arguments.by_site:
+        raise ConfigError(f"{name_of(choice)} learns from a site: give --by-site")
     cleaning = spark.Cleaning(
-        choice=choice_of(arguments, at_site=arguments.by_site),
+        choice=choice,
         format=arguments.format,
         limits=limits_of(arguments),
         read=read_options_of(arguments),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +25,8 @@ from victorpy.evidence.together import headings_above, with_whole_tables
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
-from victorpy.labellers.site_beliefs import MOST_PAGES, Known, adjusted, believe
+from victorpy.labellers.label_shares import content_of, kinds_given_content, noise_of, shared_out
+from victorpy.labellers.site_beliefs import Remembered, adjust, believe
 from victorpy.sites.beliefs import Beliefs
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
@@ -40,9 +42,6 @@ BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
 # A page of fewer blocks is not said to have no content merely because little of it looks like content.
 FEWEST_BLOCKS = 5
-
-# So much less than any other score of a state: a label that is not allowed.
-_NEVER = 200.0
 
 # A heading right above text that is kept stays if it is so probable.
 LEAST_PROBABLE_HEADING = "0.1"
@@ -148,20 +147,16 @@ class CRFLabeller(Labeller):
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:
-        """The same weights, run as another config says."""
-        parameters = self.get_params() | {"config": config}
+        """The same weights, at the same site if it is at one, run as another config says."""
         trained = self._tables(), self.crfsuite_model_, self.evidence_, self.kinds_
-        return CRFLabeller(**parameters).with_tables(*trained)
+        changed = CRFLabeller(**self.get_params() | {"config": config}).with_tables(*trained)
+        changed.site_, changed.beliefs_ = self.site_, self.beliefs_
+        return changed
 
     @property
     def wants_site(self) -> bool:
         """Whether the config asks what the page's site repeats."""
-        prepared = self.prepare()
-        named = prepared.config.features
-        for stage in (EVIDENCE, KINDS):
-            if prepared.config.get(stage):
-                named = (*named, *load_numbers_template(prepared.config, stage).features)
-        return any(name.startswith("site.") for name in named)
+        return self.prepare().wants_site
 
     @property
     def tunes(self) -> bool:
@@ -174,13 +169,13 @@ class CRFLabeller(Labeller):
             return self
         changed = self.with_config(self.prepare().config)
         site = changed.site_ = SiteStatistics()
-        known: list[Known] = []
+        changed.beliefs_ = None
+        remembered = Remembered()
         for document, of_page in first_pages(documents, labels):
             site.add(document)
-            if of_page is not None or len(known) < MOST_PAGES:
-                known.append((document, of_page))
+            remembered.add(document, of_page)
         if self.evidence_ is not None and site.pages > 1:
-            changed.beliefs_ = believe(known, site, changed._columns)
+            changed.beliefs_ = believe(remembered.pages, site, changed._columns)
         return changed
 
     def label(self, document: Document) -> Labelling:
@@ -201,7 +196,11 @@ class CRFLabeller(Labeller):
         )
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Give the probability of every label for every block."""
+        """Give the probability of every label for every block: what the chain alone says.
+
+        `label` goes on from there: what is content the evidence decides, where there is any, and the trees for kinds
+        have a say in the rest.
+        """
         tables = self._tables()
         pages = []
         for document in documents:
@@ -225,7 +224,7 @@ class CRFLabeller(Labeller):
             if self.kinds_ is not None:
                 page.kinds, page.block_evidence = self.kinds_.judge(page, numbers)
             if self.beliefs_ is not None and self.site_ is not None:
-                page.evidence = adjusted(document, page, self.site_, self.beliefs_)
+                adjust(page, document, self.site_, self.beliefs_)
         return page
 
     @property
@@ -237,12 +236,12 @@ class CRFLabeller(Labeller):
         """Choose a label for every block; with it go the probabilities of all labels, and that of content."""
         states = tables.states(table)
         shares = marginals(states, tables.transitions)
-        content = _content(tables, shares)
+        content = content_of(tables, shares)
         if self._way == "viterbi":
             return viterbi(states, tables.transitions), shares, content
         if self._way == "label":
             return shares.argmax(axis=1), shares, content
-        noise = _noise(tables)
+        noise = noise_of(tables)
         best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
         return np.where(self.kept(content, page), best, noise), shares, content
 
@@ -250,25 +249,25 @@ class CRFLabeller(Labeller):
         """The same where the evidence says what is content: the chain then says which kind it is."""
         assert page.evidence is not None
         content = probabilities(page.evidence)
-        if self._way == "viterbi" or _noise(tables) < 0:
+        if self._way == "viterbi" or noise_of(tables) < 0:
             chosen, shares, _ = self._decode(tables, table, page)
             return chosen, shares, content
         if self._way == "label":
             content = self._content_by_block(page)
             chain = marginals(tables.states(table), tables.transitions)
-            shares = _shared_out(tables, self._with_trees(chain, page), content)
+            shares = shared_out(tables, self._with_trees(chain, page), content)
             return shares.argmax(axis=1), shares, content
         keep = self.kept(content, page)
         shares = np.zeros((page.count, len(tables.labels)))
-        shares[:, _noise(tables)] = 1 - content
+        shares[:, noise_of(tables)] = 1 - content
         # Noise that stands between kept blocks cuts the chain, so that only what is beside a kept one matters.
         beside = keep.copy()
         beside[1:] |= keep[:-1]
         beside[:-1] |= keep[1:]
         used = np.flatnonzero(beside)
-        kinds = _kinds_given_content(tables, tables.states(table, used), keep[used])
+        kinds = kinds_given_content(tables, tables.states(table, used), keep[used])
         shares[keep] = self._with_trees(kinds[keep[used]], page, keep) * content[keep, None]
-        return np.where(keep, shares.argmax(axis=1), _noise(tables)), shares, content
+        return np.where(keep, shares.argmax(axis=1), noise_of(tables)), shares, content
 
     def _content_by_block(self, page: Columns) -> Floats:
         """How probable content is where labels count, not words: trees that count by block have a say."""
@@ -363,6 +362,14 @@ class _Prepared:
         self.encoders = make_encoders(self.config)
         self.template = load_template(self.config)
 
+    @cached_property
+    def wants_site(self) -> bool:
+        named = self.config.features
+        for stage in (EVIDENCE, KINDS):
+            if self.config.get(stage):
+                named = (*named, *load_numbers_template(self.config, stage).features)
+        return any(name.startswith("site.") for name in named)
+
     def columns(self, document: Document, evidence: Floats | None = None, site: SiteColumns | None = None) -> Columns:
         page = Columns(document, self.config)
         page.evidence = evidence
@@ -387,28 +394,6 @@ def _site_columns(documents: Sequence[Document], sites: Sequence[str], wanted: b
     return [of_site[site].columns(document) for document, site in zip(documents, sites, strict=True)]
 
 
-def _noise(tables: Tables) -> int:
-    """The number of the label for noise, -1 where the model has none."""
-    return tables.labels.index(Label.OTHER) if Label.OTHER in tables.labels else -1
-
-
-def _kinds_given_content(tables: Tables, states: Floats, keep: Flags) -> Floats:
-    """The probabilities of labels, where it is known which blocks are content."""
-    is_noise = np.arange(len(tables.labels)) == _noise(tables)
-    allowed = states.copy()
-    allowed[np.ix_(keep, is_noise)] -= _NEVER
-    allowed[np.ix_(~keep, ~is_noise)] -= _NEVER
-    return marginals(allowed, tables.transitions)
-
-
-def _shared_out(tables: Tables, shares: Floats, content: Floats) -> Floats:
-    """The chain's probabilities of kinds, brought to the sum that the evidence says content has."""
-    is_noise = np.arange(len(tables.labels)) == _noise(tables)
-    kinds = np.where(is_noise, 0.0, shares)
-    kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
-    return np.where(is_noise, 1 - content[:, None], kinds)
-
-
 def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
     if len(labels) != len(document.blocks):
         raise DataError(f"{document.url or 'a page'} has {len(document.blocks)} blocks and {len(labels)} labels")
@@ -417,12 +402,6 @@ def _checked(labels: Sequence[str], document: Document, config: Config) -> list[
             known = ", ".join(config.labels)
             raise DataError(f"{document.url or 'a page'}, block {at}: label {label!r} is not one of {known}")
     return [str(label) for label in labels]
-
-
-def _content(tables: Tables, shares: Floats) -> Floats:
-    """The probability that a block is content: all labels but noise."""
-    kept = [Label(label).is_content for label in tables.labels]
-    return shares[:, kept].sum(axis=1)
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:

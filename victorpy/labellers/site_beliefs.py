@@ -20,6 +20,28 @@ Known = tuple[Document, Sequence[str] | None]
 """A page of the site, and its labels where they are known."""
 
 
+class Remembered:
+    """The pages of a site that are kept in mind: which ones does not depend on the order that they come in."""
+
+    def __init__(self) -> None:
+        self._labelled: list[Known] = []
+        self._others: dict[str, Document] = {}
+
+    def add(self, document: Document, labels: Sequence[str] | None) -> None:
+        """Take note of a page; of those without labels the ones whose fingerprints come first stay."""
+        if labels is not None:
+            self._labelled.append((document, labels))
+            return
+        self._others[page_fingerprint(document)] = document
+        if len(self._others) > MOST_PAGES:
+            del self._others[max(self._others)]
+
+    @property
+    def pages(self) -> list[Known]:
+        """The pages, those with labels first."""
+        return [*self._labelled, *((self._others[name], None) for name in sorted(self._others))]
+
+
 def believe(known: Sequence[Known], site: SiteStatistics, columns_of: Callable[[Document], Columns]) -> Beliefs:
     """What a model thinks of the places of a site, and what labelled pages tell of them."""
     beliefs = Beliefs()
@@ -33,10 +55,12 @@ def believe(known: Sequence[Known], site: SiteStatistics, columns_of: Callable[[
     return beliefs
 
 
-def adjusted(document: Document, page: Columns, site: SiteStatistics, beliefs: Beliefs) -> Floats:
-    """The log-odds of a page's blocks, with what is believed of the site's places."""
+def adjust(page: Columns, document: Document, site: SiteStatistics, beliefs: Beliefs) -> None:
+    """Move the log-odds of a page's blocks to what is believed of the site's places."""
     found = _Found(document, page, site)
-    return beliefs.corrected(found.places, found.smoothed(beliefs))
+    page.evidence = beliefs.corrected(found.places, found.smoothed(beliefs))
+    if page.block_evidence is not None:
+        page.block_evidence = beliefs.corrected(found.places, page.block_evidence)
 
 
 class _Found:

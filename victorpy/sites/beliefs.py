@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from victorpy.columns import Flags, Floats
+from victorpy.evidence.cut import probabilities
 from victorpy.sites.mapping import Place
 
 SHARE = 0.5
@@ -51,7 +52,7 @@ class Beliefs:
 
     def tell(self, places: Sequence[Place], content: Flags, log_odds: Floats, weight: Floats) -> None:
         """Count a page whose labels are known; log-odds are those that `smoothed` gives."""
-        counts = np.stack([weight * content, weight, weight * _probability(log_odds)], axis=1)
+        counts = np.stack([weight * content, weight, weight * probabilities(log_odds)], axis=1)
         for place, row in zip(places, counts, strict=True):
             self._told[place] = self._told.get(place, 0.0) + row
 
@@ -78,7 +79,7 @@ class Beliefs:
 def _expected(places: Sequence[Place], log_odds: Floats, weight: Floats) -> dict[Place, Floats]:
     """At each place of a page the words of content that are expected, all words, and one page."""
     found: dict[Place, Floats] = {}
-    for place, row in zip(places, np.stack([weight * _probability(log_odds), weight], axis=1), strict=True):
+    for place, row in zip(places, np.stack([weight * probabilities(log_odds), weight], axis=1), strict=True):
         found[place] = found.get(place, 0.0) + row
     return {place: np.append(row, 1.0) for place, row in found.items()}
 
@@ -91,10 +92,6 @@ def _drawn(thought: Floats | None, own: Floats | None) -> tuple[float, float]:
     if pages < 1 or words <= 0:
         return 0.0, 0.0
     return SHARE * pages / (pages + OWN_PAGES), _log_odds(expected / words)
-
-
-def _probability(log_odds: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-log_odds)))
 
 
 def _log_odds(probability: float) -> float:

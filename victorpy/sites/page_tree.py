@@ -83,9 +83,7 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         node.images += [image for child in node.children for image in child.images]
         node.children = []
         return
-    # Only leaves say something: an image between larger parts is of the first of them.
-    node.children[0].images = node.images + node.children[0].images
-    node.images = []
+    node.images = []  # only leaves say something, and an image between larger parts is of none of them
     for child in node.children:
         _finish(child, virtual_leaves)
 
