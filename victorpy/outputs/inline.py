@@ -19,6 +19,7 @@ _STYLES = {
     "code": "code",
     "kbd": "code",
     "tt": "code",
+    "a": "link",
 }
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
@@ -69,6 +70,14 @@ def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
     before = None
     marks: frozenset[_Mark] = frozenset()
     known: dict[int, frozenset[_Mark]] = {}
+    looks: dict[frozenset[_Mark], Run] = {}
+
+    def run(text: str, marks: frozenset[_Mark]) -> Run:
+        if marks not in looks:
+            looks[marks] = _run("", marks, document)
+        _, styles, href, link = looks[marks]
+        return Run(text, styles, href, link)
+
     for block in segment.blocks:
         glue = _glue(before, block) if before is not None else ""
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
@@ -78,8 +87,8 @@ def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
             around, marks = marks, known[element]
             space = glue or (" " if text[:1] == " " and not block.preformatted else "")
             if space:
-                yield _run(space, frozenset() if space == "\n" else around & marks, document)
-            yield _run(text if block.preformatted else text.lstrip(" "), marks, document)
+                yield run(space, frozenset() if space == "\n" else around & marks)
+            yield run(text if block.preformatted else text.lstrip(" "), marks)
             glue = ""
         before = block
 
@@ -96,11 +105,9 @@ def _marks(document: Document, element: int) -> frozenset[_Mark]:
     marks: list[_Mark] = []
     tags, parents, attributes = document.elements.tag, document.elements.parent, document.elements.attributes
     while element >= 0:
-        tag = tags[element]
-        if tag in _STYLES:
-            marks.append((_STYLES[tag], element))
-        elif tag == "a" and "href" in attributes[element]:
-            marks.append(("link", element))
+        style = _STYLES.get(tags[element])
+        if style and (style != "link" or "href" in attributes[element]):
+            marks.append((style, element))
         element = parents[element]
     return frozenset(marks)
 

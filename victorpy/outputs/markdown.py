@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.outputs.emphasis import Span, emphasise
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Place, Places, count_shared, outline
 from victorpy.outputs.tables import Cell, Table, parts
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
-# What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
+# What means something anywhere: an underscore not within a word, and a tilde that could end what GitHub strikes through.
+# Every alternative begins with one sign, which lets the search skip from sign to sign.
+_SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
+# What would begin a heading, a quotation, an item, a rule or a table at the start of a line, or underline the line above.
 _LINE_START = re.compile(
-    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
+    r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
 _CODE = frozenset(["code"])
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
@@ -94,8 +96,11 @@ def _listing(segment: Segment, document: Document) -> str:
 
 
 def _inline(segment: Segment, document: Document) -> str:
-    links = groupby(runs(segment, document), attrgetter("link"))
-    text = "".join(_link([*linked]) for _, linked in links)
+    found = [*runs(segment, document)]
+    if len(found) == 1 and not found[0].styles and not found[0].href:
+        text = _escaped(found[0].text)
+    else:
+        text = _linked(_plain_heading(found) if segment.label is Label.HEADER else found)
     return _HARD_BREAK.join(_as_text(line.strip()) for line in text.strip().split("\n"))
 
 
@@ -105,35 +110,58 @@ def _as_text(line: str) -> str:
     return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
-def _link(linked: list[Run]) -> str:
-    """Write runs of the same link, or of none."""
-    text = "".join(_run(run.text, run.styles) for run in (_merged(linked) if len(linked) > 1 else linked))
-    href = linked[0].href
-    if not href or not text.strip():
+def _plain_heading(found: list[Run]) -> list[Run]:
+    """A heading is bold anyway: bold says something only on a part of it."""
+    if all("bold" in run.styles or run.text.isspace() for run in found):
+        return [run._replace(styles=run.styles - {"bold"}) for run in found]
+    return found
+
+
+def _linked(found: list[Run]) -> str:
+    """Write runs, those of a link as such; the signs of a link stand beside what is around it."""
+    groups = [[*linked] for _, linked in groupby(found, attrgetter("link"))]
+    written = ""
+    for number, group in enumerate(groups):
+        spans = _spans(group)
+        href = group[0].href
+        if href:
+            text = emphasise(spans, _span, "[", "]")
+            if text.strip() and written.endswith("!"):
+                written = written[:-1] + "\\!"  # or it would be an image
+            written += _link(text, href)
+        else:
+            before, after = ")" if number else " ", "[" if number + 1 < len(groups) else " "
+            written += emphasise(spans, _span, before, after)
+    return written
+
+
+def _link(text: str, href: str) -> str:
+    if not text.strip():
         return text
     address = href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
     return _around(text, f"[{text.strip()}]({address})")
 
 
-def _merged(linked: Iterable[Run]) -> Iterator[Run]:
+def _spans(linked: list[Run]) -> list[Span]:
     """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
-    plain = (run._replace(styles=_CODE) if "code" in run.styles else run for run in linked)
-    for _, alike in groupby(plain, attrgetter("styles")):
-        first, *others = alike
-        yield first._replace(text=first.text + "".join(run.text for run in others))
+    if len(linked) == 1:
+        return [Span(linked[0].text, linked[0].styles)]
+    plain = (Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked)
+    return [
+        Span("".join(span.text for span in alike), styles) for styles, alike in groupby(plain, attrgetter("styles"))
+    ]
 
 
-def _run(text: str, styles: frozenset[str]) -> str:
-    inner = text.strip()
+def _span(span: Span) -> str:
+    """Write a text without the signs of its emphasis."""
+    inner = span.text.strip()
     if not inner:
-        return _space(text)
-    if "code" in styles:
-        written = _code(inner)
-    else:
-        written = _SPECIAL.sub(r"\\\1", inner)
-        written = f"*{written}*" if "italic" in styles else written
-        written = f"**{written}**" if "bold" in styles else written
-    return _around(text, written)
+        return _space(span.text)
+    return _around(span.text, _code(inner) if "code" in span.styles else _escaped(inner))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def _code(text: str) -> str:

@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from victorpy.document import Block, CleanPage, Elements, Label
-from victorpy.outputs.base import LabelledBlock, Segment, join_blocks, segments
+from victorpy.outputs.base import HEADINGS, LabelledBlock, Segment, join_blocks, segments
 
 # A table with headings, a caption or a head is one of data unless whole articles stand in it; any other has to look it.
 _LONGEST_CELL_OF_MARKED = 2_000
@@ -25,8 +25,7 @@ _LEAST_ROWS_OF_TWO_CELLS = 0.5
 _LEAST_BLOCKS = 4
 
 _CELL_TAGS = frozenset(["td", "th"])
-_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-_BOLD = _HEADINGS | {"b", "strong"}
+_BOLD = HEADINGS | {"b", "strong"}
 
 
 class Cell(NamedTuple):
@@ -201,7 +200,7 @@ def _is_data(table: int, rows: list[list[int]], contents: dict[int, tuple[Segmen
 
 def _has_heading(held: tuple[Segment, ...]) -> bool:
     """Whether something has a headline, so that it is an article, not a datum."""
-    return any(not _HEADINGS.isdisjoint(segment.blocks[0].containers) for segment in held)
+    return any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segment in held)
 
 
 def _is_marked(table: int, contents: Iterable[int], elements: Elements) -> bool:
