@@ -1,8 +1,8 @@
 """Bold and italic in Markdown, written so that CommonMark reads them.
 
 The signs begin and end an emphasis only beside the right characters: one that begins it must not stand between a letter
-and punctuation, as in ``tea**(hot)**``, and one that ends it must not stand so either, as in ``**Note:**tea``. In such a
-place the punctuation is moved out of the emphasis; where that leaves nothing, there is none.
+and punctuation, as in ``tea**(hot)**``, nor one that ends it between punctuation and a letter, as in ``**Note:**tea``.
+In such a place the punctuation is moved out of the emphasis; where that leaves nothing, there is none.
 """
 
 from __future__ import annotations

@@ -69,26 +69,19 @@ def runs(segment: Segment, document: Document) -> Iterator[Run]:
 def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
     before = None
     marks: frozenset[_Mark] = frozenset()
-    known: dict[int, frozenset[_Mark]] = {}
-    looks: dict[frozenset[_Mark], Run] = {}
-
-    def run(text: str, marks: frozenset[_Mark]) -> Run:
-        if marks not in looks:
-            looks[marks] = _run("", marks, document)
-        _, styles, href, link = looks[marks]
-        return Run(text, styles, href, link)
-
+    known: dict[int, tuple[frozenset[_Mark], Run]] = {}
     for block in segment.blocks:
         glue = _glue(before, block) if before is not None else ""
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
             element = piece.element
             if element not in known:
-                known[element] = _marks(document, element)
-            around, marks = marks, known[element]
+                found = _marks(document, element)
+                known[element] = found, _run("", found, document)
+            around, (marks, look) = marks, known[element]
             space = glue or (" " if text[:1] == " " and not block.preformatted else "")
             if space:
-                yield run(space, frozenset() if space == "\n" else around & marks)
-            yield run(text if block.preformatted else text.lstrip(" "), marks)
+                yield _run(space, frozenset() if space == "\n" else around & marks, document)
+            yield Run(text if block.preformatted else text.lstrip(" "), *look[1:])
             glue = ""
         before = block
 
