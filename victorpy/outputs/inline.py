@@ -48,22 +48,19 @@ _Mark = tuple[str, int]
 """A style, or a link, and the number of its element."""
 
 
-def runs(segment: Segment, document: Document) -> Iterator[Run]:
+def runs(segment: Segment, document: Document) -> list[Run]:
     """Cut a segment into runs; neighbours that look the same are one."""
-    if len(segment.blocks) == 1 == len(segment.blocks[0].pieces):
-        block = segment.blocks[0]
-        yield _run(block.text, _marks(document, block.element), document)
-        return
-    pending: Run | None = None
+    block = segment.blocks[0]
+    if len(segment.blocks) == 1 == len(block.pieces):
+        is_plain = _STYLES.keys().isdisjoint(block.containers)
+        return [_run(block.text, frozenset() if is_plain else _marks(document, block.element), document)]
+    found: list[Run] = []
     for run in _pieces(segment, document):
-        if pending is not None and pending[1:] == run[1:]:
-            pending = pending._replace(text=pending.text + run.text)
+        if found and found[-1][1:] == run[1:]:
+            found[-1] = found[-1]._replace(text=found[-1].text + run.text)
         else:
-            if pending is not None:
-                yield pending
-            pending = run
-    if pending is not None:
-        yield pending
+            found.append(run)
+    return found
 
 
 def _pieces(segment: Segment, document: Document) -> Iterator[Run]:

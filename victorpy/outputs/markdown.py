@@ -132,17 +132,18 @@ def _listing(segment: Segment, document: Document) -> str:
 
 
 def _inline(segment: Segment, document: Document) -> str:
-    found = [*runs(segment, document)]
+    found = runs(segment, document)
     if len(found) == 1 and not found[0].styles and not found[0].href:
         text = _escaped(found[0].text)
     else:
         text = _linked(_plain_heading(found) if segment.label is Label.HEADER else found)
-    return _HARD_BREAK.join(_as_text(line.strip()) for line in text.strip().split("\n"))
+    text = text.strip()
+    return _HARD_BREAK.join([_as_text(line.strip()) for line in text.split("\n")]) if "\n" in text else _as_text(text)
 
 
 def _as_text(line: str) -> str:
     """Keep the beginning of a line from meaning something."""
-    found = _LINE_START.match(line)
+    found = None if line[:1].isalpha() else _LINE_START.match(line)
     return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
