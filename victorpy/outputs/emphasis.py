@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 _SIGNS = {"bold": "**", "italic": "*"}
 _CODE = frozenset(["code"])
+_PLAIN: frozenset[str] = frozenset()
 
 
 class Span(NamedTuple):
@@ -31,7 +32,7 @@ def emphasise(spans: Sequence[Span], write: Callable[[Span], str], before: str =
     >>> emphasise([Span("Note:", bold), Span("tea is ", plain), Span("(very) hot", bold)], lambda span: span.text)
     '**Note**:tea is **(very) hot**'
     """
-    styles = frozenset[str]().union(*[span.styles for span in spans])
+    styles = spans[0].styles if len(spans) == 1 else _PLAIN.union(*[span.styles for span in spans])
     if styles.isdisjoint(_SIGNS):
         return "".join(map(write, spans))
     for style in _SIGNS:
@@ -98,7 +99,7 @@ def _signed(spans: Sequence[Span], write: Callable[[Span], str]) -> str:
     """Write the signs, the longer emphasis around the shorter; none begins where one ends, as their signs would mix."""
     written: list[str] = []
     open_styles: list[str] = []
-    dropped: frozenset[str] = frozenset()
+    dropped = _PLAIN
     for number, span in enumerate(spans):
         wanted = span.styles - _CODE
         kept = next((at for at, style in enumerate(open_styles) if style not in wanted), len(open_styles))

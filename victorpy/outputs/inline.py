@@ -95,9 +95,9 @@ def _marks(document: Document, element: int) -> frozenset[_Mark]:
     marks: list[_Mark] = []
     tags, parents, attributes = document.elements.tag, document.elements.parent, document.elements.attributes
     while element >= 0:
-        style = _STYLES.get(tags[element])
-        if style and (style != "link" or "href" in attributes[element]):
-            marks.append((style, element))
+        tag = tags[element]
+        if tag in _STYLES and (tag != "a" or "href" in attributes[element]):
+            marks.append((_STYLES[tag], element))
         element = parents[element]
     return frozenset(marks)
 
