@@ -96,18 +96,26 @@ def _narrowed(held: Sequence[Span], style: str, at: int, start: int, stop: int) 
 
 
 def _signed(spans: Sequence[Span], write: Callable[[Span], str]) -> str:
-    """Write the signs, the longer emphasis around the shorter; none begins where one ends, as their signs would mix."""
+    """Write the signs, the longer emphasis around the shorter.
+
+    None begins where one ends, as their signs would mix. Nor does one begin in the middle of a word or of punctuation
+    inside another that began together with a third: what is left of ``***`` would take it for its end.
+    """
     written: list[str] = []
     open_styles: list[str] = []
     dropped = _PLAIN
+    began_together = False
     for number, span in enumerate(spans):
         wanted = span.styles - _CODE
         kept = next((at for at, style in enumerate(open_styles) if style not in wanted), len(open_styles))
         ending, open_styles = open_styles[kept:], open_styles[:kept]
         beginning = wanted.difference(open_styles)
-        dropped = beginning if ending else dropped & beginning
+        began_together = began_together and bool(open_styles)
+        is_unclear = bool(ending) or (began_together and not spans[number - 1].text[-1].isspace())
+        dropped = beginning if is_unclear else dropped & beginning
         begun = sorted(beginning - dropped)
         if len(begun) > 1:
+            began_together = True
             begun.sort(key=lambda style: _length(spans, number, style), reverse=True)
         open_styles += begun
         written += [_SIGNS[style] for style in [*reversed(ending), *begun]]

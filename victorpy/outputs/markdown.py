@@ -181,9 +181,9 @@ def _link(text: str, href: str) -> str:
 
 def _spans(linked: list[Run]) -> list[Span]:
     """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
-    if len(linked) == 1:
-        return [Span(linked[0].text, linked[0].styles)]
-    plain = (Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked)
+    plain = [Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked]
+    if len(plain) == 1:
+        return plain
     return [
         Span("".join(span.text for span in alike), styles) for styles, alike in groupby(plain, attrgetter("styles"))
     ]
