@@ -412,6 +412,12 @@ def test_tei_has_tables_of_rows_of_cells():
     assert [each.get("role") for each in found[1]] == ["label", None]
 
 
+def test_tei_has_no_paragraphs_of_nothing_to_see_and_no_control_characters():
+    html = "<p>5\x80 of\x07 tea</p><p>\u200b</p><p>milk</p>"
+    root = etree.fromstring(load_method("everything").clean(html, format="docview-tei").encode())
+    assert [each.text for each in root.findall(".//t:body//t:p", TEI)] == ["5€ of tea", "milk"]
+
+
 def test_tei_holds_nothing_that_xml_cannot(cleaner):
     html = PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode())
     assert etree.fromstring(cleaner.clean(html, format="docview-tei").encode()) is not None

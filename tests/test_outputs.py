@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -97,11 +98,13 @@ def test_an_address_cannot_add_lines_to_the_cleaneval_format():
 
 def test_a_page_is_one_line_of_json_whatever_is_in_it():
     text = 'line \u2028 \u2029 \x85 "quotes" \\ \x1b \U0001f375'
+    readable = 'line \n \n \u2026 "quotes" \\  \U0001f375'
     line = render("jsonl", page_of(f"<title>a\nb</title><pre>{text}\nsecond</pre>", "paragraph", "paragraph"))
     assert line.count("\n") == 1
     assert line.endswith("\n")
     record = json.loads(line)
-    assert record["text"] == f"{text}\nsecond\n"
+    assert record["text"] == f"{readable}\nsecond\n"
+    assert record["blocks"][0]["text"] == text
     assert record["title"] == "a b"
 
 
@@ -116,6 +119,44 @@ def test_json_holds_label_probability_and_path_of_every_block():
 def test_json_says_what_was_lost():
     page = page_of("<p>A \ud800 surrogate</p>", "paragraph")
     assert json.loads(render("jsonl", page))["losses"] == ["not readable as unicode: 1 lone surrogates"]
+
+
+# What readers cannot see
+
+CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_control_characters_are_left_out_or_read_as_windows_1252(format):
+    markup = "<title>a\x07\x96</title><p>5\x80 \x1b[1m<b>\x93hot\x94</b>tea\x7f</p><pre>one\u2028two\ufffe\tthree</pre>"
+    written = render(format, page_of(markup, "paragraph", "paragraph"))
+    assert not CONTROLS.search(written)
+    expected = {
+        "text": "5€ [1m“hot”tea",
+        "markdown": r"5€ \[1m“**hot**”tea",
+        "html": "5€ [1m<strong>“hot”</strong>tea",
+    }
+    assert expected[format] in written
+    assert "one\ntwo\tthree" in written
+    assert "<title>a–</title>" in written or format != "html"
+
+
+def test_control_characters_stay_in_formats_that_show_blocks():
+    page = page_of("<p>5\x80 \x01</p>", "paragraph")
+    assert "5\x80" in render("cleaneval", page)
+    assert json.loads(render("jsonl", page))["blocks"][0]["text"] == page.document.blocks[0].text
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_a_paragraph_of_nothing_to_see_is_left_out(format):
+    markup = "<p>tea</p><p>\u200b</p><ul><li>\ufeff\u00ad<li>\u2060\u200d\xa0\u200c</ul><p>a\u200bb</p>"
+    written = render(format, page_of(markup, "paragraph", "paragraph", "list", "list", "paragraph"))
+    assert written == render(format, page_of("<p>tea</p><p>a\u200bb</p>", "paragraph", "paragraph"))
+
+
+def test_a_line_of_nothing_to_see_stays_with_the_text_that_goes_on_from_it():
+    page = page_of("<p>tea</p><p>\u200b<br>milk</p>", "paragraph", "paragraph", "continuation")
+    assert render("text", page).split() == ["tea", "\u200b", "milk"]
 
 
 # HTML

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +10,8 @@ from victorpy.document import Block, CleanPage, Label
 from victorpy.errors import ConfigError
 from victorpy.registry import Registry
 from victorpy.settings import split_name
+
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,8 @@ def join_blocks(labelled: Iterable[LabelledBlock]) -> list[Segment]:
 
 def heading_level(segment: Segment) -> int:
     """The level of the heading that a segment stands in; 2 where the markup has none."""
-    levels = [int(tag[1]) for tag in segment.blocks[0].containers if re.fullmatch("h[1-6]", tag)]
-    return levels[-1] if levels else 2
+    headings = [tag for tag in segment.blocks[0].containers if tag in HEADINGS]
+    return int(headings[-1][1]) if headings else 2
 
 
 def _same_listing(before: Block, after: Block) -> bool:

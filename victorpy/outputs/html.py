@@ -11,6 +11,7 @@ from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Place, Places, count_shared, outline
+from victorpy.outputs.readable import without_controls
 from victorpy.outputs.tables import Cell, Part, Table, parts
 
 _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
@@ -19,7 +20,7 @@ _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
 @output("html", ".html")
 def render_html(page: CleanPage) -> str:
     """HTML: a whole page that holds the content alone, with headings, lists, tables, links and emphasis."""
-    title = html.escape(page.document.title)
+    title = html.escape(without_controls(page.document.title))
     head = f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n<body>\n'
     lines = _flow(parts(page), page.document)
     return head + "".join(line + "\n" for line in lines) + "</body>\n</html>\n"
@@ -92,7 +93,7 @@ def _segment(segment: Segment, document: Document) -> str:
 
 def _listing(segment: Segment, document: Document) -> str:
     language = code_language(segment, document)
-    found = [*runs(segment, document)]
+    found = runs(segment, document)
     text = _links(run._replace(styles=run.styles - {"code"}) for run in found)
     if language:
         return f'<pre><code class="language-{language}">{text}</code></pre>'

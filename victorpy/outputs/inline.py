@@ -19,6 +19,7 @@ _STYLES = {
     "code": "code",
     "kbd": "code",
     "tt": "code",
+    "a": "link",
 }
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
@@ -47,39 +48,37 @@ _Mark = tuple[str, int]
 """A style, or a link, and the number of its element."""
 
 
-def runs(segment: Segment, document: Document) -> Iterator[Run]:
+def runs(segment: Segment, document: Document) -> list[Run]:
     """Cut a segment into runs; neighbours that look the same are one."""
-    if len(segment.blocks) == 1 == len(segment.blocks[0].pieces):
-        block = segment.blocks[0]
-        yield _run(block.text, _marks(document, block.element), document)
-        return
-    pending: Run | None = None
+    block = segment.blocks[0]
+    if len(segment.blocks) == 1 == len(block.pieces):
+        is_plain = _STYLES.keys().isdisjoint(block.containers)
+        return [_run(block.text, frozenset() if is_plain else _marks(document, block.element), document)]
+    found: list[Run] = []
     for run in _pieces(segment, document):
-        if pending is not None and pending[1:] == run[1:]:
-            pending = pending._replace(text=pending.text + run.text)
+        if found and found[-1][1:] == run[1:]:
+            found[-1] = found[-1]._replace(text=found[-1].text + run.text)
         else:
-            if pending is not None:
-                yield pending
-            pending = run
-    if pending is not None:
-        yield pending
+            found.append(run)
+    return found
 
 
 def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
     before = None
     marks: frozenset[_Mark] = frozenset()
-    known: dict[int, frozenset[_Mark]] = {}
+    known: dict[int, tuple[frozenset[_Mark], Run]] = {}
     for block in segment.blocks:
         glue = _glue(before, block) if before is not None else ""
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
             element = piece.element
             if element not in known:
-                known[element] = _marks(document, element)
-            around, marks = marks, known[element]
+                found = _marks(document, element)
+                known[element] = found, _run("", found, document)
+            around, (marks, look) = marks, known[element]
             space = glue or (" " if text[:1] == " " and not block.preformatted else "")
             if space:
                 yield _run(space, frozenset() if space == "\n" else around & marks, document)
-            yield _run(text if block.preformatted else text.lstrip(" "), marks, document)
+            yield Run(text if block.preformatted else text.lstrip(" "), *look[1:])
             glue = ""
         before = block
 
@@ -97,10 +96,8 @@ def _marks(document: Document, element: int) -> frozenset[_Mark]:
     tags, parents, attributes = document.elements.tag, document.elements.parent, document.elements.attributes
     while element >= 0:
         tag = tags[element]
-        if tag in _STYLES:
+        if tag in _STYLES and (tag != "a" or "href" in attributes[element]):
             marks.append((_STYLES[tag], element))
-        elif tag == "a" and "href" in attributes[element]:
-            marks.append(("link", element))
         element = parents[element]
     return frozenset(marks)
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import attrgetter
+from typing import TypeGuard
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.outputs.emphasis import Span, emphasise
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Place, Places, count_shared, outline
 from victorpy.outputs.tables import Cell, Table, parts
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
-# What would begin a heading, an item, a rule, a fence or a table at the start of a line, or underline the line above.
+# What means something anywhere: an underscore at the edge of a word, a tilde that may end what GitHub strikes through.
+# Every alternative begins with one sign, which lets the search skip from sign to sign.
+_SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
+# What would begin a heading, a quotation, an item, a rule or a table at the start of a line, or underline that above.
 _LINE_START = re.compile(
-    r"^(\d*)(?=#{1,6}(\s|$)|[-+](\s|$)|(-\s*){2,}$|=+$|~~~|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
+    r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
 _CODE = frozenset(["code"])
+_QUOTE = "> "
+_OTHER_SIGN = {".": ")", ")": "."}
+_HIGHEST_NUMBER = 999_999_999  # what is longer begins no item
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
 
@@ -27,17 +33,51 @@ def render_markdown(page: CleanPage) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     written: list[str] = []
     before: Places = ()
+    markers: _Markers = {}
     for part, places in outline(parts(page), page.document):
         shared = count_shared(before, places)
+        if places:
+            _mark(markers, before, places, shared)
         if written:
-            written.append(_gap(before, places, shared))
+            written.append(_gap(before, places, shared, markers))
         text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
-        written.append(_indented(text, places, shared) if places else text)
+        written.append(_indented(text, [markers[place] for place in places], shared) if places else text)
         before = places
     return "".join([*written, "\n"]) if written else ""
 
 
-def _gap(before: Places, places: Places, shared: int) -> str:
+_Markers = dict[Place, str]
+"""What each quotation and item begins with."""
+
+
+def _mark(markers: _Markers, before: Places, places: Places, shared: int) -> None:
+    """Give those that begin their markers.
+
+    Markdown counts on from the first number of a list, and joins lists that follow each other. An item that does not go
+    on with the count of the one before has another sign behind its number, which makes it the first of a list.
+    """
+    for level in range(shared, len(places)):
+        place = places[level]
+        if place.is_quote:
+            markers[place] = _QUOTE
+        elif not _has_marker(place.number):
+            markers[place] = "- "
+        else:
+            sign = "."
+            sibling = before[shared] if level == shared < len(before) else None
+            if sibling and _has_marker(sibling.number):
+                goes_on = sibling.list == place.list and sibling.number == place.number - 1
+                last_sign = markers[sibling][-2]
+                sign = last_sign if goes_on else _OTHER_SIGN[last_sign]
+            markers[place] = f"{place.number}{sign} "
+
+
+def _has_marker(number: int | None) -> TypeGuard[int]:
+    """Whether Markdown can say a number."""
+    return number is not None and 0 <= number <= _HIGHEST_NUMBER
+
+
+def _gap(before: Places, places: Places, shared: int, markers: _Markers) -> str:
     """A blank line, which in a quotation has its sign; none between the items of a list."""
     if not before or not places:
         return "\n\n"
@@ -45,38 +85,36 @@ def _gap(before: Places, places: Places, shared: int) -> str:
         return "\n"
     while shared and not places[shared - 1].is_quote:
         shared -= 1
-    return f"\n{''.join(map(_indent, places[:shared])).rstrip()}\n"
+    return f"\n{''.join(_indent(markers[place]) for place in places[:shared]).rstrip()}\n"
 
 
 def _is_next_item(before: Places, places: Places, shared: int) -> bool:
     """Whether an item may follow without a blank line.
 
-    The first item of a numbered list may not, but below a term or an item, and there only if it has the number 1.
+    The first item of a list may not where one of the other kind stands before it. That of a numbered list may below a
+    term or an item alone, and there only if it has the number 1.
     """
     if shared == len(places) or places[-1].is_quote or all(place.is_quote for place in before):
         return False
     *around, item = places
-    if item.number is None or any(place.list == item.list for place in before):
+    if any(place.list == item.list for place in before):
         return True
+    if item.number is None:
+        return shared == len(before) or before[shared].number is None
     return item.number == 1 and bool(around) and not around[-1].is_quote
 
 
-def _indented(text: str, places: Places, shared: int) -> str:
+def _indented(text: str, markers: list[str], shared: int) -> str:
     """Put the signs of quotations and items before a text, but no second one of an item that the part before is in."""
-    first = "".join([*map(_indent, places[:shared]), *map(_marker, places[shared:])])
-    rest = "".join(map(_indent, places))
+    indents = [*map(_indent, markers)]
+    first = "".join([*indents[:shared], *markers[shared:]])
+    rest = "".join(indents)
     lines = text.split("\n")
     return "\n".join([first + lines[0], *((rest + line if line else rest.rstrip()) for line in lines[1:])])
 
 
-def _marker(place: Place) -> str:
-    if place.is_quote:
-        return "> "
-    return "- " if place.number is None else f"{place.number}. "
-
-
-def _indent(place: Place) -> str:
-    return _marker(place) if place.is_quote else " " * len(_marker(place))
+def _indent(marker: str) -> str:
+    return marker if marker == _QUOTE else " " * len(marker)
 
 
 def _segment(segment: Segment, document: Document) -> str:
@@ -94,46 +132,73 @@ def _listing(segment: Segment, document: Document) -> str:
 
 
 def _inline(segment: Segment, document: Document) -> str:
-    links = groupby(runs(segment, document), attrgetter("link"))
-    text = "".join(_link([*linked]) for _, linked in links)
-    return _HARD_BREAK.join(_as_text(line.strip()) for line in text.strip().split("\n"))
+    found = runs(segment, document)
+    if len(found) == 1 and not found[0].styles and not found[0].href:
+        text = _escaped(found[0].text)
+    else:
+        text = _linked(_plain_heading(found) if segment.label is Label.HEADER else found)
+    text = text.strip()
+    return _HARD_BREAK.join([_as_text(line.strip()) for line in text.split("\n")]) if "\n" in text else _as_text(text)
 
 
 def _as_text(line: str) -> str:
     """Keep the beginning of a line from meaning something."""
-    found = _LINE_START.match(line)
+    found = None if line[:1].isalpha() else _LINE_START.match(line)
     return f"{found[0]}\\{line[found.end() :]}" if found else line
 
 
-def _link(linked: list[Run]) -> str:
-    """Write runs of the same link, or of none."""
-    text = "".join(_run(run.text, run.styles) for run in (_merged(linked) if len(linked) > 1 else linked))
-    href = linked[0].href
-    if not href or not text.strip():
+def _plain_heading(found: list[Run]) -> list[Run]:
+    """A heading is bold anyway: bold says something only on a part of it."""
+    if all("bold" in run.styles or run.text.isspace() for run in found):
+        return [run._replace(styles=run.styles - {"bold"}) for run in found]
+    return found
+
+
+def _linked(found: list[Run]) -> str:
+    """Write runs, those of a link as such; the signs of a link stand beside what is around it."""
+    groups = [[*linked] for _, linked in groupby(found, attrgetter("link"))]
+    written = ""
+    for number, group in enumerate(groups):
+        spans = _spans(group)
+        href = group[0].href
+        if href:
+            text = emphasise(spans, _span, "[", "]")
+            if text.strip() and written.endswith("!"):
+                written = written[:-1] + "\\!"  # or it would be an image
+            written += _link(text, href)
+        else:
+            before, after = ")" if number else " ", "[" if number + 1 < len(groups) else " "
+            written += emphasise(spans, _span, before, after)
+    return written
+
+
+def _link(text: str, href: str) -> str:
+    if not text.strip():
         return text
     address = href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
     return _around(text, f"[{text.strip()}]({address})")
 
 
-def _merged(linked: Iterable[Run]) -> Iterator[Run]:
+def _spans(linked: list[Run]) -> list[Span]:
     """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
-    plain = (run._replace(styles=_CODE) if "code" in run.styles else run for run in linked)
-    for _, alike in groupby(plain, attrgetter("styles")):
-        first, *others = alike
-        yield first._replace(text=first.text + "".join(run.text for run in others))
+    plain = [Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked]
+    if len(plain) == 1:
+        return plain
+    return [
+        Span("".join(span.text for span in alike), styles) for styles, alike in groupby(plain, attrgetter("styles"))
+    ]
 
 
-def _run(text: str, styles: frozenset[str]) -> str:
-    inner = text.strip()
+def _span(span: Span) -> str:
+    """Write a text without the signs of its emphasis."""
+    inner = span.text.strip()
     if not inner:
-        return _space(text)
-    if "code" in styles:
-        written = _code(inner)
-    else:
-        written = _SPECIAL.sub(r"\\\1", inner)
-        written = f"*{written}*" if "italic" in styles else written
-        written = f"**{written}**" if "bold" in styles else written
-    return _around(text, written)
+        return _space(span.text)
+    return _around(span.text, _code(inner) if "code" in span.styles else _escaped(inner))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text  # most have none, and to search is faster
 
 
 def _code(text: str) -> str:

@@ -6,15 +6,17 @@ item stands in one only where it goes on an item that has begun, as a listing be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from victorpy.document import Document, Label
 from victorpy.outputs.base import Segment
-from victorpy.outputs.tables import Part
+from victorpy.outputs.tables import Part, Table
 
 _ITEMS = frozenset(["li", "dt", "dd"])
 _PLACES = _ITEMS | {"blockquote"}
+_START = re.compile("[+-]?[0-9]{1,9}")
 _DEEPEST = 16  # what nobody could follow is not shown, lest a line of Markdown be mostly signs
 
 
@@ -75,22 +77,27 @@ class _Outliner:
                 return ()  # as most parts of most pages
         else:
             element = part.element
-        found = self._along(self._around(element), label is Label.LIST)
+        found = self._along(self._around(element), label is Label.LIST, isinstance(part, Table))
         if label is Label.LIST and isinstance(part, Segment) and all(place.is_quote for place in found):
             found.append(Place(-2 - part.blocks[0].index, is_quote=False))
         return tuple(found)
 
-    def _along(self, around: list[int], is_item: bool) -> list[Place]:
-        """The quotations among some elements, the items among them that have begun, and the one that begins now."""
+    def _along(self, around: list[int], is_item: bool, is_table: bool) -> list[Place]:
+        """The quotations among some elements, the items among them that have begun, and those that begin now.
+
+        An item begins its innermost element. Where a numbered list has begun, its next item begins with a table or a
+        list in it as well, lest their number be lost and the list end.
+        """
         tag, parent = self._elements.tag, self._elements.parent
         begun = {place.element: place for place in self._begun}
         terms = {parent[each]: place for each, place in begun.items() if each >= 0 and tag[each] == "dt"}
         innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1) if is_item else -1
+        numbered = {place.list for place in self._begun if place.number is not None and (is_item or is_table)}
         found: list[Place] = []
         for number in around:
             if tag[number] == "blockquote":
                 found.append(Place(number, is_quote=True))
-            elif number in begun or number == innermost:
+            elif number in begun or number == innermost or parent[number] in numbered:
                 if tag[number] == "dd" and parent[number] in terms:
                     found.append(terms[parent[number]])
                 found.append(begun.get(number) or self._item(number))
@@ -121,4 +128,4 @@ class _Outliner:
 
     def _start(self, numbered: int) -> int:
         start = self._elements.attributes[numbered].get("start", "").strip()
-        return int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
+        return int(start) if _START.fullmatch(start) else 1

@@ -13,7 +13,8 @@ from statistics import median
 from typing import NamedTuple
 
 from victorpy.document import Block, CleanPage, Elements, Label
-from victorpy.outputs.base import LabelledBlock, Segment, join_blocks, segments
+from victorpy.outputs.base import HEADINGS, LabelledBlock, Segment, join_blocks
+from victorpy.outputs.readable import is_visible, readable, suspects
 
 # A table with headings, a caption or a head is one of data unless whole articles stand in it; any other has to look it.
 _LONGEST_CELL_OF_MARKED = 2_000
@@ -25,8 +26,7 @@ _LEAST_ROWS_OF_TWO_CELLS = 0.5
 _LEAST_BLOCKS = 4
 
 _CELL_TAGS = frozenset(["td", "th"])
-_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-_BOLD = _HEADINGS | {"b", "strong"}
+_BOLD = HEADINGS | {"b", "strong"}
 
 
 class Cell(NamedTuple):
@@ -65,11 +65,18 @@ Part = Segment | Table
 
 
 def parts(page: CleanPage) -> list[Part]:
-    """The segments of a page, with its tables of data as such."""
-    elements = page.document.elements
-    if "table" not in elements.tag:
-        return [*segments(page)]
+    """The segments of a page, as readers can see them, with its tables of data as such."""
     kept = [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
+    suspected = suspects(kept)
+    if not suspected:
+        return _parts(kept, page.document.elements)
+    found = _parts(readable(kept, suspected), page.document.elements)
+    return [part for part in found if isinstance(part, Table) or is_visible(part)]
+
+
+def _parts(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
+    if "table" not in elements.tag:
+        return [*join_blocks(kept)]
     labelled = _with_captions(kept, elements)
     found: list[Part] = []
     done = 0
@@ -83,7 +90,7 @@ def parts(page: CleanPage) -> list[Part]:
     return found + join_blocks(labelled[done:])
 
 
-def _with_captions(labelled: list[LabelledBlock], elements: Elements) -> list[LabelledBlock]:
+def _with_captions(labelled: Sequence[LabelledBlock], elements: Elements) -> Sequence[LabelledBlock]:
     """A caption is a paragraph of its own; a label may make it a heading or the rest of what stands above the table."""
     if "caption" not in elements.tag:
         return labelled
@@ -131,7 +138,8 @@ def _read(table: int, labelled: Sequence[LabelledBlock], elements: Elements) -> 
     for number in in_cells:
         kept.setdefault(cells[number], []).append(labelled[number])
     rows = _rows(table, elements)
-    contents = {cell: _cell_segments(blocks, cell, elements) for cell, blocks in kept.items()}
+    read = ((cell, _cell_segments(blocks, cell, elements)) for cell, blocks in kept.items())
+    contents = {cell: held for cell, held in read if held}
     if not _is_data(table, rows, contents, elements):
         return None
     return _table(table, rows, contents, elements), first, stop
@@ -168,7 +176,7 @@ def _cell_segments(labelled: list[LabelledBlock], cell: int, elements: Elements)
         else:
             is_item = _ancestor(block.element, {"li"}, elements) > cell
             relabelled.append((block, Label.LIST if is_item else Label.PARAGRAPH))
-    return tuple(join_blocks(relabelled))
+    return tuple(filter(is_visible, join_blocks(relabelled)))
 
 
 def _is_next_line(before: Block, block: Block) -> bool:
@@ -201,7 +209,7 @@ def _is_data(table: int, rows: list[list[int]], contents: dict[int, tuple[Segmen
 
 def _has_heading(held: tuple[Segment, ...]) -> bool:
     """Whether something has a headline, so that it is an article, not a datum."""
-    return any(not _HEADINGS.isdisjoint(segment.blocks[0].containers) for segment in held)
+    return any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segment in held)
 
 
 def _is_marked(table: int, contents: Iterable[int], elements: Elements) -> bool:
