@@ -12,6 +12,7 @@ from lxml import etree
 
 from victorpy import CleanPage, Label, load_config, read_document
 from victorpy.anno import load_anno
+from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, segments
 from victorpy.outputs.tables import Table, parts
 
@@ -144,6 +145,22 @@ def test_tables_are_found_on_sample_pages_where_there_are_some(path):
     assert headings >= headed & kept
     if "table" not in page.document.elements.tag:
         assert parts(page) == segments(page)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("a|b", r"a\|b"),
+        ("|-", r"\|-"),
+        (r"a\|b", r"a\\\|b"),
+        (r"<code>a\|b</code>", r"`a\|b`"),
+        ("<code>a||b</code>", r"`a\|\|b`"),
+    ],
+)
+def test_a_pipe_in_a_cell_of_markdown_is_closed_once(cell, expected):
+    page = f"<table><tr><th>x<th>y<tr><td>{cell}<td>tea<tr><td>1<td>2</table>"
+    written = load_method("everything").clean(page, format="markdown")
+    assert written.splitlines()[2] == f"| {expected} | tea |"
 
 
 def test_the_cells_of_a_long_table_are_read_in_one_go():

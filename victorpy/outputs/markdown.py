@@ -17,6 +17,7 @@ from victorpy.outputs.tables import Cell, Table, parts
 # What means something anywhere: an underscore at the edge of a word, a tilde that may end what GitHub strikes through.
 # Every alternative begins with one sign, which lets the search skip from sign to sign.
 _SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
+_OPEN_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that no backslash before it closes already
 # What would begin a heading, a quotation, an item, a rule or a table at the start of a line, or underline that above.
 _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
@@ -245,4 +246,4 @@ def _cell(cell: Cell, document: Document) -> str:
             lines = _inline(segment, document).split(_HARD_BREAK)
         is_item = segment.label is Label.LIST and len(cell.segments) > 1
         written.append(("- " if is_item else "") + "<br>".join(lines))
-    return "<br>".join(written).replace("|", "\\|")
+    return _OPEN_PIPE.sub(r"\1\|", "<br>".join(written))
