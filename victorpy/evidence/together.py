@@ -43,10 +43,11 @@ def with_whole_tables(kept: Flags, page: Columns) -> Flags:
     is_marked = _held(tables, ["th", "thead", "caption"], page) > 0
     is_grid = (rows > _FEWEST_ROWS) & (cells >= 2 * rows)
     result = kept.copy()
+    weight = block_weights(page)
     for table in tables[is_innermost & is_marked & (rows >= _FEWEST_ROWS)]:
-        _keep_whole(int(table), result, page, MOST_OF_MARKED, _LONGEST_OF_MARKED)
+        _keep_whole(int(table), result, weight, page, MOST_OF_MARKED, _LONGEST_OF_MARKED)
     for table in tables[is_innermost & ~is_marked & is_grid]:
-        _keep_whole(int(table), result, page, MOST_OF_BARE, _LONGEST_OF_BARE)
+        _keep_whole(int(table), result, weight, page, MOST_OF_BARE, _LONGEST_OF_BARE)
     return result
 
 
@@ -58,10 +59,10 @@ def _held(tables: Counts, tags: Iterable[str], page: Columns) -> Counts:
     return held
 
 
-def _keep_whole(table: int, kept: Flags, page: Columns, most: float, longest: int) -> None:
+def _keep_whole(table: int, kept: Flags, weight: Floats, page: Columns, most: float, longest: int) -> None:
     """Keep all of a table if so much of its words is kept and no block of it has more words than the longest may."""
     first, stop = page.block_range
     blocks = slice(first[table], stop[table])
-    weight = block_weights(page)[blocks]
-    if len(weight) >= _FEWEST_BLOCKS and page.words[blocks].max() <= longest:
-        kept[blocks] |= weight @ kept[blocks] >= most * weight.sum()
+    own = weight[blocks]
+    if len(own) >= _FEWEST_BLOCKS and page.words[blocks].max() <= longest:
+        kept[blocks] |= own @ kept[blocks] >= most * own.sum()

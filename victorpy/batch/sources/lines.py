@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+from victorpy.batch.sources.expanded import GZIP, find_bytes
 from victorpy.errors import missing
 
 _CHUNK = 1 << 18
-_GZIP = b"\x1f\x8b\x08"
 
 
 class Line(NamedTuple):
@@ -90,8 +90,10 @@ def _expanded(file: BinaryIO, name: str) -> Iterator[Line]:
         except (zlib.error, _zstd_error()) as error:
             at = file.tell() - len(bite)
             yield Line(b"", at, f"damaged compressed data near offset {at:,}: {error}")
-            if not is_gzip or not _skip_to_member(file, at + 1):
+            following = find_bytes(file, GZIP, at + 1) if is_gzip else None
+            if following is None:
                 return
+            file.seek(following)
             expander, bite = None, b""
             continue
         yield Line(part, file.tell())
@@ -100,16 +102,6 @@ def _expanded(file: BinaryIO, name: str) -> Iterator[Line]:
             expander = None
     if expander is not None:
         yield Line(b"", file.tell(), f"the file ends, at offset {file.tell():,}, within a compressed member")
-
-
-def _skip_to_member(file: BinaryIO, start: int) -> bool:
-    file.seek(start)
-    while chunk := file.read(_CHUNK):
-        found = chunk.find(_GZIP)
-        if found >= 0:
-            file.seek(file.tell() - len(chunk) + found)
-            return True
-    return False
 
 
 def _gzip_expander() -> _Expander:
