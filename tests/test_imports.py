@@ -1,4 +1,4 @@
-"""Imports point one way: no module takes anything from a layer above its own."""
+"""Imports point one way: no module imports from a layer above its own."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ LAYERS = [
 ]
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {
+    str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
 
-# The only ones that talk to a terminal and read what was typed there.
-TALKATIVE = {"commands", "annotate"}
+# The only packages that use the terminal or read the command line; batch draws a progress bar.
+TERMINAL_PACKAGES = {"commands", "annotate"}
+TERMINAL_LIBRARIES = {"argparse", "optparse", "getopt", "click", "typer", "tqdm", "curses", "urwid"}
 
 
-def part_of(path):
-    """The first step below victorpy: a module's own name or that of its package."""
-    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def part_of(module):
+    """Return the first step below victorpy: a module's own name or that of its package."""
+    first = module.partition("/")[0].removesuffix(".py")
     return "" if first == "__init__" else first
 
 
-def is_module(name):
-    return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
-
-
 def imported_names(tree):
-    """Every dotted name that a module imports, wherever in it the import stands."""
+    """Yield every dotted name that a module imports, lazy imports included."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -55,64 +55,47 @@ def imported_names(tree):
 
 
 def imported_parts(tree):
-    """The parts of victorpy that a module imports; a name that is no module is of victorpy itself."""
+    """Yield the parts of victorpy that a module imports; a name that is not a module belongs to victorpy itself."""
     for name in imported_names(tree):
         top, _, rest = name.partition(".")
         if top == "victorpy":
             first = rest.partition(".")[0]
-            yield first if is_module(first) else ""
+            is_module = (PACKAGE / first).is_dir() or (PACKAGE / f"{first}.py").is_file()
+            yield first if is_module else ""
 
 
-def parsed(path):
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-def module_id(path):
-    return str(path.relative_to(PACKAGE))
-
-
-def wrong_imports(part, tree):
-    """The parts from above; one without a layer is another test's matter."""
+def upward_imports(part, tree):
     return sorted({other for other in imported_parts(tree) if LAYER_OF.get(other, 0) > LAYER_OF.get(part, 0)})
 
 
-def test_the_modules_are_found():
-    assert {"cleaner.py", "features/base.py", "commands/clean.py"} <= {module_id(path) for path in MODULES}
-
-
-def test_every_module_has_a_layer():
-    parts = {part_of(path) for path in MODULES}
-    assert parts - LAYER_OF.keys() == set(), "say in LAYERS where these stand"
-
-
-def test_a_module_stands_in_one_layer():
+def test_every_module_has_exactly_one_layer():
+    assert {"cleaner.py", "features/base.py", "commands/clean.py"} <= MODULES.keys()
+    assert {part_of(module) for module in MODULES} - LAYER_OF.keys() == set(), "add these to LAYERS"
     assert sum(map(len, LAYERS)) == len(LAYER_OF)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_no_module_imports_from_a_layer_above(path):
-    assert wrong_imports(part_of(path), parsed(path)) == []
+def test_no_module_imports_from_a_layer_above():
+    wrong = {module: upward_imports(part_of(module), tree) for module, tree in MODULES.items()}
+    assert {module: parts for module, parts in wrong.items() if parts} == {}
+    assert [list(imported_parts(MODULES[name])) for name in ("document.py", "errors.py")] == [[], []]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_no_relative_imports(path):
-    assert [name for name in imported_names(parsed(path)) if name.startswith(".")] == []
+def test_no_relative_imports():
+    relative = [(module, name) for module, tree in MODULES.items() for name in imported_names(tree) if name[0] == "."]
+    assert relative == []
 
 
-@pytest.mark.parametrize("name", ["document.py", "errors.py"])
-def test_the_bottom_imports_nothing_of_the_package(name):
-    assert list(imported_parts(parsed(PACKAGE / name))) == []
-
-
-@pytest.mark.parametrize("path", [path for path in MODULES if part_of(path) not in TALKATIVE], ids=module_id)
-def test_only_commands_and_the_annotator_parse_arguments_or_print(path):
-    tree = parsed(path)
-    imported = {name.partition(".")[0] for name in imported_names(tree)}
-    assert imported & {"argparse", "optparse", "getopt", "click", "typer", "tqdm", "curses", "urwid"} == set()
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    assert [call.lineno for call in calls if isinstance(call, ast.Name) and call.id in {"print", "input"}] == []
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    assert [node.lineno for node in attributes if node.attr == "argv"] == []
+def test_only_commands_and_the_annotator_use_the_terminal():
+    for module, tree in MODULES.items():
+        if part_of(module) in TERMINAL_PACKAGES:
+            continue
+        allowed = {"tqdm"} if module == "batch/progress.py" else set()
+        imported = {name.partition(".")[0] for name in imported_names(tree)}
+        assert imported & TERMINAL_LIBRARIES - allowed == set(), module
+        nodes = list(ast.walk(tree))
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+        assert [f.lineno for f in calls if isinstance(f, ast.Name) and f.id in {"print", "input"}] == [], module
+        assert [node.lineno for node in nodes if isinstance(node, ast.Attribute) and node.attr == "argv"] == [], module
 
 
 @pytest.mark.parametrize(
@@ -128,4 +111,4 @@ def test_only_commands_and_the_annotator_parse_arguments_or_print(path):
     ],
 )
 def test_this_test_sees_imports_of_every_form(part, source, expected):
-    assert wrong_imports(part, ast.parse(source)) == expected
+    assert upward_imports(part, ast.parse(source)) == expected
