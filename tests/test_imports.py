@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files"},
+    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files", "digests"},
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("about",),

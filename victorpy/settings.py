@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from victorpy.errors import ConfigError, suggest
@@ -63,3 +64,18 @@ def _converted(name: str, parameter: str, value: str, known: Mapping[str, inspec
             pass
     wanted = "yes or no" if isinstance(default, bool) else f"a value like {default}"
     raise ConfigError(f"{name}: {parameter}={value}: expected {wanted}")
+
+
+def check_range(method: str, lowest: float, highest: float = inf, **parameters: float) -> None:
+    """Raise ConfigError for a parameter that is out of its range or not a number."""
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not lowest <= value <= highest:
+            to = "or more" if highest == inf else f"to {highest:g}"
+            raise ConfigError(f"{method}: {name}={value}: expected a number from {lowest:g} {to}")
+
+
+def check_count(method: str, lowest: int, **parameters: int) -> None:
+    """Raise ConfigError for a parameter that is not a whole number or too small."""
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+            raise ConfigError(f"{method}: {name}={value}: expected a whole number, {lowest} or more")

@@ -21,7 +21,7 @@ from victorpy.model import save_model
 
 @dataclass(frozen=True)
 class Trained:
-    """A labeller and the story of its training, as it goes into the model's meta.json."""
+    """A labeller and the `training` entry of its meta.json."""
 
     labeller: CRFLabeller
     config: Config
@@ -33,12 +33,12 @@ class Trained:
 
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
-    """Read annotation files; a directory stands for those in it."""
+    """Read annotation files and those in directories."""
     return [load_anno(file, config.cuts) for file in find_annotations(paths)]
 
 
 def find_annotations(paths: Sequence[Path]) -> list[Path]:
-    """Find annotation files; a directory stands for those in it."""
+    """List annotation files; a directory stands for all those below it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
         raise DataError("no annotation files (*.anno) to learn from")
@@ -47,16 +47,15 @@ def find_annotations(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """An annotation file of which nobody has decided on some blocks."""
+    """An annotation file with `blocks` blocks, of `of` in all, that no person has decided on."""
 
     path: Path
     blocks: int
     of: int
-    """How many blocks it has."""
 
 
 def find_unconfirmed(files: Sequence[Path]) -> list[Unconfirmed]:
-    """Find the files in which some blocks have only a model's label, or none; gold standards are a person's."""
+    """Find the files in which some blocks have no label or only a model's; gold standards count as a person's."""
     progress = ((file, *load_progress(file)) for file in files)
     return [Unconfirmed(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
 
@@ -65,38 +64,31 @@ def train(
     pages: Sequence[CleanPage],
     config: Config,
     progress: Progress | None = None,
-    report: Report = lambda said: None,
+    report: Report = lambda message: None,
 ) -> Trained:
     """Train a model on annotated pages: its stages of evidence, if it has any, and its CRF."""
-    documents = [page.document for page in pages]
-    labels = [page.labels for page in pages]
-    labeller = CRFLabeller(config).fit(documents, labels, progress, report)
+    labeller = CRFLabeller(config)
+    labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
     return Trained(labeller, config, tell_story(pages, labeller))
 
 
 def tell_story(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, Any]:
-    """Say what a labeller was trained on, and how well it does on that."""
+    """Describe the training pages and how well the labeller does on them; new pages are harder."""
     digest = hashlib.sha256()
-    for page in sorted(write_anno(page) for page in pages):
-        digest.update(page.encode())
+    for text in sorted(write_anno(page) for page in pages):
+        digest.update(text.encode())
+    gold_labels = [label for page in pages for label in page.labels]
+    predicted = [label for page in pages for label in labeller.label(page.document).labels]
+    pairs = list(zip(predicted, gold_labels, strict=True))
+    right = sum(ours == gold for ours, gold in pairs)
+    right_content = sum((ours is Label.OTHER) == (gold is Label.OTHER) for ours, gold in pairs)
     return {
         "pages": len(pages),
-        "blocks": sum(len(page.labels) for page in pages),
-        "labels": dict(sorted(Counter(str(label) for page in pages for label in page.labels).items())),
+        "blocks": len(gold_labels),
+        "labels": dict(sorted(Counter(map(str, gold_labels)).items())),
         "data-sha256": digest.hexdigest(),
-        "scores": _training_scores(pages, labeller),
-    }
-
-
-def _training_scores(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, float]:
-    """How well the model labels the pages that it was trained on; new pages are harder."""
-    total = right = right_content = 0
-    for page in pages:
-        for ours, gold in zip(labeller.label(page.document).labels, page.labels, strict=True):
-            total += 1
-            right += ours == gold
-            right_content += (ours is Label.OTHER) == (gold is Label.OTHER)
-    return {
-        "label_accuracy": round(right / max(total, 1), 6),
-        "content_accuracy": round(right_content / max(total, 1), 6),
+        "scores": {
+            "label_accuracy": round(right / max(len(pairs), 1), 6),
+            "content_accuracy": round(right_content / max(len(pairs), 1), 6),
+        },
     }

@@ -15,7 +15,7 @@ from victorpy.about.tag_tree import Node, TagTree, Thresholds, Type, type_by_sha
 from victorpy.about.weights import SPREAD, Vector, feature_vector
 from victorpy.document import CleanPage, Metadata
 from victorpy.outputs.text import render_text
-from victorpy.sites.checks import check_count, check_range
+from victorpy.settings import check_count, check_range
 
 PAGE_HUB = 0.13
 """From which share of words in hub blocks on a page is a hub: the mean of that around the content and that in it."""

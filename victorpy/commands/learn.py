@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from victorpy.config import Config, load_config
 from victorpy.document import CleanPage
 from victorpy.errors import DataError
 from victorpy.model import check_target
-from victorpy.train import Trained, Unconfirmed, find_annotations, find_unconfirmed, load_pages, train
+from victorpy.train import find_annotations, find_unconfirmed, load_pages, train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,59 +52,50 @@ def run(arguments: argparse.Namespace) -> int:
     trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
     trained.save(target)
     if not arguments.quiet:
-        print(_summary(trained, target, time.perf_counter() - began))
+        story, tables = trained.story, trained.labeller.tables_
+        labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
+        seconds = time.perf_counter() - began
+        print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
+        print(f"{len(tables.numbers) if tables else 0:,} attributes have weights; {seconds:.1f} s")
+        print(
+            f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
+            f"{story['scores']['content_accuracy']:.2%} of content against noise"
+        )
+        print(f"saved: {target}; clean with it: clean.py --model {target} PAGE.html")
     return 0
 
 
 def _load(arguments: argparse.Namespace, config: Config) -> list[CleanPage]:
-    """Read the pages to learn from; what nobody has confirmed is left out, or warned of."""
+    """Read the pages to learn from. Leave out unconfirmed files with --only-confirmed, else warn of them."""
     files = find_annotations(arguments.pages)
     unconfirmed = find_unconfirmed(files)
-    if not arguments.only_confirmed:
-        pages = load_pages(files, config)
-        if unconfirmed:
-            advice = "--only-confirmed leaves these files out, annotate.py finishes them"
-            told = "what a model said of them is learned as if it were right"
-            _show_stage(f"learn: {_describe(unconfirmed, len(files))}: {told}; {advice}")
-        return pages
-    left_out = {found.path for found in unconfirmed}
-    kept = [file for file in files if file not in left_out]
-    if not kept:
-        told = _describe(unconfirmed, len(files))
-        raise DataError(f"--only-confirmed leaves nothing to learn from: {told}; finish some with annotate.py")
-    if left_out and not arguments.quiet:
-        _show_stage(f"learn: left out: {_describe(unconfirmed, len(files))}")
-    return load_pages(kept, config)
-
-
-def _describe(unconfirmed: Sequence[Unconfirmed], files: int) -> str:
+    if not unconfirmed:
+        return load_pages(files, config)
     first = unconfirmed[0]
-    blocks = sum(found.blocks for found in unconfirmed)
-    return (
-        f"{len(unconfirmed):,} of {files:,} files have blocks that nobody has decided on, {blocks:,} in all "
+    blocks = sum(file.blocks for file in unconfirmed)
+    problem = (
+        f"{len(unconfirmed):,} of {len(files):,} files have blocks that nobody has decided on, {blocks:,} in all "
         f"(the first: {first.path}, {first.blocks:,} of {first.of:,})"
     )
+    if not arguments.only_confirmed:
+        pages = load_pages(files, config)
+        consequence = "what a model said of them is learned as if it were right"
+        advice = "--only-confirmed leaves these files out, annotate.py finishes them"
+        _show_stage(f"learn: {problem}: {consequence}; {advice}")
+        return pages
+    left_out = {file.path for file in unconfirmed}
+    confirmed = [file for file in files if file not in left_out]
+    if not confirmed:
+        raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with annotate.py")
+    if not arguments.quiet:
+        _show_stage(f"learn: left out: {problem}")
+    return load_pages(confirmed, config)
 
 
-def _show_stage(said: str) -> None:
-    print(said, file=sys.stderr, flush=True)
+def _show_stage(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 def _show_iteration(info: Mapping[str, Any]) -> None:
     loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
     print(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s", file=sys.stderr, flush=True)
-
-
-def _summary(trained: Trained, target: Path, seconds: float) -> str:
-    story = trained.story
-    labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
-    tables = trained.labeller.tables_
-    return "\n".join(
-        [
-            f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})",
-            f"{len(tables.numbers) if tables else 0:,} attributes have weights; {seconds:.1f} s",
-            f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
-            f"{story['scores']['content_accuracy']:.2%} of content against noise",
-            f"saved: {target}; clean with it: clean.py --model {target} PAGE.html",
-        ]
-    )

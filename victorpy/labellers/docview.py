@@ -16,7 +16,7 @@ from victorpy.about.tag_tree import TagTree, Thresholds, Type
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, PageLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.sites.checks import check_range
+from victorpy.settings import check_range
 
 
 @LABELLERS.register("docview")

@@ -19,7 +19,7 @@ import numpy as np
 
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
-from victorpy.sites.checks import check_count
+from victorpy.settings import check_count
 from victorpy.sites.counts import PageCounts, enough
 from victorpy.sites.hashes import MASK, Numbers, numbers_of
 from victorpy.sites.tree import PageTree

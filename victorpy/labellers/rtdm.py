@@ -24,7 +24,7 @@ from victorpy.errors import DataError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.repeated import NOISE, not_fitted
-from victorpy.sites.checks import check_count
+from victorpy.settings import check_count
 from victorpy.sites.hashes import number_of, numbers_of
 from victorpy.sites.restricted_mapping import Mapping, Node, node_of
 from victorpy.sites.tree import PageTree

@@ -18,7 +18,7 @@ from __future__ import annotations
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, PageLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.sites.checks import check_count, check_range
+from victorpy.settings import check_count, check_range
 from victorpy.sites.tree import PageTree
 
 

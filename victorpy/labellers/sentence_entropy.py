@@ -24,7 +24,7 @@ from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.labellers.tuning import Example, add_pages
-from victorpy.sites.checks import check_range
+from victorpy.settings import check_range
 from victorpy.sites.content import Content, words
 from victorpy.sites.mapping import leaves_of_blocks
 from victorpy.sites.segments import SegmentTree

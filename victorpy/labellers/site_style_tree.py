@@ -15,7 +15,7 @@ from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
 from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.tuning import Example, Trial, add_pages, best_threshold
-from victorpy.sites.checks import check_range
+from victorpy.settings import check_range
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
-from victorpy.sites.checks import check_count
+from victorpy.settings import check_count
 from victorpy.sites.counts import PageCounts, enough
 from victorpy.sites.hashes import Numbers, windows
 from victorpy.sites.tree import PageTree

@@ -1,0 +1,77 @@
+"""A directory of files with digests: written whole, and verified before any of its files is opened.
+
+Its meta.json holds what the caller wants to store, the SHA-256 of every other file (`files`) and of itself (`digest`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from victorpy.errors import ModelError
+
+META = "meta.json"
+
+
+@contextmanager
+def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield an empty directory to write files into; it gets its meta.json and replaces `directory` at the end.
+
+    If anything is raised before that, `directory` stays as it was.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
+        fresh = Path(temporary) / "model"
+        fresh.mkdir()
+        yield fresh
+        digests = {path.name: _digest(path.read_bytes()) for path in sorted(fresh.iterdir())}
+        complete = {**meta, "files": digests}
+        complete["digest"] = _meta_digest(complete)
+        text = json.dumps(complete, indent=2, sort_keys=True) + "\n"
+        (fresh / META).write_text(text, encoding="utf-8")
+        if directory.exists():
+            directory.replace(Path(temporary) / "old")
+        fresh.replace(directory)
+
+
+def read_meta(directory: Path) -> dict[str, Any]:
+    """Read meta.json, which must name a format. Compare the format, then call `verify_directory`."""
+    path = directory / META
+    try:
+        meta = json.loads(path.read_bytes())
+        _ = meta["digest"], dict(meta["files"]), meta["format"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from error
+    return dict(meta)
+
+
+def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
+    """Raise ModelError unless meta.json and all files that it lists match their digests."""
+    if meta["digest"] != _meta_digest(meta):
+        raise ModelError(f"{directory / META}: damaged: its content does not match its digest")
+    for name, expected in dict(meta["files"]).items():
+        path = directory / name
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ModelError(
+                f"{path}: missing or unreadable ({error.strerror}); get the model again or train it again"
+            ) from error
+        if _digest(content) != expected:
+            raise ModelError(
+                f"{path}: damaged: it does not match the digest in meta.json; get the model again or train it again"
+            )
+
+
+def _meta_digest(meta: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in meta.items() if name != "digest"}
+    return _digest(json.dumps(rest, sort_keys=True).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
