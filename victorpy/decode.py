@@ -1,4 +1,4 @@
-"""Bytes to text: what the page says of its encoding is believed as far as the bytes bear it out."""
+"""Decode a page's bytes. A declared encoding is used only if the bytes agree with it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from w3lib.encoding import (
 
 from victorpy.errors import DecodeError
 
-# A claimed encoding may be wrong about this share of the page (a stray byte, a cut character)
-# and still be the best there is; beyond it the claim is a lie.
+# Largest share of undecodable characters (a stray byte, a cut character) with which a declared
+# encoding is still accepted.
 TOLERATED_DAMAGE = 0.01
 
-# Text never has this share of control characters; images and archives always do.
+# Largest share of control characters in text. Images and archives always have more.
 BINARY_SHARE = 0.05
 
 REPLACEMENT = "\ufffd"
@@ -35,20 +35,20 @@ _META_CHARSET = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([\w:.-]
 
 
 class Decoded(NamedTuple):
-    """A page's text and how it was found."""
+    """A page's text and how it was decoded."""
 
     text: str
     encoding: str
     source: str
-    """Who named the encoding: bom, header, meta, cleaneval, utf-8 (the bytes themselves), detected, fallback."""
+    """What named the encoding: bom, header, meta, cleaneval, utf-8 (the bytes themselves), detected, fallback."""
     loss: str = ""
-    """What could not be decoded, in words."""
+    """Description of what could not be decoded."""
     utf8: bytes | None = None
-    """The same text in UTF-8, where the page came so."""
+    """The same text in UTF-8, if that is how the page was encoded."""
 
 
 def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
-    r"""Turn a page into text that holds neither NUL bytes nor surrogates.
+    r"""Decode a page into text without NUL characters or surrogates.
 
     >>> decode("größer".encode(), "text/html; charset=iso-8859-1").text
     'größer'
@@ -59,7 +59,7 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
         text, surrogates = _SURROGATES.subn(REPLACEMENT, page)
         return _tidied(text, "unicode", "text", damage=f"{surrogates} lone surrogates" if surrogates else "")
     for encoding, source in _candidates(page, content_type):
-        decoded = _believe(page, encoding, source)
+        decoded = _mended_utf8(page) if source == "mended" else _decode_as(page, encoding, source)
         if decoded:
             return decoded
     text = page.decode("cp1252", "replace")
@@ -67,20 +67,26 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
 
 
 def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, str]]:
-    """Who names which encoding, in the order in which they are believed."""
+    """Yield encodings with their source, most trustworthy first. Raises for binary data."""
     bom, _ = read_bom(page)
     if bom:
         yield bom, "bom"
-    wide = _utf16_without_bom(page)
-    if wide:
-        yield wide, "detected"
+    utf16 = _utf16_without_bom(page)
+    if utf16:
+        yield utf16, "detected"
     if not (page.isascii() and _SEVEN_BIT_ESCAPES.search(page)):
-        # Text in another encoding is never valid UTF-8 by chance, whatever a header says of it.
+        # Text in another encoding is never valid UTF-8 by chance, whatever the header says.
         yield "utf-8", "utf-8"
-    _refuse_binary(page)
+    controls = len(page) - len(page.translate(None, _CONTROLS))
+    if controls > BINARY_SHARE * len(page):
+        raise DecodeError("this is binary data, not a web page")
     if _MENDABLE.search(page):
         yield "utf-8", "mended"
-    for encoding, source in _claims(page, content_type):
+    declared = [(http_content_type_encoding(content_type), "header"), (html_body_declared_encoding(page), "meta")]
+    for pattern, source in ((_META_CHARSET, "meta"), (_CLEANEVAL_ENCODING, "cleaneval")):  # anywhere in the page
+        match = pattern.search(page)
+        declared.append((resolve_encoding(match[1].decode("ascii", "replace")) if match else None, source))
+    for encoding, source in declared:
         if encoding:
             yield encoding, source
     detected = cchardet.detect(page)["encoding"]
@@ -88,71 +94,8 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
         yield resolve_encoding(detected) or detected, "detected"
 
 
-def _claims(page: bytes, content_type: str | None) -> Iterator[tuple[str | None, str]]:
-    yield http_content_type_encoding(content_type), "header"
-    yield html_body_declared_encoding(page), "meta"
-    yield _named(_META_CHARSET, page), "meta"  # however late in the page
-    yield _named(_CLEANEVAL_ENCODING, page), "cleaneval"
-
-
-def _named(pattern: re.Pattern[bytes], page: bytes) -> str | None:
-    found = pattern.search(page)
-    return resolve_encoding(found[1].decode("ascii", "replace")) if found else None
-
-
-def _believe(page: bytes, encoding: str, source: str) -> Decoded | None:
-    """Decode with a named encoding, unless the bytes show that it is not theirs."""
-    if not _is_charset(encoding):
-        return None
-    if source == "mended":
-        return _mended(page)
-    try:
-        return _as_it_came(page, encoding, source) or _tidied(page.decode(encoding), encoding, source)
-    except UnicodeError:
-        if source == "utf-8":
-            return None
-    text = page.decode(encoding, "replace")
-    damage = text.count(REPLACEMENT)
-    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
-        return None  # nothing but ASCII fits, and that would fit anything
-    return _tidied(text, encoding, source, damage=f"{damage} characters")
-
-
-def _as_it_came(page: bytes, encoding: str, source: str) -> Decoded | None:
-    """Decode UTF-8 in which there is nothing to tidy, as most pages are."""
-    if source != "utf-8" or b"\0" in page or page.startswith(codecs.BOM_UTF8):
-        return None
-    return Decoded(page.decode(encoding), encoding, source, utf8=page)
-
-
-def _mended(page: bytes) -> Decoded | None:
-    """Read UTF-8 that is right but for encoded surrogates or a character that the page's end cuts off."""
-    mended, damage = _MENDABLE.subn("\ufffd".encode(), page)
-    try:
-        return _tidied(mended.decode("utf-8"), "utf-8", "utf-8", damage=f"{damage} characters")
-    except UnicodeDecodeError:
-        return None
-
-
-def _is_charset(encoding: str) -> bool:
-    """Whether a name means an encoding of text: Python has others, which fail or do harm."""
-    try:
-        b"    ".decode(encoding, "ignore")
-        return codecs.lookup(encoding).name not in _NO_CHARSETS
-    except (LookupError, UnicodeError):
-        return False
-
-
-def _refuse_binary(page: bytes) -> None:
-    """Tell an image or an archive from a page: text has hardly any control characters."""
-    controls = len(page) - len(page.translate(None, _CONTROLS))
-    if controls > BINARY_SHARE * len(page):
-        raise DecodeError("this is binary data, not a web page")
-
-
 def _utf16_without_bom(page: bytes) -> str | None:
-    """Tell UTF-16 by where its NUL bytes stand: markup is ASCII, so every other byte of much of it is NUL."""
+    """Detect UTF-16 by its NUL bytes: markup is ASCII, so every other byte of much of it is NUL."""
     sample = page[:4096]
     if sample.count(0) < max(len(sample) // 10, 1):
         return None
@@ -162,7 +105,39 @@ def _utf16_without_bom(page: bytes) -> str | None:
     return "utf-16-be" if even > 10 * odd and sample[:1] == b"\0" else None
 
 
+def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
+    """Decode with a named encoding, or return None if the bytes show that it is wrong."""
+    try:
+        b"    ".decode(encoding, "ignore")
+        if codecs.lookup(encoding).name in _NO_CHARSETS:  # Python has codecs that are not text encodings
+            return None
+    except (LookupError, UnicodeError):
+        return None
+    try:
+        if source == "utf-8" and b"\0" not in page and not page.startswith(codecs.BOM_UTF8):
+            return Decoded(page.decode(encoding), encoding, source, utf8=page)  # nothing to tidy, as in most pages
+        return _tidied(page.decode(encoding), encoding, source)
+    except UnicodeError:
+        if source == "utf-8":
+            return None
+    text = page.decode(encoding, "replace")
+    damage = text.count(REPLACEMENT)
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
+        return None  # only the ASCII characters fit, and those fit any encoding
+    return _tidied(text, encoding, source, damage=f"{damage} characters")
+
+
+def _mended_utf8(page: bytes) -> Decoded | None:
+    """Decode UTF-8 that is valid except for encoded surrogates or a character cut off by the end of the page."""
+    mended, damage = _MENDABLE.subn(REPLACEMENT.encode(), page)
+    try:
+        return _tidied(mended.decode("utf-8"), "utf-8", "utf-8", damage=f"{damage} characters")
+    except UnicodeDecodeError:
+        return None
+
+
 def _tidied(text: str, encoding: str, source: str, damage: str = "") -> Decoded:
-    """Take out what no text holds, and say what could not be read."""
+    """Remove NUL characters and the byte order mark, and describe the damage."""
     loss = f"not readable as {encoding}: {damage}" if damage else ""
     return Decoded(text.replace("\0", "").removeprefix("\ufeff"), encoding, source, loss)
