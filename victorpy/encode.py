@@ -1,4 +1,4 @@
-"""Features to small whole numbers: bins, scales, and a table with a row a feature and a column a block."""
+"""Encode features as small whole numbers: one row per feature, one column per block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns one feature's column into codes 0, 1, 2, ..., each of which stands for a value."""
+    """Turns one feature's column into codes 0, 1, 2, ..., each standing for a value."""
 
     name: str
     feature: Feature
@@ -26,7 +26,7 @@ class Encoder:
     scale: int = 0
 
     def raw(self, page: Columns) -> Column:
-        """Compute the feature itself; numbers that are none are refused here, before they spoil a model."""
+        """Compute the feature. Raises if it is not finite: NaN would silently spoil a model."""
         try:
             column = np.asarray(self.feature.column(page, self.name))
         except Exception as error:  # whatever a user's own feature may raise
@@ -43,16 +43,13 @@ class Encoder:
         return column
 
     def codes(self, page: Columns) -> Codes:
-        """Compute the feature and code it."""
+        """Compute and encode the feature."""
         column = self.raw(page)
         if self.bins:
             # The largest value less than or equal to the number; below all of them, the smallest.
             return np.maximum(np.searchsorted(_edges(self.bins), column, side="right") - 1, 0)
         if self.scale:
             return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
-        return self._whole(column)
-
-    def _whole(self, column: Column) -> Codes:
         codes = column.astype(np.int64)
         if column.dtype.kind == "b":
             return codes
@@ -66,7 +63,7 @@ class Encoder:
         return codes
 
     def value(self, code: int) -> str:
-        """Say which value a code stands for."""
+        """Return the value that a code stands for."""
         return self.bins[min(code, len(self.bins) - 1)] if self.bins else str(code)
 
 
@@ -76,29 +73,29 @@ def _edges(bins: tuple[str, ...]) -> npt.NDArray[np.float64]:
 
 
 def make_encoders(config: Config) -> list[Encoder]:
-    """Find the features that a config asks for, with their bins and scales."""
+    """Return the features that a config asks for, with their bins and scales."""
     load_modules(config)
     check_features(config)
     bins, scales = config.family("feature-", "-values"), config.family("feature-", "-scale")
     encoders = []
     for name in config.features:
         feature = find_feature(name)
-        assert feature is not None  # check_features has seen to it
+        assert feature is not None  # guaranteed by check_features
         scale = int(scales[name][0]) if scales.get(name) else 0
         encoders.append(Encoder(name, feature, bins.get(name, ()), scale))
     return encoders
 
 
 def encode(page: Columns, encoders: list[Encoder]) -> Codes:
-    """Compute the table of a page's features: a row a feature, a column a block."""
+    """Compute the table of a page's features: one row per feature, one column per block."""
     if not page.count or not encoders:
         return np.zeros((len(encoders), page.count), dtype=np.int64)
-    with np.errstate(all="ignore"):  # what is not finite is refused by name
+    with np.errstate(all="ignore"):  # raw() reports values that are not finite
         return np.stack([encoder.codes(page) for encoder in encoders])
 
 
 def show_features(page: Columns, encoders: list[Encoder]) -> list[dict[str, str]]:
-    """Give each block's features by name, as the values that their codes stand for."""
+    """Return each block's features by name, as the values that their codes stand for."""
     table = encode(page, encoders)
     return [
         {encoder.name: encoder.value(int(code)) for encoder, code in zip(encoders, column, strict=True)}

@@ -1,7 +1,8 @@
-"""Files that are whole at every moment, whatever happens to the program that writes them."""
+"""Write files atomically, so that a killed program never leaves half a file."""
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from itertools import count
@@ -9,11 +10,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:
-    """Put a file in the place of another in one step: it is the old one or the new one, whatever happens.
+    """Replace a file in one step: readers see the old content or the new one.
 
-    With `durable` it is on the disk when this returns, so that a machine that loses power has it too. With `alone`
-    nobody else ever writes this file: its temporary name is always the same then, so that what a killed program left
-    of it is written over by the next.
+    With `durable` the file is on the disk when this returns, and survives a power failure. With `alone` only one
+    program ever writes this file, so its temporary name is fixed and leftovers of a killed program are overwritten.
     """
     temporary = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
     mode = path.stat().st_mode & 0o777 if path.exists() else None
@@ -23,7 +23,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
             file.write(content)
             file.flush()
             if mode is not None:
-                os.chmod(temporary, mode)  # noqa: PTH101  (not every system has it for open files)
+                os.chmod(temporary, mode)  # noqa: PTH101  (fchmod does not exist everywhere)
             if durable:
                 os.fsync(file.fileno())
         temporary.replace(path)
@@ -35,7 +35,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the disk knows which files a directory has."""
+    """Flush a directory's list of files to the disk."""
     directory = os.open(path, os.O_RDONLY)
     try:
         os.fsync(directory)
@@ -44,26 +44,22 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what a program that was killed while it wrote the file left of it."""
-    for leftover in path.parent.glob(f".{_literal(path.name)}.*.tmp"):
+    """Remove temporary files that killed programs left when they wrote a file."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
 
-def _literal(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
-
-
 def set_aside(path: Path) -> Path:
-    """Give a file another name that nothing has yet: ``NAME.old-1``."""
+    """Rename a file to the first free name of ``NAME.old-1``, ``NAME.old-2``, ..."""
     return path.rename(_free_name(path, "old"))
 
 
 def keep_copy(path: Path, mark: str) -> Path:
-    """Give what a file holds now a second name that nothing has yet: ``NAME.MARK-1``."""
+    """Keep a copy of a file under the first free name of ``NAME.MARK-1``, ``NAME.MARK-2``, ..."""
     place = _free_name(path, mark)
     try:
         place.hardlink_to(path)
-    except OSError:  # not every disk has links
+    except OSError:  # not every file system has links
         shutil.copy2(path, place)
     return place
 

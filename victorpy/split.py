@@ -1,8 +1,8 @@
-"""A pruned tree to a Document: where the text is cut, and what each block knows of its place.
+"""Split a pruned tree into blocks of text.
 
-The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and inside ``<pre>`` at every line as if a
-``<br>`` stood there. ``split: block`` cuts at block-level tags and ``<br>`` only, so that a paragraph
-with links in it stays one block of several pieces; an image's ``alt`` and hidden elements still stand alone.
+The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and inside ``<pre>`` at every line as if there were
+a ``<br>``. ``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links
+stays one block of several pieces. An image's ``alt`` text and hidden elements are always separate blocks.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
 from victorpy.parse import VOID, Tree
 
-# Deeper elements are not kept as containers: a page nested for thousands of levels costs no more than another.
+# Elements nested deeper are not kept as containers, so a page with thousands of levels costs no more than others.
 DEEPEST = 256
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
 _SPECIAL = frozenset(["pre", "img"])
 _NONE: dict[str, str] = {}
-_ODD = re.compile(r"[^\w:.-]+")  # what broken markup such as <br<p> puts into the names of tags
+_ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> puts into tag names
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _Text = tuple[str, int, int, bool, bool, str | None]
-"""A text of the page that is not all white space: as it stands in the page, in a ``<pre>`` one line of it; its element;
-how many tags were passed before it; whether white space alone stands before it; whether a block begins with it
-whatever the tags say; and the white space before it on its line of a ``<pre>``, None elsewhere."""
+"""A text that is not only white space (in a ``<pre>``, one line of it): the text as in the page, its element, the
+number of tags before it, whether white space precedes it, whether it starts a block whatever the tags are, and its
+indent on a line of a ``<pre>`` (None elsewhere)."""
 
-# Named tuples made of plain ones, which is faster than by calling them.
+# Named tuples made from plain ones, which is faster than calling the class.
 _piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__new__, Piece)
 _block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
 
@@ -48,34 +48,34 @@ def split(tree: Tree, cuts: Cuts) -> Document:
 
 
 class Splitter:
-    """Makes blocks of the elements of a page: it notes their tags and texts, and cuts the texts at the end."""
+    """Turns a page's tags and texts into blocks: it records them in order and cuts the texts at the end."""
 
     def __init__(self, cuts: Cuts) -> None:
         self._cuts = cuts
         self._texts: list[_Text] = []
         self._passed: list[str] = []
-        """The tags passed so far, those that close with a slash."""
-        # The elements, in plain lists: tuples would keep Python's garbage collector busy. Blocks are counted in texts
-        # until they are known.
+        """The tags so far, closing tags with a slash."""
+        # Plain lists, because tuples would keep Python's garbage collector busy. Until the texts are cut,
+        # first_block and stop_block count texts instead of blocks.
         self._elements = Elements()
-        # The open elements, outermost first; -1 stands for the page around them.
+        # The open elements, outermost first. -1 stands for the page itself.
         self._tags: list[str] = []
         self._numbers = [-1]
         self._too_deep = 0
         self._preformatted = 0
         self._special = False
-        """Whether elements are open that are too deep, preformatted or hidden."""
-        # Elements that nobody sees, and where in `_passed` their tags are.
+        """Whether an open element is too deep, preformatted or hidden."""
+        # Hidden elements, and the positions of their tags in `_passed`.
         self._hidden = False
         self._hiding: set[int] = set()
         self._hiding_tags: list[int] = []
-        # What came since the last text.
+        # State since the last text.
         self._gap = True
         self._cut = False
         self._indent = ""
 
     def walk(self, root: etree._Element) -> None:
-        """Take a tree. Every element of every page passes here, in `start` and in `end`."""
+        """Record a whole tree. This loop, `start` and `end` run for every element of every page."""
         keep, start, end, add_text = self._cuts.attributes, self.start, self.end, self.text
         around: list[etree._Element] = []
         for node in root.iter():
@@ -90,7 +90,7 @@ class Splitter:
             items: Any = node.items()
             if items:
                 attributes = {}
-                for name, value in items:  # faster than a comprehension, which is a call
+                for name, value in items:  # faster than a comprehension
                     if name in keep:
                         attributes[name] = value
             start(tag if tag.isalnum() else _ODD.sub("_", tag), attributes)
@@ -103,7 +103,7 @@ class Splitter:
             add_text(node.tail or "")
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Open an element; an image's ``alt`` becomes its text."""
+        """Open an element. An image's ``alt`` becomes its text."""
         self._passed.append(tag)
         self._tags.append(tag)
         numbers = self._numbers
@@ -138,7 +138,7 @@ class Splitter:
             self._end_special(tag, number)
 
     def text(self, text: str) -> None:
-        """Add text; white space is collapsed, except in ``<pre>``, where every line is a block."""
+        """Add text. White space is collapsed except in ``<pre>``, where every line is a block."""
         if self._preformatted:
             self._add_lines(text)
         elif text.isspace():
@@ -148,35 +148,41 @@ class Splitter:
             self._gap = self._cut = False
 
     def cut(self) -> None:
-        """End the block, whatever comes next."""
+        """End the current block, whatever follows."""
         self._cut = True
 
     @property
     def innermost(self) -> str:
-        """The tag of the innermost open element, or nothing."""
+        """Tag of the innermost open element, or an empty string."""
         return self._tags[-1] if self._tags else ""
 
     @property
     def texts(self) -> int:
-        """How many texts there are so far."""
+        """Number of texts so far."""
         return len(self._texts)
 
     def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
-        """Look at an element that may hide its text, keep its white space, or be an image with a text of its own."""
+        """Handle an element that may hide its text, keep white space, or be an image with an ``alt`` text."""
         if self._preformatted and tag in self._cuts.block_level:
             self._indent = ""
         if tag == "img" and attributes.get("alt", "").strip():
-            self._add_alone(attributes["alt"])
+            self._texts.append((attributes["alt"], self._numbers[-1], len(self._passed), True, True, None))
+            self._gap = self._cut = True
         if not self._too_deep:
             self._preformatted += tag == "pre"
-            if not self._hidden and _hides(attributes):
+            hides = (
+                "hidden" in attributes
+                or attributes.get("aria-hidden") == "true"
+                or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
+            )
+            if hides and not self._hidden:
                 self._hidden = True
                 self._hiding.add(self._numbers[-1])
                 self._hiding_tags.append(len(self._passed) - 1)
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
     def _end_special(self, tag: str, number: int) -> None:
-        """Leave an element where something is special."""
+        """Close an element inside one that is too deep, preformatted or hidden."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
         if self._too_deep:
@@ -189,34 +195,29 @@ class Splitter:
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
     def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
-        """Close what is open, cut the texts into blocks and return the page."""
+        """Close open elements, cut the texts into blocks and return the page."""
         while self._tags:
             self.end()
         elements = self._elements
         blocks = self._blocks(elements)
-        begun = [0]
+        blocks_started = [0]  # by number of texts
         for block in blocks:
-            begun += [block.index + 1] * len(block.pieces)
-        elements.first_block[:] = [begun[texts] for texts in elements.first_block]
-        elements.stop_block[:] = [begun[texts] for texts in elements.stop_block]
-        last = self._texts[-1][2] if self._texts else 0
+            blocks_started += [block.index + 1] * len(block.pieces)
+        elements.first_block[:] = [blocks_started[texts] for texts in elements.first_block]
+        elements.stop_block[:] = [blocks_started[texts] for texts in elements.stop_block]
+        tags_before_last_text = self._texts[-1][2] if self._texts else 0
         return Document(
             blocks=tuple(blocks),
             elements=elements,
             url=url,
             title=title,
             losses=losses,
-            trailing=tuple(self._passed[last:]),
+            trailing=tuple(self._passed[tags_before_last_text:]),
             split="every" if self._cuts.every else "block",
         )
 
-    def _add_alone(self, text: str) -> None:
-        """Add text that belongs to nothing around it."""
-        self._texts.append((text, self._numbers[-1], len(self._passed), True, True, None))
-        self._gap = self._cut = True
-
     def _add_lines(self, text: str) -> None:
-        """Add the lines of a ``<pre>``, as if a ``<br>`` stood between them."""
+        """Add the lines of a ``<pre>``, as if separated by ``<br>``."""
         element = self._numbers[-1]
         for number, line in enumerate(_LINE_END.split(text)):
             if number:
@@ -228,53 +229,53 @@ class Splitter:
                 self._gap = self._cut = False
                 self._indent = ""
             else:
-                self._indent += line  # goes before what comes next on the line, if anything does
+                self._indent += line  # belongs to the next text on the line, if any
 
     def _blocks(self, elements: Elements) -> list[Block]:
-        """Join the texts that nothing cuts apart."""
+        """Join the texts that no cut separates."""
         every, breaking, passed = self._cuts.every, self._cuts.breaking, self._passed
         hidden = frozenset(number for first in self._hiding for number in range(first, elements.stop[first]))
         hiding_tags = sorted(self._hiding_tags)
         maker = _BlockMaker(elements, hidden)
         parts: list[_Part] = []
-        before = 0
+        previous_place = 0
         gap = True
         for text, element, place, follows_gap, cut, indent in self._texts:
-            tags = tuple(passed[before:place])
+            tags = tuple(passed[previous_place:place])
             breaks = not breaking.isdisjoint(tags)
             if parts and (
                 breaks
                 or cut
                 or (every and tags)
-                or (hiding_tags and bisect_left(hiding_tags, before) < bisect_left(hiding_tags, place))
+                or (hiding_tags and bisect_left(hiding_tags, previous_place) < bisect_left(hiding_tags, place))
             ):
                 maker.make(parts, breaks)
                 parts = []
             gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
             parts.append((text, element, tags, gap, indent))
             gap = indent is None and text[-1].isspace()
-            before = place
+            previous_place = place
         if parts:
             maker.make(parts, breaks=True)
         return maker.blocks
 
 
 _Part = tuple[str, int, tuple[str, ...], bool, str | None]
-"""A text of a block, its element, the tags before it, whether a gap is before it, and its indent in a ``<pre>``."""
+"""A text of a block, its element, the tags before it, whether white space precedes it, its indent in a ``<pre>``."""
 
 
 class _BlockMaker:
-    """Makes blocks, one after the other."""
+    """Makes blocks in order."""
 
     def __init__(self, elements: Elements, hidden: frozenset[int]) -> None:
         self.blocks: list[Block] = []
         self._elements = elements
         self._hidden = hidden
-        self._containers = [*_paths(elements), ()]  # the last one is that of no element, whose number is -1
+        self._containers = [*_paths(elements), ()]  # the last is for element -1, no element
         self._indent = ""
 
     def make(self, parts: list[_Part], breaks: bool) -> None:
-        """Make a block of the texts that belong together; what ends it may be a break, or a tag within a line."""
+        """Make a block of the given texts. `breaks` says whether it ends with a break or within a line."""
         text, holder, tags, spaced, indent = parts[0]
         if len(parts) == 1 and indent is None:
             text = " ".join(text.split())
@@ -289,18 +290,18 @@ class _BlockMaker:
         self.blocks.append(_block((len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces)))
 
     def _preformatted(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
-        """Join the parts of a line as they stand."""
+        """Join the parts of a line, with their white space."""
         text = self._indent
         pieces: list[Piece] = []
         for part, element, tags, _, indent in parts:
             pieces.append(Piece(len(text) if pieces else 0, element, tags))
             text += (indent or "") + part
-        # White space at the end goes before what comes next on the line, if anything does.
+        # White space at the end belongs to the next text on the line, if any.
         self._indent = "" if breaks else text[len(text.rstrip()) :]
         return text.rstrip(), tuple(pieces)
 
     def _common(self, element: int, other: int) -> int:
-        """The innermost element that holds both."""
+        """Return the innermost element that contains both."""
         stop, parent = self._elements.stop, self._elements.parent
         while element >= 0 and not element <= other < stop[element]:
             element = parent[element]
@@ -308,7 +309,7 @@ class _BlockMaker:
 
 
 def _paths(elements: Elements) -> list[tuple[str, ...]]:
-    """The tags from the outermost element to each one; items of a list say share theirs."""
+    """Return the tags from the outermost element to each element. Equal paths, as of list items, are shared."""
     different: list[tuple[str, ...]] = [()]
     numbers: dict[tuple[int, str], int] = {}
     number_of: list[int] = []
@@ -323,7 +324,7 @@ def _paths(elements: Elements) -> list[tuple[str, ...]]:
 
 
 def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
-    """Join texts to a line, with a space where there is a gap."""
+    """Join texts into a line, with a space at each gap."""
     words: list[str] = []
     pieces = []
     length = 0
@@ -332,12 +333,3 @@ def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
         words.append(("" if not words or not gap else " ") + " ".join(text.split()))
         length += len(words[-1])
     return "".join(words), tuple(pieces)
-
-
-def _hides(attributes: dict[str, str]) -> bool:
-    """Whether an element's attributes say that nobody sees it."""
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
-    )

@@ -1,9 +1,9 @@
-"""Template text to the attributes of each block.
+"""Read templates, which define the attributes of each block.
 
-A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``, and its values
-together are one attribute: CRF++'s form, with names for column numbers. ``{a,b}`` and ``{-1..1}``
-expand; ``B`` asks for weights of label pairs; ``NAME:`` before the references is allowed and ignored;
-``include NAME`` takes in another template.
+A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``; their values
+together form one attribute. This is CRF++'s format with names instead of column numbers. ``{a,b}`` and
+``{-1..1}`` expand, ``B`` adds weights for label pairs, ``NAME:`` before the references is ignored, and
+``include NAME`` reads another template.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FARTHEST = 100
 
 
 class Reference(NamedTuple):
-    """A feature of a block some places away."""
+    """A feature of the block `offset` positions away."""
 
     offset: int
     feature: int
-    """The number of the feature in the config's crf-features."""
+    """Index of the feature in the config's crf-features."""
 
 
 Line = tuple[Reference, ...]
@@ -42,17 +42,17 @@ Line = tuple[Reference, ...]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What the attributes of a block are made of."""
+    """The attributes of a block, as combinations of features."""
 
     lines: tuple[Line, ...]
     features: tuple[str, ...]
     bigrams: bool
-    """Whether neighbouring labels have weights together; without, every block is labelled by itself."""
+    """Whether pairs of neighbouring labels have weights. Without them every block is labelled by itself."""
     text: str = ""
 
     @property
     def reach(self) -> int:
-        """How many blocks the farthest reference is away."""
+        """Largest distance of a reference, in blocks."""
         return max((abs(reference.offset) for line in self.lines for reference in line), default=0)
 
 
@@ -73,13 +73,13 @@ def find_template(config: Config, variable: str, default: str) -> Path:
 
 
 def read_template(path: Path, features: Sequence[str] | None) -> Template:
-    """Read a template file whose references name the given features, or, with none given, any in order of mention."""
-    written_lines = _read_lines(path, ())
+    """Read a template file. If `features` is None, any feature may be named, numbered in order of mention."""
+    numbered_lines = _read_lines(path, ())
     lines: dict[Line, None] = {}
     bigrams = False
     named: list[str] = []
-    for place, written in written_lines:
-        line = strip_comment(written).strip()
+    for place, raw_line in numbered_lines:
+        line = strip_comment(raw_line).strip()
         if line == "B":
             bigrams = True
         elif line:
@@ -88,50 +88,48 @@ def read_template(path: Path, features: Sequence[str] | None) -> Template:
             except ValueError as error:
                 raise TemplateError(f"{place}: {error}") from error
             if features is None:
-                mentioned = (name for one in expanded for _, name in _REFERENCE.findall(one))
+                mentioned = (name for reference in expanded for _, name in _REFERENCE.findall(reference))
                 named += dict.fromkeys(name for name in mentioned if name not in named)
-            known = named if features is None else features
-            lines.update(dict.fromkeys(_parse_line(one, known, place) for one in expanded))
+            available = named if features is None else features
+            lines.update(dict.fromkeys(_parse_line(text, available, place) for text in expanded))
     if not lines:
         raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
     return Template(
         tuple(lines),
         tuple(named if features is None else features),
         bigrams,
-        "\n".join(written for _, written in written_lines),
+        "\n".join(raw_line for _, raw_line in numbered_lines),
     )
 
 
-def _read_lines(path: Path, around: tuple[Path, ...]) -> list[tuple[str, str]]:
-    """The lines of a template and of those that it includes, each with its FILE:LINE."""
+def _read_lines(path: Path, including: tuple[Path, ...]) -> list[tuple[str, str]]:
+    """Return the lines of a template and of those it includes, each with its FILE:LINE."""
     try:
-        written_lines = read_lines(path)
+        raw_lines = read_lines(path)
     except OSError as error:
         raise TemplateError(f"{path}: cannot be read: {error}") from error
     except ValueError as error:
         raise TemplateError(str(error)) from error
-    found = []
-    for number, written in enumerate(written_lines, 1):
-        included = _INCLUDE.fullmatch(strip_comment(written))
+    including = (*including, path)
+    numbered_lines = []
+    for number, raw_line in enumerate(raw_lines, 1):
+        place = f"{path}:{number}"
+        include = _INCLUDE.fullmatch(strip_comment(raw_line))
+        if include is None:
+            numbered_lines.append((place, raw_line))
+            continue
+        included = resources.find(include[1], "templates", ".tpl", beside=path.parent)
         if included is None:
-            found.append((f"{path}:{number}", written))
-        else:
-            found += _read_lines(_included(included[1], f"{path}:{number}", (*around, path)), (*around, path))
-    return found
-
-
-def _included(name: str, place: str, around: tuple[Path, ...]) -> Path:
-    path = resources.find(name, "templates", ".tpl", beside=around[-1].parent)
-    if path is None:
-        known = resources.names("templates", ".tpl")
-        raise TemplateError(f"{place}: no template {name!r} to include{suggest(name, known)}")
-    if path.resolve() in [each.resolve() for each in around]:
-        raise TemplateError(f"{place}: {name!r} includes itself")
-    return path
+            suggestion = suggest(include[1], resources.names("templates", ".tpl"))
+            raise TemplateError(f"{place}: no template {include[1]!r} to include{suggestion}")
+        if included.resolve() in [parent.resolve() for parent in including]:
+            raise TemplateError(f"{place}: {include[1]!r} includes itself")
+        numbered_lines += _read_lines(included, including)
+    return numbered_lines
 
 
 def without(template: Template, off: Sequence[str]) -> Template:
-    """Leave features out, with the lines that refer to them; the others are numbered anew."""
+    """Remove features and the lines that refer to them, and renumber the others."""
     if not off:
         return template
     kept = [name for name in template.features if name not in off]
@@ -151,19 +149,19 @@ def _parse_line(line: str, features: Sequence[str], place: str) -> Line:
         raise TemplateError(f"{place}: B takes no %x: crfsuite has no weights of label pairs with a feature")
     if not _LINE.fullmatch(line):
         raise TemplateError(f"{place}: expected %x[OFFSET,NAME] ... or B, found {line!r}")
-    return tuple(_reference(int(offset), name, features, place) for offset, name in _REFERENCE.findall(line))
-
-
-def _reference(offset: int, name: str, features: Sequence[str], place: str) -> Reference:
-    if abs(offset) > FARTHEST:
-        raise TemplateError(f"{place}: a reference reaches at most {FARTHEST} blocks away, not {offset}")
-    if name not in features:
-        raise TemplateError(f"{place}: the feature {name!r} is not in crf-features{suggest(name, features)}")
-    return Reference(offset, features.index(name))
+    references = []
+    for written_offset, name in _REFERENCE.findall(line):
+        offset = int(written_offset)
+        if abs(offset) > FARTHEST:
+            raise TemplateError(f"{place}: a reference reaches at most {FARTHEST} blocks away, not {offset}")
+        if name not in features:
+            raise TemplateError(f"{place}: the feature {name!r} is not in crf-features{suggest(name, features)}")
+        references.append(Reference(offset, features.index(name)))
+    return tuple(references)
 
 
 def padded(table: Codes, reach: int) -> Codes:
-    """Give blocks outside the page codes of their own, one for each distance from it; then come the real codes.
+    """Add columns for positions outside the page, with one code per distance. The real codes follow after those.
 
     >>> padded(np.array([[0, 1]]), 2)
     array([[1, 0, 4, 5, 2, 3]])
@@ -175,19 +173,18 @@ def padded(table: Codes, reach: int) -> Codes:
 
 
 def attribute(line: Line, codes: Sequence[int], encoders: Sequence[Encoder], reach: int) -> str:
-    """Write an attribute as crfsuite sees it: ``container.p[-1]=1|position[0]=3``.
+    """Return an attribute as crfsuite sees it: ``container.p[-1]=1|position[0]=3``.
 
-    A block before the page reads ``_B-1``, ``_B-2`` ..., one behind it ``_B+1`` ..., as in CRF++.
+    As in CRF++, positions before the page are ``_B-1``, ``_B-2``, ..., and those after it ``_B+1``, ...
     """
-    return "|".join(
-        f"{encoders[reference.feature].name}[{reference.offset}]={_shown(code, encoders[reference.feature], reach)}"
-        for reference, code in zip(line, codes, strict=True)
-    )
-
-
-def _shown(code: int, encoder: Encoder, reach: int) -> str:
-    if code < reach:
-        return f"_B-{code + 1}"
-    if code < 2 * reach:
-        return f"_B+{code - reach + 1}"
-    return encoder.value(code - 2 * reach)
+    parts = []
+    for reference, code in zip(line, codes, strict=True):
+        encoder = encoders[reference.feature]
+        if code < reach:
+            value = f"_B-{code + 1}"
+        elif code < 2 * reach:
+            value = f"_B+{code - reach + 1}"
+        else:
+            value = encoder.value(code - 2 * reach)
+        parts.append(f"{encoder.name}[{reference.offset}]={value}")
+    return "|".join(parts)

@@ -1,4 +1,4 @@
-"""What config and template files share: comments, quotes, and ``{a,b}`` that expands."""
+"""Syntax shared by config and template files: comments, quotes and the expansion of ``{a,b}``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read a text file's lines; a byte that is not UTF-8 is a ValueError with its line."""
+    """Return a text file's lines. Raises ValueError with the line number if it is not UTF-8."""
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
@@ -23,7 +23,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def strip_comment(line: str) -> str:
-    """Cut a comment off: ``#`` at the start of a line or after white space, outside quotes.
+    """Remove a comment: ``#`` at the start of a line or after white space, outside quotes.
 
     >>> strip_comment('class-list: li  # items')
     'class-list: li'
@@ -42,7 +42,7 @@ def strip_comment(line: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, bool]]:
-    """Cut text into values at white space; each comes with whether it was quoted, so taken to the letter."""
+    """Split text into values at white space. Each comes with whether it was quoted, and so is taken literally."""
     if _TOKEN.sub("", text).strip():
         raise ValueError(f"a quote is not closed in {text.strip()!r}")
     return [
@@ -51,29 +51,27 @@ def tokens(text: str) -> list[tuple[str, bool]]:
 
 
 def expand(text: str) -> list[str]:
-    """Expand braces, the last one fastest; ``{-1..1}`` counts.
+    """Expand braces, the last ones varying fastest. ``{-1..1}`` is a range of numbers.
 
     >>> expand("token.{alpha,num}-{abs,rel}")
     ['token.alpha-abs', 'token.alpha-rel', 'token.num-abs', 'token.num-rel']
     >>> expand("%x[{-1..1},position]")
     ['%x[-1,position]', '%x[0,position]', '%x[1,position]']
     """
-    found = _BRACES.search(text)
-    if not found:
+    braces = _BRACES.search(text)
+    if not braces:
         return [text]
-    before, after = text[: found.start()], text[found.end() :]
-    expanded = dict.fromkeys(full for choice in _choices(found[1]) for full in expand(before + choice + after))
+    bounds = _RANGE.fullmatch(braces[1].strip())
+    if bounds:
+        first, last = int(bounds[1]), int(bounds[2])
+        if abs(last - first) > MOST_EXPANSIONS:
+            raise ValueError(f"a range has more than {MOST_EXPANSIONS:,} values: {braces[1]!r}")
+        step = 1 if first <= last else -1
+        choices = [str(number) for number in range(first, last + step, step)]
+    else:
+        choices = [choice.strip() for choice in braces[1].split(",")]
+    start, end = text[: braces.start()], text[braces.end() :]
+    expanded = dict.fromkeys(full for choice in choices for full in expand(start + choice + end))
     if len(expanded) > MOST_EXPANSIONS:
         raise ValueError(f"braces expand to more than {MOST_EXPANSIONS:,} values: {text[:60]!r}")
     return list(expanded)
-
-
-def _choices(inside: str) -> list[str]:
-    numbers = _RANGE.fullmatch(inside.strip())
-    if numbers:
-        first, last = int(numbers[1]), int(numbers[2])
-        step = 1 if first <= last else -1
-        if abs(last - first) > MOST_EXPANSIONS:
-            raise ValueError(f"a range has more than {MOST_EXPANSIONS:,} values: {inside!r}")
-        return [str(number) for number in range(first, last + step, step)]
-    return [choice.strip() for choice in inside.split(",")]

@@ -40,63 +40,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
-    """Run one command; by itself it is a program ``NAME.py``."""
+    """Run one command. `program` is the name shown in its help, ``NAME.py`` by default."""
     try:
-        return _guarded(_parsed(name, arguments, program))
+        description, epilog = _description(name)
+        parser = argparse.ArgumentParser(
+            prog=program or f"{name}.py",
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _module(name).configure(parser)
+        parser.set_defaults(command=name)
+        return _run_parsed(parser.parse_intermixed_args(arguments))
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
 
 
-def _parsed(name: str, arguments: Sequence[str] | None, program: str | None) -> argparse.Namespace:
-    description, epilog = _description(name)
-    parser = argparse.ArgumentParser(
-        prog=program or f"{name}.py",
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    _module(name).configure(parser)
-    parser.set_defaults(command=name)
-    return parser.parse_intermixed_args(arguments)
-
-
 def _module(name: str) -> Any:
-    """The module of a command; where its name has a hyphen, the module's has an underscore."""
     return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
 
 
 def _description(name: str) -> tuple[str, str]:
-    """A command's docstring: what it does, and the examples."""
+    """Return what a command does and its examples, the two parts of its module's docstring."""
     doc = _module(name).__doc__ or ""
     description, _, epilog = doc.strip().partition("\n\n")
     return description, epilog
 
 
-def _guarded(parsed: argparse.Namespace) -> int:
-    """Run a command; a user's mistake is one line on stderr, never a traceback."""
-    _open_closed_streams()
+def _run_parsed(parsed: argparse.Namespace) -> int:
+    """Run a command. A user's mistake gives one line on stderr, never a traceback."""
+    for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
+        if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would get its number
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that goes away ends us quietly
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # if the reader of a pipe goes away, exit quietly
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # text is UTF-8 whatever the locale; what stderr shows never fails
+        if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; writing to stderr never fails
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
     try:
         return int(parsed.run(parsed))
     except VictorError as error:
         print(f"{parsed.command}: {error}", file=sys.stderr)
         return EXIT_USAGE
-    except BrokenPipeError:  # where the signal had to be ignored
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python still has to write goes nowhere
+    except BrokenPipeError:  # if SIGPIPE had to be ignored
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard what is still buffered
         return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         print(f"{parsed.command}: {place}{error.strerror or error}", file=sys.stderr)
         return EXIT_USAGE
-
-
-def _open_closed_streams() -> None:
-    """Where the caller has closed a standard stream, let it lead nowhere: another file would get its number."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            mode = "r" if number == 0 else "w"
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we run)

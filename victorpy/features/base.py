@@ -1,4 +1,4 @@
-"""What a feature is, how one is written, and how it is found by name."""
+"""Define features, register them and find them by name."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Feature:
     description: str
     function: Callable[..., Column]
     argument: str | None = None
-    """What the function is told besides the page; of a name with a star, what the star stands for."""
+    """Second argument of the function. For a name with a star, what the star stands for."""
 
     def column(self, page: Columns, name: str) -> Column:
-        """Compute the feature under one of the names that it stands for."""
+        """Compute the feature under one of its names."""
         argument = name[len(self.name) - 1 :] if self.name.endswith("*") else self.argument
         return self.function(page) if argument is None else self.function(page, argument)
 
@@ -48,8 +48,8 @@ Function = Callable[..., Any]
 def feature(name: str, family: str = "") -> Callable[[Function], Function]:
     """Register a function of a page's columns as a feature.
 
-    Its docstring is the description that users see; its family is its module's name, if not given. A name with
-    braces, ``ancestor{1..3}.words``, registers one for each, and tells the function which.
+    Its docstring is the description that users see. Its family is the name of its module unless given. A name with
+    braces, ``ancestor{1..3}.words``, registers one feature per choice and passes the choice to the function.
     """
 
     def register(function: Function) -> Function:
@@ -65,7 +65,7 @@ def feature(name: str, family: str = "") -> Callable[[Function], Function]:
 
 
 def block_feature(name: str, family: str = "own") -> Callable[[Function], Function]:
-    """Register a function of one block as a feature: simpler to write, slower to run."""
+    """Register a function of one block as a feature. Simpler to write than `feature`, but slower to run."""
 
     def register(function: Callable[[Block], float]) -> Function:
         def column(page: Columns) -> Column:
@@ -79,7 +79,7 @@ def block_feature(name: str, family: str = "own") -> Callable[[Function], Functi
 
 
 def find_feature(name: str) -> Feature | None:
-    """Find a feature by its name or by the star that covers it."""
+    """Return the feature with a name, or with a starred name that matches it."""
     if name in FEATURES:
         return FEATURES.get(name)
     for pattern in FEATURES:
@@ -89,54 +89,49 @@ def find_feature(name: str) -> Feature | None:
 
 
 def load_modules(config: Config) -> None:
-    """Import the feature files that a config names."""
+    """Import the feature files that a config names, once per content. A changed file replaces what it registered."""
     for path in find_modules(config):
-        _load_module(path, config)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        if any(loaded.digest == digest for loaded in _LOADED.values()):
+            continue  # this file, or the copy of it in a model directory
+        previous = _LOADED.pop(path.resolve(), None)
+        for name in previous.features if previous else ():
+            FEATURES.remove(name)
+        other_features = frozenset(FEATURES)
+        try:
+            runpy.run_path(str(path), run_name=f"own.{path.stem}")
+        except Exception as error:  # a user's file may raise anything
+            for name in frozenset(FEATURES) - other_features:
+                FEATURES.remove(name)
+            message = f"{path} cannot be imported: {type(error).__name__}: {error}"
+            raise config.error("feature-modules", message) from error
+        _LOADED[path.resolve()] = _Loaded(digest, frozenset(FEATURES) - other_features)
 
 
 def find_modules(config: Config) -> list[Path]:
-    """Find the feature files that a config names, beside it or in the current directory."""
-    found = []
+    """Return the paths of the feature files that a config names, beside it or in the current directory."""
+    paths = []
     for name in config.get("feature-modules"):
         places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             raise config.error("feature-modules", f"no file {name!r} beside the config or in the current directory")
-        found.append(path)
-    return found
-
-
-def _load_module(path: Path, config: Config) -> None:
-    """Import a file once for each content that it has; what it registered before is replaced."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if any(loaded.digest == digest for loaded in _LOADED.values()):
-        return  # it, or the copy of it that travels with a model
-    known = _LOADED.get(path.resolve())
-    for name in known.features if known else ():
-        FEATURES.remove(name)
-    before = frozenset(FEATURES)
-    try:
-        runpy.run_path(str(path), run_name=f"own.{path.stem}")
-    except Exception as error:  # whatever a user's file may raise
-        for name in frozenset(FEATURES) - before:
-            FEATURES.remove(name)
-        _LOADED.pop(path.resolve(), None)
-        raise config.error("feature-modules", f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    _LOADED[path.resolve()] = _Loaded(digest, frozenset(FEATURES) - before)
+        paths.append(path)
+    return paths
 
 
 class _Loaded(NamedTuple):
-    """A user's file as it was imported."""
+    """A user's feature file, as imported."""
 
     digest: str
     features: frozenset[str]
 
 
-_LOADED: dict[Path, _Loaded] = {}  # beside the registry, which is of the whole process too
+_LOADED: dict[Path, _Loaded] = {}  # like the registry, shared by the whole process
 
 
 def check_features(config: Config) -> None:
-    """Refuse a config that names features which do not exist, or classes and patterns that it does not set."""
+    """Raise if a config names features that do not exist, or that need variables it does not set."""
     check_settings(config)
     for name in config.get("crf-features"):
         check_feature(config, name, "crf-features")
@@ -147,15 +142,25 @@ def check_features(config: Config) -> None:
 
 
 def check_feature(config: Config, name: str, variable: str) -> None:
-    """Refuse a feature that does not exist, or whose class or patterns a config does not set."""
+    """Raise if a feature does not exist, or needs a class or pattern that the config does not set."""
     found = find_feature(name)
     if found is None:
-        raise config.error(variable, f"no feature {name!r}{suggest(name, [*FEATURES, *_examples(config)])}")
-    _check_meaning(config, found, name, variable)
+        classes = [variable for variable in config.values if variable.startswith("class-")]
+        starred = [pattern[:-1] for pattern in FEATURES if pattern.endswith("*")]
+        examples = [start + end for start in starred for end in [*classes, "p", "a", "br", "li"]]
+        raise config.error(variable, f"no feature {name!r}{suggest(name, [*FEATURES, *examples])}")
+    argument = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
+    needed = ""
+    if argument.startswith("class-"):
+        needed = argument
+    elif found.name in {"regexp.*", "name.*"}:
+        needed = f"{found.name[:-2]}-{argument}"
+    if needed and not config.get(needed):
+        raise config.error(variable, f"{name!r} needs the variable {needed!r}, which is not set")
 
 
 def check_settings(config: Config) -> None:
-    """Refuse bins, scales and switches of features that the config does not have."""
+    """Raise if a config sets bins, scales or switches of features that it does not use."""
     used = config.get("crf-features")
     for ending in ("values", "scale"):
         for name in config.family("feature-", f"-{ending}"):
@@ -165,21 +170,3 @@ def check_settings(config: Config) -> None:
     for name in config.get("crf-features-off"):
         if name not in used:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
-
-
-def _check_meaning(config: Config, found: Feature, name: str, variable: str) -> None:
-    what = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
-    needed = ""
-    if what.startswith("class-"):
-        needed = what
-    elif found.name in {"regexp.*", "name.*"}:
-        needed = f"{found.name[:-2]}-{what}"
-    if needed and not config.get(needed):
-        raise config.error(variable, f"{name!r} needs the variable {needed!r}, which is not set")
-
-
-def _examples(config: Config) -> list[str]:
-    """Names that stars of this config stand for, to suggest from."""
-    ends = [name for name in config.values if name.startswith("class-")]
-    starred = [pattern[:-1] for pattern in FEATURES if pattern.endswith("*")]
-    return [start + end for start in starred for end in [*ends, "p", "a", "br", "li"]]
