@@ -14,16 +14,15 @@ from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
 
 HIGHEST = 6
-"""So many levels above a block's own element what they hold is looked at ..."""
+"""Number of levels above a block's element whose content is summed."""
 
 FARTHEST = 8
-"""... and so many what they are, all at once."""
+"""Number of levels above a block's element that are computed at once."""
 
 REACHES = (1, 2, 3, 5, 12, 25)
-"""How far windows around a block reach."""
+"""Sizes of the windows around a block, in blocks to either side."""
 
-# So many tags of a page fit a number's bits.
-_BITS = 64
+_BITS = 64  # tags that fit into the bits of one number
 
 
 @dataclass(frozen=True)
@@ -200,20 +199,26 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def _tags_around(self) -> Flags:
-        """Which blocks lie in an element with each of the page's first tags: a row a tag."""
-        bits = np.array([1 << number for number in range(min(len(self._tag_numbers), _BITS))], dtype=np.uint64)
-        bits = np.append(bits, np.zeros(len(self._tag_numbers) - len(bits), dtype=np.uint64))
-        around = bits[self._tag_of_element]
-        above = self._parent_or_self
-        while True:  # every round looks twice as far up
-            around |= around[above]
-            farther = above[above]
-            if (farther == above).all():
+        """Which blocks lie in an element with each of the page's first 64 tags, one row per tag.
+
+        Every element has a 64-bit number with one bit per tag. Each round adds the bits of the ancestor that the
+        round before reached, so that the distance doubles: after one round an element has the bits of its parent,
+        after two those of three ancestors, after three those of seven.
+        """
+        bit_of_tag = np.zeros(len(self._tag_numbers), dtype=np.uint64)
+        for number in range(min(len(bit_of_tag), _BITS)):
+            bit_of_tag[number] = 1 << number
+        tags_around = bit_of_tag[self._tag_of_element]
+        ancestor = self._parent_or_self
+        while True:
+            tags_around |= tags_around[ancestor]
+            farther_ancestor = ancestor[ancestor]
+            if (farther_ancestor == ancestor).all():
                 break
-            above = farther
-        bytes_of_block = around[self.element].astype("<u8").view(np.uint8).reshape(-1, _BITS // 8)
-        bits_of_block = np.unpackbits(bytes_of_block, axis=1, bitorder="little")
-        return np.ascontiguousarray(bits_of_block.T).view(bool)
+            ancestor = farther_ancestor
+        block_bytes = tags_around[self.element].astype("<u8").view(np.uint8).reshape(-1, _BITS // 8)
+        block_bits = np.unpackbits(block_bytes, axis=1, bitorder="little")
+        return np.ascontiguousarray(block_bits.T).view(bool)
 
     @cached_property
     def _parent_or_self(self) -> Counts:

@@ -55,7 +55,7 @@ class TokenColumns(ElementColumns):
 
     def _names_of(self, elements: Iterable[int]) -> tuple[list[str], Counts]:
         numbers: dict[tuple[str | None, ...], int] = {}
-        found = [0] * len(self.parent)
+        name_of_element = [0] * len(self.parent)
         tag, attributes = self.elements.tag, self.elements.attributes
         for element in elements:
             given = attributes[element]
@@ -64,9 +64,9 @@ class TokenColumns(ElementColumns):
                 key = (tag[element], get("class"), get("id"), get("role"), get("itemprop"))
             else:
                 key = (tag[element], None, None, None, None)
-            found[element] = numbers.setdefault(key, len(numbers))
+            name_of_element[element] = numbers.setdefault(key, len(numbers))
         names = [" ".join(filter(None, key)).replace("\n", " ") for key in numbers]
-        return names, np.array(found, dtype=np.int64)
+        return names, np.array(name_of_element, dtype=np.int64)
 
     @cached_property
     def near_name_tokens(self) -> tuple[Hashes, Counts]:
@@ -136,17 +136,16 @@ class TokenColumns(ElementColumns):
         own = np.bincount(self.ancestor(1), weight, len(self.parent)) + 0.6 * np.bincount(
             self.ancestor(2), weight, len(self.parent)
         )
-        found = int(own.argmax())
+        trunk = int(own.argmax())
         first, stop = self.block_range
-        words, link_words = (total[stop[found]] - total[first[found]] for total in self._running_words)
-        share = np.full(self.count, words / self.all_words)
-        links = np.full(self.count, link_words / max(float(words), 1.0))
-        return {"inside": self._levels_to(found), "words": share, "link-share": links}
-
-    def _levels_to(self, found: int) -> Floats:
-        """How many levels above each block's own element the first that holds the found one lies, 9 at most."""
-        holds = (self.ancestors <= found) & (found < np.take(self.stop, self.ancestors))
-        return np.where(holds.any(axis=0), holds.argmax(axis=0), len(holds)).astype(np.float64)
+        words, link_words = (total[stop[trunk]] - total[first[trunk]] for total in self._running_words)
+        holds_trunk = (self.ancestors <= trunk) & (trunk < np.take(self.stop, self.ancestors))
+        levels_to_trunk = np.where(holds_trunk.any(axis=0), holds_trunk.argmax(axis=0), len(holds_trunk))
+        return {
+            "inside": levels_to_trunk.astype(np.float64),
+            "words": np.full(self.count, words / self.all_words),
+            "link-share": np.full(self.count, link_words / max(float(words), 1.0)),
+        }
 
 
 class Tokens(NamedTuple):

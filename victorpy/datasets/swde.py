@@ -1,6 +1,6 @@
 """SWDE: VERTICAL/VERTICAL-SITE(...)/N.htm and groundtruth/VERTICAL/VERTICAL-SITE-ATTRIBUTE.txt.
 
-Its gold is no text but the values that a cleaner must keep: each is a segment.
+Its gold is not a text but the values that a cleaner must keep, each of them a segment.
 """
 
 from __future__ import annotations
@@ -25,26 +25,22 @@ def read_swde(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         name = site.name.partition("(")[0]
         values = _values(directory / "groundtruth" / vertical, name, warn)
         for page in sorted(site.glob("*.htm*")):
-            found = values.get(page.stem, [])
-            if not found:
+            page_values = values.get(page.stem, [])
+            if not page_values:
                 warn(f"{page}: no attribute values")
                 continue
-            url = f"http://{name.removeprefix(vertical + '-')}.example/{page.stem}"
             content = read_page(page, warn)
             if content is None:
                 continue
-            yield GoldPage(f"{name}/{page.stem}", content, _in_page_order(found, content), url, vertical)
-
-
-def _in_page_order(values: list[str], page: bytes) -> tuple[Gold, ...]:
-    """Attribute files come one after the other; the page shows their values in an order of its own."""
-    text = " ".join(html.unescape(decode(page).text).split())
-    places = {value: text.find(" ".join(value.split())) for value in values}
-    return tuple(Gold(value) for value in sorted(values, key=lambda value: places[value] % (len(text) + 1)))
+            text = " ".join(html.unescape(decode(content).text).split())
+            places = {value: text.find(" ".join(value.split())) % (len(text) + 1) for value in page_values}
+            gold = tuple(Gold(value) for value in sorted(page_values, key=places.__getitem__))  # in page order
+            url = f"http://{name.removeprefix(vertical + '-')}.example/{page.stem}"
+            yield GoldPage(f"{name}/{page.stem}", content, gold, url, vertical)
 
 
 def _values(directory: Path, site: str, warn: Warn) -> dict[str, list[str]]:
-    """Collect the attribute values of a site's pages, by page."""
+    """Return the attribute values of a site's pages, by page."""
     values: dict[str, list[str]] = defaultdict(list)
     for path in sorted(directory.glob(f"{site}-*.txt")):
         for number, line in enumerate(read_gold(path, warn).split("\n")[2:], 3):

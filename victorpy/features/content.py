@@ -93,11 +93,8 @@ def duplicates(page: Columns) -> Column:
 def first_match(page: Columns, what: str) -> Column:
     """Number of the first pattern of regexp-* that the text matches, 0 for none."""
     patterns = [re.compile(pattern) for pattern in page.config.get(f"regexp-{what}")]
-    return np.array([_first_match(patterns, text) for text in page.beginnings], dtype=np.int64)
-
-
-def _first_match(patterns: list[re.Pattern[str]], text: str) -> int:
-    return next((number for number, pattern in enumerate(patterns, 1) if pattern.search(text)), 0)
+    first = [next((n for n, pattern in enumerate(patterns, 1) if pattern.search(text)), 0) for text in page.beginnings]
+    return np.array(first, dtype=np.int64)
 
 
 @feature("bullet")
