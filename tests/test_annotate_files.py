@@ -383,7 +383,7 @@ def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monke
     opened.session.give(P)
     snapshot = opened.session.labels(), opened.session.probabilities()
     opened.session.give(H)
-    opened.store._write(type("Snapshot", (), dict(zip(("labels", "probabilities"), snapshot, strict=True))))
+    opened.store._write(opened.store._journal, snapshot)
     opened.store._lock.release()  # as if it were killed
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, O)
     again = opened_at(place)

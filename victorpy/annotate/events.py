@@ -1,162 +1,198 @@
-"""What can happen while a page is annotated, as plain data: what is done, to which blocks, and what a model says."""
+"""What can happen while a page is annotated, as plain data: actions, changes of labels, and predictions of a model.
+
+Events are msgspec structs that convert to the journal's JSON arrays: ``Moved(5)`` becomes ``["m", 5]``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
+
+from msgspec import Struct
 
 from victorpy.document import Label
 
 CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
-"""What can be done to blocks, besides giving them a label."""
+"""Actions on blocks, besides giving them a label."""
+
+Letter = Literal["?", "h", "p", "l", "c", "o"]
+"""A label in the journal: its first letter, or a question mark for none."""
+LETTER_OF: dict[Label | None, Letter] = {
+    None: "?",
+    Label.HEADER: "h",
+    Label.PARAGRAPH: "p",
+    Label.LIST: "l",
+    Label.CONTINUATION: "c",
+    Label.OTHER: "o",
+}
+LABEL_OF: dict[str, Label | None] = {letter: label for label, letter in LETTER_OF.items()}
+
+
+def write_labels(labels: Iterable[Label | None]) -> str:
+    """Write one letter per label.
+
+    >>> write_labels([Label.HEADER, None, Label.OTHER])
+    'h?o'
+    """
+    return "".join(map(LETTER_OF.__getitem__, labels))
+
+
+def read_labels(letters: str) -> tuple[Label | None, ...]:
+    """Read what `write_labels` wrote; unknown letters are a KeyError."""
+    return tuple(map(LABEL_OF.__getitem__, letters))
 
 
 class State(StrEnum):
-    """What stands behind a block's label."""
+    """Who gave a block its label."""
 
     EMPTY = "empty"
-    """Nothing: it has no label."""
+    """Nobody: it has none."""
     PREDICTED = "predicted"
     """The model alone."""
     CHANGED = "changed"
-    """A person, who thinks otherwise than the model."""
+    """A person who disagrees with the model."""
     CONFIRMED = "confirmed"
-    """A person, and the model if there is one."""
+    """A person, in agreement with the model if there is one."""
 
     @property
     def is_decided(self) -> bool:
-        """Whether a person gave the label."""
         return self in {State.CHANGED, State.CONFIRMED}
 
 
 class Scope(StrEnum):
-    """Which blocks an action is for."""
+    """Which blocks an action applies to."""
 
     ONE = "one"
     RANGE = "range"
     CONTAINER = "container"
     """From here to the end of an element."""
     PATH = "path"
-    """All that stand in elements of the same tags and classes."""
+    """All blocks in elements of the same tags and classes."""
     PLACE = "place"
-    """All that stand at the same place of their list item, table row or post."""
+    """All blocks at the same position in their list item, table row or post."""
     TEXT = "text"
-    """All that say the same."""
+    """All blocks with the same text."""
     REST = "rest"
-    """All that nobody has decided on."""
+    """All blocks that no person has decided on."""
 
 
 class Action(NamedTuple):
-    """Something done to blocks, in a form that can be done again elsewhere."""
+    """Something done to blocks, in a form that can be repeated elsewhere."""
 
     scope: Scope
     what: str
     """A label, or one of confirm, clear, take-1 and take-2."""
     size: int = 1
-    """How many blocks a range has; how many containers outwards."""
+    """Number of blocks of a range, or of containers counted outwards."""
 
 
 class Run(NamedTuple):
-    """Neighbours whose label a person changed in the same way; None is no label of a person's."""
+    """Neighbouring blocks whose label a person changed in the same way."""
 
     start: int
     stop: int
-    old: Label | None
-    new: Label | None
+    old: Letter
+    new: Letter
 
 
 def join_runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
-    """Join neighbours that change alike; what stays as it is falls out."""
+    """Join neighbouring blocks that change in the same way, and skip blocks that keep their label."""
     start = stop = -1
-    before: Label | None = None
-    after: Label | None = None
+    run_old: Label | None = None
+    run_new: Label | None = None
     for number, old, new in changes:
-        if number == stop and old is before and new is after:
+        if number == stop and old is run_old and new is run_new:
             stop += 1
             continue
-        if before is not after:
-            yield Run(start, stop, before, after)
-        start, stop, before, after = number, number + 1, old, new
-    if before is not after:
-        yield Run(start, stop, before, after)
-
-
-class Change(NamedTuple):
-    """One step of undo."""
-
-    runs: tuple[Run, ...]
-    before: int
-    """Where the cursor was ..."""
-    after: int
-    """... and where it went."""
-    action: Action | None
-    """What was done, to do it again elsewhere; None where it was not done here."""
+        if run_old is not run_new:
+            yield Run(start, stop, LETTER_OF[run_old], LETTER_OF[run_new])
+        start, stop, run_old, run_new = number, number + 1, old, new
+    if run_old is not run_new:
+        yield Run(start, stop, LETTER_OF[run_old], LETTER_OF[run_new])
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says of a page's blocks; None where it says nothing."""
+    """A model's labels for the blocks of a page; None for blocks without a prediction."""
 
     labels: tuple[Label | None, ...]
     probabilities: tuple[float | None, ...]
     model: str = ""
-    """Which model, so that another one can be told from it; nothing where there is none."""
+    """Identifies the model; empty if there is none."""
 
     @classmethod
     def none(cls, count: int) -> Prediction:
-        """No model."""
         return cls((None,) * count, (None,) * count)
 
 
-class Moved(NamedTuple):
-    """The cursor went elsewhere."""
+class Moved(Struct, frozen=True, array_like=True, tag="m"):
+    """The cursor moved."""
 
     cursor: int
 
 
-class Changed(NamedTuple):
-    """Labels were given or taken back."""
+class Change(Struct, frozen=True, array_like=True, tag="c"):
+    """Labels were given or taken back: one step of undo."""
 
-    change: Change
-
-
-class Undone(NamedTuple):
-    """The last change was taken back."""
-
-
-class Redone(NamedTuple):
-    """The last change that was taken back was made again."""
+    runs: tuple[Run, ...]
+    before: int
+    """Position of the cursor before the change."""
+    after: int
+    """Position of the cursor after it."""
+    action: Action | None
+    """The action, to repeat it elsewhere; None for changes made outside the program."""
 
 
-class Refreshed(NamedTuple):
-    """A model that has learned more says something else of the blocks that nobody has decided on."""
-
-    prediction: Prediction
+class Undone(Struct, frozen=True, array_like=True, tag="u"):
+    """The last change was undone."""
 
 
-Event = Moved | Changed | Undone | Redone | Refreshed
+class Redone(Struct, frozen=True, array_like=True, tag="r"):
+    """The last undone change was made again."""
+
+
+class WrittenPrediction(Struct, frozen=True, array_like=True):
+    """A prediction in the journal's form."""
+
+    letters: str
+    probabilities: tuple[float | None, ...]
+    model: str = "?"
+    """Old journals do not name it."""
+
+    @classmethod
+    def of(cls, prediction: Prediction) -> Self:
+        return cls(write_labels(prediction.labels), prediction.probabilities, prediction.model)
+
+    def read(self) -> Prediction:
+        return Prediction(read_labels(self.letters), self.probabilities, self.model)
+
+
+class Refreshed(WrittenPrediction, frozen=True, array_like=True, tag="p"):
+    """A retrained model predicted other labels for the undecided blocks."""
+
+
+Event = Moved | Change | Undone | Redone | Refreshed
 
 
 class Selection(NamedTuple):
-    """Blocks that the next action is for."""
+    """Blocks that the next action applies to."""
 
     scope: Scope
     numbers: Sequence[int]
     size: int = 1
     stop: int | None = None
-    """Behind which block one goes on, where that is not the one behind the cursor."""
+    """The block where the cursor goes next, if that is not the one after the cursor."""
 
 
 class Choice(NamedTuple):
-    """One of two annotations of a page between which somebody decides."""
+    """One of two annotations of a page in an adjudication."""
 
     name: str
     labels: tuple[Label | None, ...]
     decided: tuple[bool, ...]
-    """Where a person gave the label; elsewhere it is a model's, or there is none."""
+    """Which labels a person gave; other blocks have a model's label or none."""
 
     def decision(self, number: int) -> Label | None:
-        """The label that a person gave a block."""
         return self.labels[number] if self.decided[number] else None

@@ -1,4 +1,4 @@
-"""One at a time: who has a page open, for others to read."""
+"""A lock that lets one program at a time edit a page, and tells others who holds it."""
 
 from __future__ import annotations
 
@@ -13,74 +13,65 @@ from victorpy.errors import DataError
 
 
 class Lock:
-    """Held while a page is open. The system lets go of it when the program ends, however it ends."""
+    """A lock file held while a page is open. The system releases it however the program ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = -1
 
     def take(self) -> None:
-        """Take the lock; where somebody else has it, say who."""
-        while True:
-            file = self._open()
-            if not _locked(file, fcntl.LOCK_EX, tries=3):  # whoever only looks has it for a moment
+        """Take the lock, or raise an error that names its holder."""
+        while self._file < 0:
+            try:
+                file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError as error:
+                place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
+                raise DataError(f"{place}; --read-only shows the page without keeping anything") from error
+            if not _try_lock(file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds it for a moment
                 holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(file)
                 name = self.path.name.removesuffix(".lock")
                 raise DataError(f"{name} is open elsewhere, by {holder}; --read-only shows it")
-            if self._is_current(file):
-                break
-            os.close(file)  # whoever had it has just removed it
-        os.ftruncate(file, 0)
-        os.pwrite(file, f"{who()}\n".encode(), 0)
-        self._file = file
-
-    def _open(self) -> int:
-        try:
-            return os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
-            raise DataError(f"{place}; --read-only shows the page without keeping anything") from error
+            if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
+                self._file = file
+            else:  # the previous holder removed the file after we opened it
+                os.close(file)
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{describe_holder()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let others have the page."""
         if self._file >= 0:
             self.path.unlink(missing_ok=True)
             os.close(self._file)
             self._file = -1
 
-    def _is_current(self, file: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(file), self.path.stat())
-        except FileNotFoundError:
-            return False
-
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody has a page open now; the lock of a program that was killed is nobody's."""
+    """Whether a running program holds a lock; the lock of a killed program counts as free."""
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:
         return False
     try:
-        return not _locked(file, fcntl.LOCK_SH)
+        return not _try_lock(file, fcntl.LOCK_SH)
     finally:
         os.close(file)
 
 
-def _locked(file: int, kind: int, tries: int = 1) -> bool:
-    for rest in reversed(range(tries)):
+def _try_lock(file: int, kind: int, tries: int = 1) -> bool:
+    for attempt in range(tries):
+        if attempt:
+            time.sleep(0.02)
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
-            if rest:
-                time.sleep(0.02)
+            pass
     return False
 
 
-def who() -> str:
-    """Say who is at work, for others to read."""
+def describe_holder() -> str:
+    """Describe this process for users who find the page locked."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""A page, its annotation and its journal to a session that stands where it stood."""
+"""Opening a page: its HTML, its annotation and its journal become a session in the state where it was left."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from victorpy.anno import Annotation, load_annotation
 from victorpy.annotate.events import Choice, Moved, Prediction
-from victorpy.annotate.journal import MOST_MOVES, Journal, Recorded, compact, digest_of_file, read_journal
+from victorpy.annotate.journal import MOST_MOVES, Journal, Recording, compact, digest_of_file, read_journal
 from victorpy.annotate.lock import Lock
+from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.session import Session
 from victorpy.annotate.store import Store
 from victorpy.annotators import short_names
@@ -25,38 +25,20 @@ from victorpy.files import remove_leftovers, set_aside, write_atomically
 from victorpy.same_blocks import digest_of, find_difference
 
 
-class Model(Protocol):
-    """Says what a page's blocks are."""
-
-    @property
-    def name(self) -> str:
-        """As a person calls it."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Differs from that of every other model."""
-        ...
-
-    def __call__(self, document: Document) -> Prediction:
-        """Label a page's blocks."""
-        ...
-
-
 @dataclass
 class Opened:
-    """A page on the table."""
+    """An open page."""
 
     name: str
     session: Session
     store: Store
     messages: list[str] = field(default_factory=list)
-    """What the person should know of it."""
+    """What the user should know about it."""
 
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Make many objects that stay, and spare Python's garbage collector the search through them, then and later."""
+    """Create many long-lived objects without Python's garbage collector searching through them, now and later."""
     gc.unfreeze()
     gc.disable()
     try:
@@ -67,30 +49,37 @@ def without_collector() -> Iterator[None]:
 
 
 def journal_of(anno: Path) -> Path:
-    """Where an annotation's journal lies."""
+    """Return the path of an annotation's journal."""
     return anno.with_name(f"{anno.name}.journal")
 
 
 def lock_of(anno: Path) -> Path:
-    """Where an annotation's lock lies."""
+    """Return the path of an annotation's lock."""
     return anno.with_name(f"{anno.name}.lock")
 
 
 def open_page(
-    page: Path | None, anno: Path, config: Config, model: Model | None = None, read_only: bool = False
+    page: Path | None, anno: Path, config: Config, model: Predictor | None = None, read_only: bool = False
 ) -> Opened:
-    """Open a page to annotate it: from its annotation file, or where there is none from the page itself."""
+    """Open a page to annotate it, from its annotation file or, if there is none, from the page itself."""
     name = str(page or anno)
-    anno = anno.resolve()  # a link stays a link: the file that it names is written
-    source = None if page is None else _Page(page, config)
-    with without_collector(), _Opening(anno, read_only) as opening:
+    anno = anno.resolve()  # write the file that a link points to
+    html = b"" if page is None else read_bytes(page)
+    with without_collector(), _locked(anno, read_only) as lock:
         if anno.exists():
             annotation = load_annotation(anno, config.cuts)
-        elif source is not None:
-            annotation = source.blank()
+        elif page is not None:
+            document = read_page(page, config, html)
+            unlabelled = (None,) * len(document.blocks)
+            annotation = Annotation(document, unlabelled, unlabelled)
         else:
             raise DataError(f"{anno}: cannot be read: No such file or directory")
-        return opening.open(annotation, config, model, name, source)
+        opening = _Opening(anno, annotation, lock, config)
+        recording = opening.read_journal()
+        page_digest = "" if page is None else digest_of_file(html)
+        if page is not None and anno.exists() and (recording is None or recording.page != page_digest):
+            _check_page(page, html, annotation.document, anno, config)
+        return opening.open(name, recording, model, page_digest)
 
 
 def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> Opened:
@@ -98,72 +87,42 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
     name, gold = str(gold), gold.resolve()
     if gold in {first.resolve(), second.resolve()}:
         raise DataError(f"{gold.name}: what is decided goes into a file of its own, not over one of the two")
-    one, other = (load_annotation(path, config.cuts) for path in (first, second))
-    _check_same_page(one.document, other.document, first, second)
-    names = short_names([first, second])
-    choices = tuple(Choice(who, each.labels, each.decided) for who, each in zip(names, (one, other), strict=True))
-    with _Opening(gold, read_only) as opening:
+    annotations = [load_annotation(path, config.cuts) for path in (first, second)]
+    document = annotations[0].document
+    _check_same_page(document, annotations[1].document, first, second)
+    choices = tuple(
+        Choice(annotator, annotation.labels, annotation.decided)
+        for annotator, annotation in zip(short_names([first, second]), annotations, strict=True)
+    )
+    with _locked(gold, read_only) as lock:
         is_new = not gold.exists()
         if is_new:
-            pairs = zip(one.decisions, other.decisions, strict=True)
-            agreed = tuple(ours if ours is theirs else None for ours, theirs in pairs)
-            annotation = Annotation(one.document, agreed, (None,) * len(agreed))
+            pairs = zip(annotations[0].decisions, annotations[1].decisions, strict=True)
+            agreed = tuple(one if one is other else None for one, other in pairs)
+            annotation = Annotation(document, agreed, (None,) * len(agreed))
         else:
             annotation = load_annotation(gold, config.cuts)
-            _check_same_page(one.document, annotation.document, first, gold)
-        opened = opening.open(annotation, config, None, name, choices=choices)
-    opened.messages += [told for choice in choices if (told := _models_share(choice))]
+            _check_same_page(document, annotation.document, first, gold)
+        opening = _Opening(gold, annotation, lock, config, choices)
+        opened = opening.open(name, opening.read_journal())
+    for choice in choices:
+        pairs_of_block = zip(choice.labels, choice.decided, strict=True)
+        count = sum(label is not None and not is_decided for label, is_decided in pairs_of_block)
+        if count:
+            message = f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)"
+            opened.messages.append(message)
     if is_new:
-        opened.store.save_soon()  # what both agree on is decided, also if nothing is left to do
+        opened.store.save_soon()  # labels on which both agree are decided, even if nothing is left to do
     return opened
 
 
-def _models_share(choice: Choice) -> str:
-    """Say how much of an annotation nobody has decided on, if any."""
-    count = sum(label is not None and not ours for label, ours in zip(choice.labels, choice.decided, strict=True))
-    return f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)" if count else ""
-
-
-def _check_same_page(one: Document, other: Document, first: Path, second: Path) -> None:
-    difference = find_difference(one, other)
-    if difference is not None:
-        where = difference.describe(str(first), str(second))
-        raise DataError(f"{first} and {second} are not of the same page: {where}")
-
-
-class _Page:
-    """The page itself, read when it is needed."""
-
-    def __init__(self, path: Path, config: Config) -> None:
-        self.path = path
-        self._config = config
-        self._content = read_bytes(path)
-        self.digest = digest_of_file(self._content)
-
-    def blank(self) -> Annotation:
-        """The page as nobody has labelled it."""
-        document = read_page(self.path, self._config, self._content)
-        nothing = (None,) * len(document.blocks)
-        return Annotation(document, nothing, nothing)
-
-    def check_is_in(self, document: Document, anno: Path) -> None:
-        """Refuse an annotation that is of another page; one that was cut otherwise is of this."""
-        difference = find_difference(self.blank().document, document)
-        if difference is not None and not difference.only_cut:
-            where = difference.describe(str(self.path), anno.name)
-            raise DataError(
-                f"{anno}: is not of {self.path}: {where}; annotate.py {anno.name} goes on with it as it is, "
-                f"annotate.py {self.path.name} OTHER.anno begins another"
-            )
-
-
 def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
-    """Read a page and cut it into blocks."""
+    """Read a page and cut it into blocks; `content` is the page's file if it was read before."""
     try:
         return read_document(read_bytes(page) if content is None else content, config, source=page.name)
     except VictorError as error:
-        known = str(error).startswith(str(page))
-        raise DataError(str(error) if known else f"{page}: {error}") from error
+        names_page = str(error).startswith(str(page))
+        raise DataError(str(error) if names_page else f"{page}: {error}") from error
 
 
 def read_bytes(page: Path) -> bytes:
@@ -174,157 +133,188 @@ def read_bytes(page: Path) -> bytes:
         raise DataError(f"{page}: cannot be read: {error.strerror}") from error
 
 
+def _check_same_page(one: Document, other: Document, first: Path, second: Path) -> None:
+    difference = find_difference(one, other)
+    if difference is not None:
+        where = difference.describe(str(first), str(second))
+        raise DataError(f"{first} and {second} are not of the same page: {where}")
+
+
+def _check_page(page: Path, html: bytes, document: Document, anno: Path, config: Config) -> None:
+    """Raise an error if an annotation is of another page; the same page may be cut into other blocks."""
+    difference = find_difference(read_page(page, config, html), document)
+    if difference is not None and not difference.only_cut:
+        where = difference.describe(str(page), anno.name)
+        raise DataError(
+            f"{anno}: is not of {page}: {where}; annotate.py {anno.name} goes on with it as it is, "
+            f"annotate.py {page.name} OTHER.anno begins another"
+        )
+
+
+@contextmanager
+def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
+    """Lock an annotation that can be written, and unlock it if opening fails. A read-only page has no lock."""
+    if read_only:
+        yield None
+        return
+    if anno.is_dir():
+        raise DataError(f"{anno}: is a directory, not an annotation file")
+    if not anno.parent.is_dir():
+        raise DataError(f"{anno.parent}: is no directory, so {anno.name} cannot be written there")
+    for path in (anno.parent, anno, journal_of(anno)):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise DataError(
+                f"{path}: no permission to write there; --read-only shows the page without keeping anything"
+            )
+    lock = Lock(lock_of(anno))
+    lock.take()
+    try:
+        remove_leftovers(anno)
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
+
+
 class _Opening:
-    """Opens what lies beside an annotation; when that fails, the lock is let go."""
+    """Combines an annotation with its journal."""
 
-    def __init__(self, anno: Path, read_only: bool) -> None:
+    def __init__(
+        self,
+        anno: Path,
+        annotation: Annotation,
+        lock: Lock | None,
+        config: Config,
+        choices: tuple[Choice, ...] = (),
+    ) -> None:
         self._anno = anno
+        self._annotation = annotation
+        self._lock = lock
+        self._block_level = config.cuts.block_level
+        self._choices = choices
+        self._journal_path = journal_of(anno)
+        self._journal_content = self._journal_path.read_bytes() if self._journal_path.exists() else None
+        self._problem = ""
+        """Why the journal cannot be used."""
         self._messages: list[str] = []
-        self._lock = None
-        if not read_only:
-            _check_writable(anno)
-            self._lock = Lock(lock_of(anno))
 
-    def __enter__(self) -> _Opening:
-        if self._lock is not None:
-            self._lock.take()
-            remove_leftovers(self._anno)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and self._lock is not None:
-            self._lock.release()
+    def read_journal(self) -> Recording | None:
+        """Read the journal if there is one that belongs to this annotation."""
+        if self._journal_content is None:
+            return None
+        try:
+            recording = read_journal(self._journal_content)
+        except ValueError as error:
+            self._problem = str(error)
+            return None
+        document = self._annotation.document
+        if recording.digest != digest_of(document) or len(recording.given) != len(document.blocks):
+            self._problem = "it is of another page"
+            return None
+        if not self._anno.exists() and recording.was_saved:
+            self._problem = f"{self._anno.name} is gone, so all begins anew"
+            return None
+        return recording
 
     def open(
-        self,
-        annotation: Annotation,
-        config: Config,
-        model: Model | None,
-        name: str,
-        page: _Page | None = None,
-        choices: tuple[Choice, ...] = (),
+        self, name: str, recording: Recording | None, model: Predictor | None = None, page_digest: str = ""
     ) -> Opened:
-        """Make the session, and what keeps it."""
-        document = annotation.document
-        content = _content_of(journal_of(self._anno))
-        recorded, wrong = self._read_journal(content, document)
-        known = digest_of_file(self._anno.read_bytes()) if self._anno.exists() else ""
-        if page is not None and known and (recorded is None or recorded.page != page.digest):
-            page.check_is_in(document, self._anno)
-        if wrong:
-            self._reject(journal_of(self._anno), wrong)
-        elif recorded is not None and recorded.damage:
-            self._tell_damage(recorded, content or b"")
-        prediction, given = self._start(recorded, annotation, model)
-        session = Session(document, prediction, given, config.cuts.block_level, choices)
-        if recorded is not None:
-            recorded.session(session)
-        journal = self._journal(session, recorded, page.digest if page is not None else "")
-        store = Store(self._anno, session, journal, self._lock, annotation.comments, known)
-        if recorded is not None:
-            self._bring_up_to_date(session, recorded, annotation, store, known)
-            if not choices:
-                self._follow(model, session)
-        self._messages += document.losses
+        self._report_problems(recording)
+        annotation = self._annotation
+        anno_digest = digest_of_file(self._anno.read_bytes()) if self._anno.exists() else ""
+        if recording is None:
+            prediction, given = self._predict(model), annotation.decisions
+        else:
+            prediction, given = recording.prediction, recording.given
+        session = Session(annotation.document, prediction, given, self._block_level, self._choices)
+        for event in recording.events if recording is not None else ():
+            session.apply(event)
+        journal = None if self._lock is None else self._open_journal(session, recording, page_digest)
+        store = Store(self._anno, session, journal, self._lock, annotation.comments, anno_digest)
+        if recording is not None:
+            if anno_digest and self._was_edited(recording, anno_digest):
+                self._take_over_edits(session)
+            elif (session.labels(), session.probabilities()) != (
+                list(annotation.labels),
+                list(annotation.probabilities),
+            ):
+                store.save_soon()
+            if not self._choices:
+                self._use_current_model(model, session)
+        self._messages += annotation.document.losses
         if self._lock is None:
             self._messages.append("This is to look at only: no change is kept")
         return Opened(name, session, store, self._messages)
 
-    # The journal
+    def _report_problems(self, recording: Recording | None) -> None:
+        """Report a journal that is damaged or cannot be used, and keep it under another name."""
+        path = self._journal_path
+        if self._problem and self._lock is None:
+            self._messages.append(f"{path.name}: not used: {self._problem}")
+        elif self._problem:
+            self._messages.append(f"{path.name}: {self._problem}; it was renamed to {set_aside(path).name}")
+        elif recording is not None and recording.damage:
+            copy = ""
+            if self._lock is not None:
+                copy = f"; a copy is {set_aside(path).name}"
+                write_atomically(path, self._journal_content or b"", durable=True)
+            self._messages.append(f"{path.name}: {recording.damage}; what stands before it was read{copy}")
 
-    def _read_journal(self, content: bytes | None, document: Document) -> tuple[Recorded | None, str]:
-        """What the journal tells, if there is one and it is of these blocks; else what is wrong with it."""
-        if content is None:
-            return None, ""
-        try:
-            recorded = read_journal(content)
-        except ValueError as error:
-            return None, str(error)
-        if recorded.digest != digest_of(document) or len(recorded.given) != len(document.blocks):
-            return None, "it is of another page"
-        if not self._anno.exists() and recorded.was_written:
-            return None, f"{self._anno.name} is gone, so all begins anew"
-        return recorded, ""
-
-    def _reject(self, path: Path, reason: str) -> None:
-        if self._lock is None:
-            self._messages.append(f"{path.name}: not used: {reason}")
-        else:
-            self._messages.append(f"{path.name}: {reason}; it was renamed to {set_aside(path).name}")
-
-    def _tell_damage(self, recorded: Recorded, content: bytes) -> None:
-        path = journal_of(self._anno)
-        kept = ""
-        if self._lock is not None:
-            kept = f"; a copy is {set_aside(path).name}"
-            write_atomically(path, content, durable=True)
-        self._messages.append(f"{path.name}: {recorded.damage}; what stands before it was read{kept}")
-
-    def _journal(self, session: Session, recorded: Recorded | None, page: str) -> Journal | None:
-        if self._lock is None:
-            return None
-        path = journal_of(self._anno)
-        if recorded is None:
-            return Journal.begin(path, session, page)
-        if sum(isinstance(event, Moved) for event in recorded.events) > MOST_MOVES:
-            content = compact(recorded, session)
-            write_atomically(path, content, durable=True)
-            recorded.good = len(content)
-        return Journal.resume(path, recorded)
+    def _open_journal(self, session: Session, recording: Recording | None, page_digest: str) -> Journal:
+        if recording is None:
+            return Journal.begin(self._journal_path, session, page_digest)
+        length = recording.length
+        if sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
+            content = compact(recording, session)
+            write_atomically(self._journal_path, content, durable=True)
+            length = len(content)
+        return Journal(self._journal_path, length=length)
 
     # Labels
 
-    def _start(
-        self, recorded: Recorded | None, annotation: Annotation, model: Model | None
-    ) -> tuple[Prediction, tuple[Label | None, ...]]:
-        """What all begins with: a number beside a label says that a model gave it, a dash that a person did.
+    def _predict(self, model: Predictor | None) -> Prediction:
+        """Return the predictions in the annotation file, and the model's for blocks without a label.
 
-        A label that stands in a file without a journal is not replaced by the model's of today: it may have been
-        corrected by hand, with the number left as it was.
+        A number beside a label means that a model gave it. Today's model does not replace such a label: it may have
+        been corrected by hand without removing the number.
         """
-        if recorded is not None:
-            return recorded.prediction, recorded.given
-        given = annotation.decisions
-        theirs = model(annotation.document) if model is not None else Prediction.none(len(given))
-        found = [label if not ours else None for label, ours in zip(annotation.labels, annotation.decided, strict=True)]
-        differing = sum(
-            label is not None and label is not other for label, other in zip(found, theirs.labels, strict=True)
-        )
+        annotation = self._annotation
+        count = len(annotation.labels)
+        current = model(annotation.document) if model is not None else Prediction.none(count)
+        labels, probabilities = list(current.labels), list(current.probabilities)
+        differing = 0
+        for number, (label, is_decided) in enumerate(zip(annotation.labels, annotation.decided, strict=True)):
+            if label is not None and not is_decided:
+                differing += label is not labels[number]
+                labels[number], probabilities[number] = label, annotation.probabilities[number]
         if differing and model is not None:
             self._messages.append(
                 f"{_labels(differing)} that a model gave in {self._anno.name} are not those of {model.name}; they stay"
             )
-        sure = zip(found, annotation.probabilities, theirs.probabilities, strict=True)
-        return Prediction(
-            tuple(label or other for label, other in zip(found, theirs.labels, strict=True)),
-            tuple(number if label else other for label, number, other in sure),
-            theirs.model,
-        ), given
+        return Prediction(tuple(labels), tuple(probabilities), current.model)
 
-    def _bring_up_to_date(
-        self, session: Session, recorded: Recorded, annotation: Annotation, store: Store, known: str
-    ) -> None:
-        """Where the file was changed since by other means, it is right; where it is behind, it will be written."""
-        ours = known in recorded.saves if recorded.saves else not _differs_from_start(recorded, annotation)
-        if known and not ours:
-            self._take_over_edits(session, annotation)
-        elif (session.labels(), session.probabilities()) != (list(annotation.labels), list(annotation.probabilities)):
-            store.save_soon()
+    def _was_edited(self, recording: Recording, anno_digest: str) -> bool:
+        """Whether another program changed the annotation file."""
+        if recording.saves:
+            return anno_digest not in recording.saves
+        # This program has never written the file: has it still the labels that the journal began with?
+        pairs = zip(recording.given, recording.prediction.labels, strict=True)
+        return tuple(given or predicted for given, predicted in pairs) != self._annotation.labels
 
-    def _take_over_edits(self, session: Session, annotation: Annotation) -> None:
-        labels = [
-            label if probability is None or label is not predicted else None
-            for label, probability, predicted in zip(
-                annotation.labels, annotation.probabilities, session.predicted.labels, strict=True
-            )
+    def _take_over_edits(self, session: Session) -> None:
+        annotation = self._annotation
+        rows = zip(annotation.labels, annotation.probabilities, session.predicted.labels, strict=True)
+        labels: list[Label | None] = [
+            label if probability is None or label is not predicted else None for label, probability, predicted in rows
         ]
         count = session.set_outside(labels)
         if count:
-            told = f"{_labels(count)} changed in {self._anno.name} since; taken over (undo brings them back)"
-            self._messages.append(told)
+            self._messages.append(
+                f"{_labels(count)} changed in {self._anno.name} since; taken over (undo brings them back)"
+            )
 
-    def _follow(self, model: Model | None, session: Session) -> None:
-        """Give blocks that nobody has decided on the labels of the model that is in use now."""
+    def _use_current_model(self, model: Predictor | None, session: Session) -> None:
+        """Give undecided blocks the labels of the current model, if it is not the one of the last session."""
         if (model.identity if model is not None else "") == session.predicted.model:
             return
         count = session.refresh(model(session.document) if model is not None else Prediction.none(len(session)))
@@ -335,29 +325,3 @@ class _Opening:
 
 def _labels(count: int) -> str:
     return "1 label" if count == 1 else f"{count:,} labels"
-
-
-def _content_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-
-
-def _differs_from_start(recorded: Recorded, annotation: Annotation) -> bool:
-    """Whether a file that this program has never written is not the one that the journal began with."""
-    labels = [ours or theirs for ours, theirs in zip(recorded.given, recorded.prediction.labels, strict=True)]
-    return labels != list(annotation.labels)
-
-
-def _check_writable(anno: Path) -> None:
-    """Say before any work is done that it could not be kept."""
-    if anno.is_dir():
-        raise DataError(f"{anno}: is a directory, not an annotation file")
-    if not anno.parent.is_dir():
-        raise DataError(f"{anno.parent}: is no directory, so {anno.name} cannot be written there")
-    for place in (anno.parent, anno, journal_of(anno)):
-        if place.exists() and not os.access(place, os.W_OK):
-            raise DataError(
-                f"{place}: no permission to write there; --read-only shows the page without keeping anything"
-            )

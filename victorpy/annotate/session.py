@@ -1,28 +1,28 @@
-"""What is known while a page is annotated: a plain object that needs no terminal and no file.
+"""The state of a page while it is annotated: a plain object that needs no terminal and no file.
 
-Every labelling is one `Change`, and everything that happens is one `Event`, told to a listener; a session that is
-given the same events again stands where it stood. The journal lives on that, and so do undo and redo.
+Everything that happens is an `Event`, passed to a listener, and every labelling is one `Change`. A session that applies
+the same events again ends up in the same state. The journal, undo and redo are built on that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 from victorpy.annotate.events import (
     CLEAR,
     CONFIRM,
+    LABEL_OF,
     TAKE_FIRST,
     TAKE_SECOND,
     Action,
     Change,
-    Changed,
     Choice,
     Event,
     Moved,
     Prediction,
     Redone,
     Refreshed,
+    Run,
     Scope,
     Selection,
     State,
@@ -32,16 +32,14 @@ from victorpy.annotate.events import (
 from victorpy.annotate.kin import Kin
 from victorpy.document import Document, Label
 
-T = TypeVar("T")
-
 UNCERTAIN = 0.8
-"""A label that the model gives with a lower probability is worth a look."""
+"""Predictions with a lower probability are worth a look."""
 DOUBTFUL = 0.95
-"""Where there are few of those, one with a lower probability than this is too."""
+"""If there are few of those, predictions below this probability are, too."""
 
 
 class Session:
-    """A page, what the model says of it, what a person decided, and how it came to that."""
+    """A page, the model's labels, a person's decisions, and their history."""
 
     def __init__(
         self,
@@ -56,12 +54,12 @@ class Session:
         self.predicted = prediction or Prediction.none(count)
         self.given: list[Label | None] = list(given) if given else [None] * count
         self.choices = choices
-        """Two annotations, where somebody decides between them."""
+        """The two annotations of an adjudication; empty otherwise."""
         self.cursor = 0
         self.pattern = ""
         self.last: Action | None = None
         self.version = 0
-        """Counts up whenever a label changes, so that what is shown of them can be kept until then."""
+        """Increases with every change of labels, so that views can cache what they show."""
         self.listener: Callable[[Event], None] = lambda event: None
         self._kin = Kin(document, block_level)
         self._mark: int | None = None
@@ -70,69 +68,63 @@ class Session:
         self._undone: list[Change] = []
         self._decided = sum(label is not None for label in self.given)
 
-    # What there is
+    # Reading the state
 
     def __len__(self) -> int:
         return len(self.given)
 
     def label(self, number: int) -> Label | None:
-        """A block's label: the person's, else the model's."""
+        """Return a block's label: the person's, or else the model's."""
         return self.given[number] or self.predicted.labels[number]
 
     def labels(self) -> list[Label | None]:
-        """The labels of all blocks."""
-        return [ours or theirs for ours, theirs in zip(self.given, self.predicted.labels, strict=True)]
+        return [given or predicted for given, predicted in zip(self.given, self.predicted.labels, strict=True)]
 
     def probabilities(self) -> list[float | None]:
-        """How sure the model is of each label that nobody has decided on."""
-        return [
-            None if ours else probability
-            for ours, probability in zip(self.given, self.predicted.probabilities, strict=True)
-        ]
+        """Return the model's probability for each label; None for labels that a person decided on."""
+        pairs = zip(self.given, self.predicted.probabilities, strict=True)
+        return [None if label else probability for label, probability in pairs]
 
     def state(self, number: int) -> State:
-        """What stands behind a block's label."""
-        ours, theirs = self.given[number], self.predicted.labels[number]
-        if ours is None:
-            return State.EMPTY if theirs is None else State.PREDICTED
-        return State.CONFIRMED if theirs is None or ours is theirs else State.CHANGED
+        given, predicted = self.given[number], self.predicted.labels[number]
+        if given is None:
+            return State.EMPTY if predicted is None else State.PREDICTED
+        return State.CONFIRMED if predicted is None or given is predicted else State.CHANGED
 
     @property
     def decided(self) -> int:
-        """How many blocks a person decided on."""
+        """Number of blocks that a person decided on."""
         return self._decided
 
     @property
     def is_finished(self) -> bool:
-        """Whether a person decided on every block."""
         return self._decided == len(self)
 
     @property
     def history(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-        """The changes that can be undone, the last one last, and those that can be redone, the next one last."""
+        """The changes that can be undone, latest last, and those that can be redone, next one last."""
         return tuple(self._done), tuple(self._undone)
 
     def is_uncertain(self, number: int) -> bool:
-        """Whether the model is not sure, and nobody has decided."""
         probability = self.predicted.probabilities[number]
         return self.given[number] is None and probability is not None and probability < UNCERTAIN
 
     def most_doubtful(self, numbers: Iterable[int], count: int) -> list[int]:
-        """Of some blocks that nobody has decided on those that the model is least sure of, in their order."""
-        sure = self.predicted.probabilities
-        found = [
-            (chance, number)
+        """Return the `count` undecided blocks that the model is least sure of, in page order."""
+        probabilities = self.predicted.probabilities
+        doubtful = [
+            (probability, number)
             for number in numbers
-            if self.given[number] is None and (chance := sure[number]) is not None and chance < DOUBTFUL
+            if self.given[number] is None and (probability := probabilities[number]) is not None
+            if probability < DOUBTFUL
         ]
-        return sorted(number for _, number in sorted(found)[:count])
+        return sorted(number for _, number in sorted(doubtful)[:count])
 
     def is_undecided(self, number: int) -> bool:
-        """Whether nobody has decided on the block."""
         return self.given[number] is None
 
     def differs(self, number: int) -> bool:
-        """Whether the person thinks otherwise than the model; in adjudication, whether the two are not agreed."""
+        """Whether the person disagrees with the model; in an adjudication, whether the two annotators differ."""
         if self.choices:
             first, second = (choice.decision(number) for choice in self.choices)
             return first is None or first is not second
@@ -141,7 +133,7 @@ class Session:
     # Moving
 
     def move(self, number: int) -> None:
-        """Put the cursor on a block, or on the nearest that there is."""
+        """Put the cursor on a block, or on the nearest one if there is no such block."""
         number = max(0, min(number, len(self) - 1))
         self._picked = None
         if number != self.cursor:
@@ -149,18 +141,18 @@ class Session:
             self.listener(Moved(number))
 
     def find(self, wanted: Callable[[int], bool], step: int = 1) -> int | None:
-        """Find the next block of a kind after the cursor, or before it with a step of -1, all around the page."""
+        """Find the next matching block after the cursor (before it if `step` is -1), wrapping around the page."""
         count = len(self)
         numbers = ((self.cursor + step * distance) % count for distance in range(1, count + 1)) if count else ()
         return next((number for number in numbers if wanted(number)), None)
 
     def find_text(self, step: int = 1) -> int | None:
-        """Find the next block that holds what was searched for, whatever the case of its letters."""
+        """Find the next block that contains the search pattern, ignoring case."""
         wanted = self.pattern.casefold()
         return self.find(lambda number: wanted in self._kin.folded_texts[number], step) if wanted else None
 
     def find_other_label(self, step: int = 1) -> int | None:
-        """Find the next block that has another label than this one."""
+        """Find the next block with a different label."""
         here = self.label(self.cursor) if len(self) else None
         return self.find(lambda number: self.label(number) is not here, step)
 
@@ -168,7 +160,7 @@ class Session:
 
     @property
     def selection(self) -> Selection:
-        """The blocks that the next action is for."""
+        """The blocks that the next action applies to."""
         if self._mark is not None and len(self):
             first, last = sorted((self._mark, self.cursor))
             return Selection(Scope.RANGE, range(first, last + 1), last + 1 - first, last + 1)
@@ -176,43 +168,43 @@ class Session:
 
     @property
     def has_selection(self) -> bool:
-        """Whether more than the cursor's block was asked for."""
+        """Whether more than the cursor's block is selected."""
         return self._mark is not None or self._picked is not None
 
     def toggle_mark(self) -> None:
-        """Begin a range here, or give it up."""
+        """Start a range here, or drop it."""
         self._mark = None if self._mark is not None else self.cursor
         self._picked = None
 
     def extend(self, step: int) -> None:
-        """Move with the range open."""
+        """Move the cursor and extend the range."""
         if self._mark is None:
             self._mark = self.cursor
         self.move(self.cursor + step)
 
     def unselect(self) -> None:
-        """Select nothing but the cursor's block."""
+        """Select only the cursor's block."""
         self._mark = self._picked = None
 
     def select(self, scope: Scope, size: int = 1) -> Selection:
-        """Select blocks that belong to the cursor's."""
+        """Select blocks that belong with the cursor's block."""
         self._mark = None
-        self._picked = self._found(scope, size) if len(self) else None
+        self._picked = self._pick(scope, size) if len(self) else None
         return self.selection
 
     def select_container(self) -> Selection:
-        """Select to the end of the element around; asked again, to the end of the next one outwards."""
+        """Select up to the end of the enclosing element; called again, of the next one outwards."""
         picked = self._picked
-        wider = picked is not None and picked.scope is Scope.CONTAINER
-        return self.select(Scope.CONTAINER, picked.size + 1 if wider and picked is not None else 1)
+        size = picked.size + 1 if picked is not None and picked.scope is Scope.CONTAINER else 1
+        return self.select(Scope.CONTAINER, size)
 
-    def _found(self, scope: Scope, size: int) -> Selection:
+    def _pick(self, scope: Scope, size: int) -> Selection:
         here = self.cursor
         if scope is Scope.CONTAINER:
             stops = self._kin.container_stops(here) or [here + 1]
             size = min(size, len(stops))
             stop = stops[size - 1]
-            return Selection(scope, self._free(range(here, stop)), size, stop)
+            return Selection(scope, self._without_decided(range(here, stop)), size, stop)
         if scope is Scope.RANGE:
             stop = min(here + size, len(self))
             return Selection(scope, range(here, stop), size, stop)
@@ -220,42 +212,42 @@ class Session:
             return Selection(scope, [number for number in range(len(self)) if self.given[number] is None])
         if scope is Scope.ONE:
             return Selection(scope, range(here, here + 1))
-        return Selection(scope, self._free(self._kin.like(here, scope)))
+        return Selection(scope, self._without_decided(self._kin.like(here, scope)))
 
-    def _free(self, numbers: Iterable[int]) -> list[int]:
-        """Of blocks that the program picks, those that nobody has decided on, and the cursor's own."""
+    def _without_decided(self, numbers: Iterable[int]) -> list[int]:
+        """Drop blocks that a person has decided on, except the cursor's own."""
         return [number for number in numbers if number == self.cursor or self.given[number] is None]
 
     # Labelling
 
     def give(self, label: Label) -> int:
-        """Give the selected blocks a label and go on to the next; the answer is how many of them changed."""
+        """Give the selected blocks a label and move on. Return how many of them changed."""
         return self._act(str(label))
 
     def confirm(self) -> int:
-        """Say that the selected blocks' labels are right, and go on to the next."""
+        """Confirm the labels of the selected blocks and move on."""
         return self._act(CONFIRM)
 
     def clear(self) -> int:
-        """Take back what a person said of the selected blocks."""
+        """Remove a person's labels from the selected blocks."""
         return self._act(CLEAR)
 
     def take(self, choice: int) -> int:
-        """Give the selected blocks the label that one of two people gave."""
+        """Give the selected blocks the labels of one of the two annotations."""
         return self._act((TAKE_FIRST, TAKE_SECOND)[choice])
 
     def give_alike(self, label: Label, scope: Scope = Scope.PATH) -> int:
-        """Give a label to all blocks that are like this one: by tags and classes, or by their place in a record."""
+        """Give a label to all blocks like this one, by tags and classes or by their place in a record."""
         self.select(scope)
         return self._act(str(label))
 
     def confirm_rest(self) -> int:
-        """Say that all labels that nobody has decided on are right."""
+        """Confirm the labels of all undecided blocks."""
         self.select(Scope.REST)
         return self._act(CONFIRM)
 
     def repeat(self) -> int:
-        """Do the last action again, here."""
+        """Repeat the last action here."""
         if self.last is None or not len(self):
             return 0
         if not (self.last.scope is Scope.ONE and self.has_selection):
@@ -268,45 +260,47 @@ class Session:
         if not len(self):
             return 0
         self.last = Action(selection.scope, what, selection.size)
-        wanted = [(number, self._wanted(number, what)) for number in selection.numbers]
-        runs = tuple(join_runs((number, self.given[number], new) for number, new in wanted))
+        changes = [(number, self.given[number], self._new_label(number, what)) for number in selection.numbers]
+        runs = tuple(join_runs(changes))
         if not runs:
             self.move(self._next_place(selection, what))
             return 0
-        before = self.cursor
-        self._put((run.start, run.stop, run.new) for run in runs)
-        change = Change(runs, before, self._next_place(selection, what), self.last)
+        self._put((run.start, run.stop, run.new) for run in runs)  # before the next place is looked for
+        change = Change(runs, self.cursor, self._next_place(selection, what), self.last)
         self._done.append(change)
         self._undone.clear()
         self.cursor = change.after
-        self.listener(Changed(change))
-        return sum(run.stop - run.start for run in runs)
+        self.listener(change)
+        return _count_blocks(runs)
 
-    def _wanted(self, number: int, what: str) -> Label | None:
-        """What a person's label of a block becomes by an action."""
+    def _new_label(self, number: int, what: str) -> Label | None:
+        """Return the label that an action gives a block; None takes a person's label away."""
         if what == CONFIRM:
             return self.label(number)
         if what == CLEAR:
             return None
-        if what in {TAKE_FIRST, TAKE_SECOND}:  # where there are no two annotations any more, nothing can be taken
-            return (self.choices[what == TAKE_SECOND].labels[number] if self.choices else None) or self.given[number]
+        if what in {TAKE_FIRST, TAKE_SECOND}:  # without the two annotations nothing can be taken
+            chosen = self.choices[what == TAKE_SECOND].labels[number] if self.choices else None
+            return chosen or self.given[number]
         return Label(what)
 
     def _next_place(self, selection: Selection, what: str) -> int:
-        """Where the cursor goes after an action."""
+        """Return the block where the cursor goes after an action."""
         if what == CLEAR:
             return self.cursor
         if selection.scope is Scope.REST:
             undecided = next((number for number, label in enumerate(self.given) if label is None), None)
             return self.cursor if undecided is None else undecided
         if what in {TAKE_FIRST, TAKE_SECOND}:
-            after = self.find(lambda number: self.differs(number) and self.is_undecided(number))
-            return self.cursor if after is None else after
+            to_decide = self.find(lambda number: self.differs(number) and self.is_undecided(number))
+            return self.cursor if to_decide is None else to_decide
         return min(selection.stop or self.cursor + 1, len(self) - 1)
 
-    def _put(self, runs: Iterable[tuple[int, int, Label | None]]) -> None:
+    def _put(self, runs: Iterable[tuple[int, int, str]]) -> None:
+        """Give blocks the labels of these letters."""
         given = self.given
-        for start, stop, label in runs:
+        for start, stop, letter in runs:
+            label = LABEL_OF[letter]
             for number in range(start, stop):
                 self._decided += (label is not None) - (given[number] is not None)
                 given[number] = label
@@ -315,75 +309,70 @@ class Session:
     # Undo and redo
 
     def undo(self) -> Change | None:
-        """Take the last change back."""
         if not self._done:
             return None
         change = self._done.pop()
         self._undone.append(change)
         self._put((run.start, run.stop, run.old) for run in change.runs)
-        self._go(change.before)
+        self.unselect()
+        self.cursor = change.before
         self.listener(Undone())
         return change
 
     def redo(self) -> Change | None:
-        """Make the last change again that was taken back."""
         if not self._undone:
             return None
         change = self._undone.pop()
         self._done.append(change)
         self._put((run.start, run.stop, run.new) for run in change.runs)
-        self._go(change.after)
+        self.unselect()
+        self.cursor = change.after
         self.listener(Redone())
         return change
 
-    def _go(self, number: int) -> None:
-        self.unselect()
-        self.cursor = number
-
-    # A model that has learned more
+    # Changes from outside
 
     def refresh(self, prediction: Prediction) -> int:
-        """Take another prediction for the blocks that nobody has decided on; the answer is how many labels changed."""
+        """Take another prediction for the undecided blocks. Return how many labels changed."""
         old = self.predicted
-        kept = [label is not None for label in self.given]
-        labels = _merge(kept, old.labels, prediction.labels)
-        probabilities = _merge(kept, old.probabilities, prediction.probabilities)
-        self.predicted = Prediction(labels, probabilities, prediction.model)
+        labels, probabilities = list(prediction.labels), list(prediction.probabilities)
+        for number, given in enumerate(self.given):
+            if given is not None:
+                labels[number], probabilities[number] = old.labels[number], old.probabilities[number]
+        self.predicted = Prediction(tuple(labels), tuple(probabilities), prediction.model)
         self.version += 1
-        self.listener(Refreshed(self.predicted))
-        return sum(ours is not theirs for ours, theirs in zip(labels, old.labels, strict=True))
+        self.listener(Refreshed.of(self.predicted))
+        return sum(new_label is not old_label for new_label, old_label in zip(labels, old.labels, strict=True))
 
-    # The same again
+    def set_outside(self, labels: Sequence[Label | None]) -> int:
+        """Take over labels that were changed in the file by other means, as one change."""
+        runs = tuple(join_runs((number, self.given[number], label) for number, label in enumerate(labels)))
+        if runs:
+            change = Change(runs, self.cursor, self.cursor, None)
+            self.apply(change)
+            self.listener(change)
+        return _count_blocks(runs)
 
     def apply(self, event: Event) -> None:
-        """Let something happen that happened before."""
+        """Apply an event that happened before."""
         match event:
             case Moved(cursor):
                 self.cursor = max(0, min(cursor, len(self) - 1))
-            case Changed(change):
-                self._put((run.start, run.stop, run.new) for run in change.runs)
-                self._done.append(change)
+            case Change():
+                self._put((run.start, run.stop, run.new) for run in event.runs)
+                self._done.append(event)
                 self._undone.clear()
-                self._go(change.after)
-                self.last = change.action or self.last
+                self.unselect()
+                self.cursor = event.after
+                self.last = event.action or self.last
             case Undone():
                 self.undo()
             case Redone():
                 self.redo()
-            case Refreshed(prediction):
-                self.predicted = prediction
+            case Refreshed():
+                self.predicted = event.read()
                 self.version += 1
 
-    def set_outside(self, labels: Sequence[Label | None]) -> int:
-        """Take over what was changed in the file by other means, as one change."""
-        pairs = [(number, self.given[number], new) for number, new in enumerate(labels)]
-        runs = tuple(join_runs(pairs))
-        if runs:
-            changed = Changed(Change(runs, self.cursor, self.cursor, None))
-            self.apply(changed)
-            self.listener(changed)
-        return sum(run.stop - run.start for run in runs)
 
-
-def _merge(kept: Sequence[bool], old: Sequence[T], new: Sequence[T]) -> tuple[T, ...]:
-    return tuple(before if keep else after for keep, before, after in zip(kept, old, new, strict=True))
+def _count_blocks(runs: Iterable[Run]) -> int:
+    return sum(run.stop - run.start for run in runs)
