@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +24,7 @@ from victorpy.document import CleanPage, Label
 from victorpy.outputs import OUTPUTS
 from victorpy.replicas.base import Detector
 from victorpy.replicas.fingerprint import Fingerprint
-from victorpy.replicas.index import Index
+from victorpy.replicas.index import Index, open_database
 from victorpy.replicas.minhash import MinHash
 
 ROOT = Path(__file__).parents[1]
@@ -115,7 +114,8 @@ def minhash_curve(texts: Texts) -> dict[float, Found]:
 def compare(method: Detector, signatures: Sequence[Sequence[bytes]]) -> Found:
     """Look pages up among the base pages: a near-replica that is told from its own is a hit, any other an error."""
     base, near, non = signatures
-    with closing(Index(method)) as index:
+    with open_database(None) as database:
+        index = Index(method, database)
         for number, signature in enumerate(base):
             index.add(signature, str(number))
         hits = sum(index.find(signature) == str(number) for number, signature in enumerate(near))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -18,10 +19,9 @@ pytest.importorskip("icu4py", reason="pip install 'victorpy[docview]'")
 pytest.importorskip("datasketch")
 
 from victorpy.errors import ConfigError, VictorError
-from victorpy.replicas import find_replicas, keys, load_detector
+from victorpy.replicas import find_replicas, load_detector
 from victorpy.replicas.fingerprint import Fingerprint
-from victorpy.replicas.index import Index
-from victorpy.replicas.keys import Keys
+from victorpy.replicas.index import Index, open_database
 from victorpy.replicas.minhash import MinHash
 
 # The fingerprint.
@@ -164,57 +164,39 @@ def test_the_longest_stays_and_of_equally_long_ones_the_first():
         find_replicas([text], keep="last")
 
 
-def test_an_index_forgets_what_was_not_committed_and_what_it_is_told_to(tmp_path):
+def test_rows_that_were_not_committed_or_are_of_a_forgotten_run_are_not_found(tmp_path):
     method = Fingerprint()
-    signatures = [method.sign(" ".join(story(number))) for number in range(6)]
-    index = Index(method, tmp_path / "index")
-    for number, signature in enumerate(signatures[:4]):
-        assert index.repeated(signature, f"told {number}", number) is None
-    index.commit(4)
-    index.repeated(signatures[4], "told 4", 4)
-    index.close()
-    index = Index(method, tmp_path / "index")
-    assert index.done == 4
-    assert [index.find(signature) for signature in signatures[3:]] == ["told 3", None, None]
-    index.forget(2)
-    assert index.done == 2
-    assert [index.find(signature) for signature in signatures[:3]] == ["told 0", "told 1", None]
-
-
-def test_keys_are_found_in_memory_and_in_sorted_files_alike(tmp_path, monkeypatch):
-    monkeypatch.setattr(keys, "MOST_IN_MEMORY", 60)
-    monkeypatch.setattr(keys, "_CHUNK", 16)
-    chance = random.Random(2)
-    known = [chance.randbytes(8) for _ in range(40)]  # some are of many pages
-    held, expected = Keys(tmp_path / "keys"), {}
-    for number in range(1, 500):
-        own = [chance.choice(known) if chance.random() < 0.2 else chance.randbytes(8) for _ in range(5)]
-        held.add(own, number)
-        for key in own:
-            expected.setdefault(key, set()).add(number)
-    for some in ([key] for key in expected):
-        assert held.find(some) == sorted(expected[some[0]])
-    assert held.find(known[:9]) == sorted(set().union(*(expected.get(key, set()) for key in known[:9])))
-    assert held.find([chance.randbytes(8)]) == []
-    sizes = [path.stat().st_size for path in (tmp_path / "keys").glob("*.keys")]
-    assert sum(sizes) > 2_000 * 8
-    assert len(sizes) < 8  # files of like size are merged, so that few are to be looked into
-    held.close()
-    assert not (tmp_path / "keys").exists()
+    signatures = [method.sign(" ".join(story(number))) for number in range(3)]
+    with open_database(tmp_path / "index") as database:
+        Index(method, database).add(signatures[0], "first run")
+        Index(method, database, "retry").add(signatures[1], "retry")
+        database.execute("commit")
+    with open_database(tmp_path / "index") as database:
+        Index(method, database).add(signatures[2], "not committed")
+        assert Index(method, database).find(signatures[2]) == "not committed"
+    with open_database(tmp_path / "index") as database:
+        index = Index(method, database, "retry")
+        assert [index.find(signature) for signature in signatures] == ["first run", "retry", None]
+        index.forget_run()
+        assert [index.find(signature) for signature in signatures] == ["first run", None, None]
 
 
 GROWTH = """
 import os, sys
 from pathlib import Path
-from victorpy.replicas import index, keys, load_detector
+from victorpy.replicas import find, index, load_detector
 
-index.CACHE_KIB, keys.MOST_IN_MEMORY, keys._CHUNK = 256, 1 << 12, 1 << 12
-kept = index.Index(load_detector("minhash"), Path(sys.argv[1]))
-for number in range(9_000):
-    kept.repeated(os.urandom(512), "told", number)
-    if number % 3_000 == 2_999:
-        kept.commit(number)
-        print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssAnon")))
+index.CACHE_KIB = 256
+
+def rows():
+    for number in range(9_000):
+        yield number, os.urandom(512), "description"
+        if number % 3_000 == 2_999:
+            print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssAnon")))
+
+with index.open_database(Path(sys.argv[1])) as database:
+    assert not list(find.decide(rows(), index.Index(load_detector("minhash"), database)))
+    database.execute("commit")
 """
 
 
@@ -227,10 +209,10 @@ def test_memory_does_not_grow_with_the_pages_that_are_kept(tmp_path):
     assert last - first < 2_000  # kB; the signatures of 6,000 pages have 3,000, their keys as much again
 
 
-def test_an_index_that_is_none_is_trouble_with_a_file(tmp_path):
+def test_a_file_that_is_no_database_raises_an_error_of_a_file(tmp_path):
     (tmp_path / "index").write_text("tea leaves, not tables" * 100)
-    with pytest.raises(OSError, match="database"):
-        Index(Fingerprint(), tmp_path / "index")
+    with pytest.raises(OSError, match="database"), open_database(tmp_path / "index") as database:
+        Index(Fingerprint(), database)
 
 
 # Runs.
@@ -322,29 +304,19 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(run, tmp_path):
     assert not list((tmp_path / "out.jsonl").glob(".replicas-aside"))
 
 
-def test_a_run_goes_on_from_any_part(run, tmp_path):
-    """As if it had been killed behind a part, with an index that knows more than the manifest does."""
+@pytest.mark.parametrize("has_index", [True, False])
+def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
+    """As if the run had been killed after its third part, with or without the index of what was kept."""
     arguments, place, _ = run
-    if "longest" in arguments:
-        pytest.skip("its parts are written when all is decided")
     directory = tmp_path / "out.jsonl"
-    assert clean(*arguments, "-j", 1, "-q", "-o", directory).returncode == 0
+    shutil.copytree(place / "out.jsonl", directory)
     manifest = (directory / "manifest.jsonl").read_bytes().splitlines(keepends=True)
     (directory / "manifest.jsonl").write_bytes(b"".join(manifest[:4]))
+    if not has_index:
+        (directory / ".replicas.sqlite").unlink()
     ended = clean(*arguments, "-j", 1, "-o", directory)
     assert b"going on after 21 pages" in ended.stderr
     assert outputs(directory) == outputs(place / "out.jsonl")
-
-
-def test_without_its_index_a_run_does_not_go_on(lines, tmp_path):
-    arguments = (lines, "--dedup", "minhash", *RUN, "-j", 1, "-o", tmp_path / "out.jsonl")
-    assert clean(*arguments).returncode == 0
-    manifest = (tmp_path / "out.jsonl" / "manifest.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "out.jsonl" / "manifest.jsonl").write_bytes(b"".join(manifest[:3]))
-    (tmp_path / "out.jsonl" / ".replicas.sqlite").unlink()
-    ended = clean(*arguments)
-    assert ended.returncode != 0
-    assert b"knows 0 of the 14 pages in the manifest" in ended.stderr
 
 
 def test_other_parameters_are_another_run(run, tmp_path):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,18 +15,7 @@ from typing import Any, TextIO
 
 from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
-from victorpy.batch.dedup import (
-    AsideSink,
-    Dedup,
-    Ended,
-    FirstStays,
-    LongestStays,
-    NoRemoval,
-    Removal,
-    aside_place,
-    read_aside,
-    take_away_aside,
-)
+from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
 from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
 from victorpy.batch.inputs import Mark, Survey, passed_over, size_before, survey
@@ -42,7 +32,6 @@ from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.files import write_atomically
 from victorpy.outputs import find_output
-from victorpy.replicas.base import Keep
 
 SHARD_RECORDS = 1_000
 MOST_COUNTED = 1_000
@@ -159,27 +148,22 @@ def _say_empty(seen: Survey, progress: Progress) -> None:
 
 
 def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
-    """Clean records for a writer that takes them in order; there is nothing to go on with after a break."""
+    """Clean records for a writer that takes them in order; an interrupted run cannot be resumed."""
     counts = Counts()
-    reader = Reader(job.limits)
-    feed = _feed(job, reader)
-    removal: Removal = FirstStays(job.dedup) if job.dedup else NoRemoval()
-    guard = _guard(job, progress)
-    try:
-        for mark, record, cleaned in _outcomes(feed, guard, None):
-            outcome = removal.judge(record, cleaned)
+    with closing(progress), ExitStack() as stack:
+        if job.dedup is None:
+            ended = stack.enter_context(_cleaning(job, None, progress))
+        else:
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="victor-replicas-"))
+            aside = stack.enter_context(closing(Store(Path(place), {})))
+            _clean_into(job, aside, AsideSink(aside.directory), progress)
+            ended = stack.enter_context(closing(without_replicas(job.dedup, aside)))
+        for mark, record, outcome in ended:
             counts.add(outcome)
-            progress.add(mark, record, outcome, counts)
+            if job.dedup is None:
+                progress.add(mark, record, outcome, counts)
             if write is not None:
                 write(record, outcome)
-        guard.close()
-    except BaseException:
-        guard.stop()
-        raise
-    finally:
-        removal.close()
-        reader.close()
-        progress.close()
     return _summary(job, counts, progress, Counts())
 
 
@@ -191,14 +175,10 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
     before.add_stored(store.counts.as_dict())
     try:
         if store.complete:
-            take_away_aside(store)  # where the run before came no further than that
+            remove_aside(store)  # if an earlier run was killed just before this
             if not job.quiet:
                 progress.say(f"{directory}: all is done already")
-        if not store.complete:
-            if store.parts and not job.quiet:
-                progress.say(f"{directory}: going on after {store.counts.pages:,} pages")
-            if store.last is not None and not (job.by_site or job.retry):
-                progress.skip(size_before(job.inputs, store.last.file))
+        else:
             _fill(job, store, progress)
     except VictorError:
         store.give_back()
@@ -228,40 +208,41 @@ def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[s
 
 
 def _fill(job: Job, store: Store, progress: Progress) -> None:
-    """Write all parts that are missing."""
+    """Write all parts that are missing. With --dedup, clean all pages into a store aside first."""
     sink = SINKS.get(job.to)(store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
-    if job.dedup is not None and job.dedup.keep == Keep.LONGEST:
-        _fill_knowing_all(job, job.dedup, store, sink, progress)
-        return
-    removal: Removal = FirstStays(job.dedup, store) if job.dedup else NoRemoval()
-    with closing(removal), _cleaning(job, store, progress) as ended:
-        _write_parts(job, store, sink, ended, removal, progress)
+    with ExitStack() as stack:
+        if job.dedup is not None:
+            store.aside = stack.enter_context(closing(Store(aside_directory(store), store.settings)))
+        if store.safe_pages and not job.quiet:
+            progress.say(f"{store.directory}: going on after {store.safe_pages:,} pages")
+        if job.dedup is None or store.aside is None:
+            _clean_into(job, store, sink, progress)
+            return
+        if not store.aside.complete:
+            _clean_into(job, store.aside, AsideSink(store.aside.directory), progress)
+        index = store.directory / INDEX
+        ended = without_replicas(job.dedup, store.aside, store.counts.pages, index, store.label)
+        _write_parts(job, store, sink, stack.enter_context(closing(ended)), None)
+    remove_aside(store)
 
 
-def _fill_knowing_all(job: Job, dedup: Dedup, store: Store, sink: Sink, progress: Progress) -> None:
-    """Clean all pages into a directory aside, decide which stay, and only then write them."""
-    aside = store.aside = Store(aside_place(store), store.settings)
-    with closing(aside):
-        if not aside.complete:
-            with _cleaning(job, aside, progress) as ended:
-                _write_parts(job, aside, AsideSink(aside.directory), ended, NoRemoval(), progress)
-        with closing(LongestStays(dedup, store, aside)) as removal:
-            _write_parts(job, store, sink, read_aside(aside, store.counts.pages), removal, None)
-    take_away_aside(store)
+def _clean_into(job: Job, store: Store, sink: Sink, progress: Progress) -> None:
+    """Clean all records that a store does not have yet."""
+    if store.last is not None and not (job.by_site or job.retry):
+        progress.skip(size_before(job.inputs, store.last.file))
+    with _cleaning(job, store, progress) as ended:
+        _write_parts(job, store, sink, ended, progress)
 
 
-def _write_parts(
-    job: Job, store: Store, sink: Sink, ended: Iterator[Ended], removal: Removal, progress: Progress | None
-) -> None:
+def _write_parts(job: Job, store: Store, sink: Sink, ended: Iterator[Ended], progress: Progress | None) -> None:
     """Write records as they come, part after part."""
     part: Part | None = None
     counts = Counts()
     counts.add_stored(store.counts.as_dict())
     in_part = 0
     try:
-        for mark, record, cleaned in ended:
-            outcome = removal.judge(record, cleaned)
+        for mark, record, outcome in ended:
             part = part or store.begin(sink)
             part.write(mark, record, outcome)
             in_part += 1
@@ -269,11 +250,9 @@ def _write_parts(
             if progress is not None:
                 progress.add(mark, record, outcome, counts)
             if in_part == job.shard_records:
-                removal.commit()
                 part.commit()
                 part, in_part = None, 0
         if part is not None:
-            removal.commit()
             part.commit()
             part = None
         store.finish()
@@ -284,13 +263,13 @@ def _write_parts(
 
 
 @contextmanager
-def _cleaning(job: Job, store: Store, progress: Progress) -> Iterator[Iterator[Ended]]:
-    """The records that a store does not have yet, cleaned; what was laid aside for it goes when all are written."""
+def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Iterator[Ended]]:
+    """Clean the records that a store does not have yet. At the end, delete the feed's temporary files."""
     reader = Reader(job.limits)
     feed = _feed(job, reader, store, progress)
     guard = _guard(job, progress)
     try:
-        yield _outcomes(feed, guard, store.last)
+        yield _outcomes(feed, guard, store.last if store else None)
         feed.close()
         guard.close()
     except BaseException:
@@ -300,7 +279,7 @@ def _cleaning(job: Job, store: Store, progress: Progress) -> Iterator[Iterator[E
         reader.close()
 
 
-def _feed(job: Job, reader: Reader, store: Store | None = None, progress: Progress | None = None) -> Feed:
+def _feed(job: Job, reader: Reader, store: Store | None, progress: Progress) -> Feed:
     if job.by_site and store is not None:
         place = store.directory / f".{store.label}{sites.SPILL}"
         wanted = Wanted.of(job.retry) if job.retry else None

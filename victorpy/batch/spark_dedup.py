@@ -1,8 +1,7 @@
-"""Replicas on Spark: the same decisions as those of a local run, by grouping on fingerprints or bands.
+"""Replicas on Spark: the pass of a local run, over the records that share a key with another.
 
-A local run takes records one after the other and compares each with those kept before. Here all pairs of similar
-records are found at once, in groups that share a key; then the driver goes through the pairs in the order in which a
-local run would take the records. It holds the list of replicas and nothing else: pairs come to it as a stream.
+Which records these are is found by grouping. The driver then takes them in the order in which a local run would. It
+holds the list of replicas in memory; signatures come to it as a stream.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import json
 import pickle
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -23,11 +21,11 @@ from victorpy.batch.outcome import Outcome, place_told
 from victorpy.batch.records import Record
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.replicas.base import Detector, Keep
+from victorpy.replicas.find import decide
+from victorpy.replicas.index import Index, open_database
 
 SIGNED = "place string, rank string, signature binary, told string, ended binary"
 """Cleaned records as they wait for the decision. Places are in the order of the output, ranks in that of comparing."""
-_KEYED = "key binary, rank string, signature binary"
-_PAIRS = "late string, early string"
 _MOST_CHARACTERS = 10**15  # longer than any text
 
 
@@ -52,64 +50,32 @@ def signed_row(dedup: Dedup, place: str, record: Record, outcome: Outcome) -> di
 
 
 def decided(frame: DataFrame, dedup: Dedup) -> DataFrame:
-    """Which records are replicas (`place`), and what is told of those that they repeat (`repeats`)."""
+    """Return the places of the records that are replicas, and the descriptions of those that they repeat."""
+    detector = dedup.detector()
     signed = frame.where(F.col("signature").isNotNull()).select("place", "rank", "signature", "told")
-    first = signed.groupBy("signature").agg(F.min("rank").alias("first"))  # others with the same signature repeat it
-    pairs = _repeated(first, dedup.detector())
-    kept = first.join(pairs, F.col("first") == F.col("late"), "left")
-    kept = kept.select("signature", F.coalesce("early", "first").alias("kept"))
-    told = signed.select(F.col("rank").alias("kept"), F.col("told").alias("repeats"))
-    found = signed.join(kept, "signature").where(F.col("rank") != F.col("kept"))
-    return found.join(told, "kept").select("place", "repeats")
-
-
-def _repeated(first: DataFrame, detector: Detector) -> DataFrame:
-    """Of different signatures, which one each repeats."""
-    spark = first.sparkSession
-    if not detector.compares:
-        return spark.createDataFrame([], _PAIRS)
-
-    def similar(group: pa.Table) -> pa.Table:  # a partial has no annotations, which Spark wants
-        return _similar_pairs(detector, group)
-
-    ranked = first.select(F.col("first").alias("rank"), "signature")
-    keyed = ranked.mapInArrow(partial(_with_keys, detector), _KEYED)
-    shared = keyed.groupBy("key").count().where("count > 1").select("key")
-    pairs = keyed.join(shared, "key").groupBy("key").applyInArrow(similar, _PAIRS)
-    ordered = pairs.distinct().orderBy("late", "early")
-    repeats: dict[str, str] = {}
-    for late, early in ordered.toLocalIterator(prefetchPartitions=True):
-        if late not in repeats and early not in repeats:
-            repeats[late] = early
-    return spark.createDataFrame(list(repeats.items()), _PAIRS)
+    keyed = signed.mapInArrow(partial(_with_keys, detector), "key binary, rank string")
+    shared_keys = keyed.groupBy("key").count().where("count > 1").select("key")
+    ranks = keyed.join(shared_keys, "key", "left_semi").select("rank")
+    candidates = signed.join(ranks, "rank", "left_semi").orderBy("rank").select("place", "signature", "told")
+    rows = ((place, bytes(signature), told) for place, signature, told in candidates.toLocalIterator(True))
+    with open_database(None) as database:
+        replicas = list(decide(rows, Index(detector, database)))
+    return frame.sparkSession.createDataFrame(replicas, "place string, repeats string")
 
 
 def _with_keys(detector: Detector, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    schema = pa.schema([("key", pa.binary()), ("rank", pa.string()), ("signature", pa.binary())])
+    schema = pa.schema([("key", pa.binary()), ("rank", pa.string())])
     for batch in batches:
         rows = [
-            {"key": key, "rank": each["rank"], "signature": each["signature"]}
-            for each in batch.to_pylist()
-            for key in detector.keys(each["signature"])
+            {"key": key, "rank": row["rank"]} for row in batch.to_pylist() for key in detector.keys(row["signature"])
         ]
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
-
-def _similar_pairs(detector: Detector, group: pa.Table) -> pa.Table:
-    """The pairs of a group that are similar, the one that comes later first."""
-    rows = sorted(zip(group["rank"].to_pylist(), group["signature"].to_pylist(), strict=True))
-    late, early = [], []
-    for (one, signature), (other, another) in combinations(rows, 2):
-        if detector.similar(signature, another):
-            early.append(one)
-            late.append(other)
-    return pa.table({"late": pa.array(late, pa.string()), "early": pa.array(early, pa.string())})
 
 
 def judged(ended: bytes, repeats: str | None) -> tuple[Record, Outcome]:
     """A record with its outcome as it was decided."""
     record, outcome = pickle.loads(ended)  # our own
-    return record, outcome if repeats is None else as_replica(outcome, json.loads(repeats))
+    return record, outcome if repeats is None else as_replica(outcome, repeats)
 
 
 def replica_lines(signed: DataFrame, replicas: DataFrame) -> Iterator[str]:

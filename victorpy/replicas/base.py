@@ -1,9 +1,9 @@
-"""What a method that tells replicas is: it makes a short signature of a text, and compares signatures."""
+"""The interface of a method that finds replicas: it makes a short signature of a text, and compares signatures."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +11,7 @@ from victorpy.registry import Registry
 from victorpy.settings import parse_settings
 
 EXTRA = "docview"
-"""The extra that has the packages for it."""
+"""The extra that installs the packages it needs."""
 
 
 class Keep(StrEnum):
@@ -25,32 +25,30 @@ KEEP = tuple(map(str, Keep))
 
 
 class Signed(NamedTuple):
-    """What is remembered of a text to tell whether others repeat it."""
+    """The data about a text that is needed to find its replicas."""
 
     signature: bytes
-    """Empty where the text is too short to have one: it repeats nothing, and nothing repeats it."""
+    """Empty if the text is too short to have one: it repeats nothing, and nothing repeats it."""
     length: int
-    """How many characters the text has."""
+    """Number of characters of the text."""
 
 
 class Detector(ABC):
-    """Tells replicas by their signatures. The same text has the same signature on every machine."""
+    """Finds replicas by their signatures. The same text has the same signature on every machine."""
 
     name: ClassVar[str]
-    compares: ClassVar[bool]
-    """Whether sharing a key is not enough, and signatures have to be compared."""
 
     def signed(self, text: str, language: str = "") -> Signed:
-        """What is remembered of a text; the language is what its page says it is."""
+        """Sign a text; `language` is the one that its page declares."""
         return Signed(self.sign(text, language), len(text))
 
     @abstractmethod
     def sign(self, text: str, language: str = "") -> bytes:
-        """The signature of a text, empty where it is too short to have one."""
+        """Return the signature of a text, empty if the text is too short to have one."""
 
     @abstractmethod
     def keys(self, signature: bytes) -> list[bytes]:
-        """What to look replicas up by, 8 bytes each: two of them share at least one key."""
+        """Return keys of 8 bytes each. Texts are compared only if they share at least one."""
 
     @abstractmethod
     def similar(self, one: bytes, other: bytes) -> bool:
@@ -58,14 +56,13 @@ class Detector(ABC):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, all of them."""
+        """Return all parameters by name."""
 
 
 DETECTORS: Registry[type[Detector]] = Registry("method to tell replicas", "victorpy.replicas")
 
 
 def load_detector(method: str, settings: Sequence[str] = (), **parameters: Any) -> Detector:
-    """Make a method ready; `settings` are parameters as ``NAME=VALUE``, as commands have them."""
-    make = DETECTORS.get(method)
-    given: Mapping[str, Any] = {**parse_settings(method, make, settings), **parameters}
-    return make(**given)
+    """Create a method by name; `settings` are parameters as ``NAME=VALUE``, as on the command line."""
+    detector_class = DETECTORS.get(method)
+    return detector_class(**{**parse_settings(method, detector_class, settings), **parameters})

@@ -1,4 +1,4 @@
-"""MinHash: how many runs of words two texts share, estimated from short signatures that are found by their bands."""
+"""MinHash: the share of runs of words that two texts have in common, estimated from short signatures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from datasketch import MinHash as Sketch
 
 SCHEME = "affine32"
-"""How datasketch permutes hashes; it is named so that signatures stay the same when its default changes."""
+"""How datasketch permutes hashes. It is fixed here, so that signatures stay the same if its default changes."""
 WEIGHTS = (0.1, 0.9)
-"""Of wrong and of missed candidates where bands are chosen: wrong ones are told by comparing signatures."""
-_KEY = 8  # bytes of a band's digest
+"""Weights of false and of missed candidates in the choice of bands; comparing signatures removes the false ones."""
+_KEY_BYTES = 8
 _DTYPE = np.dtype("<u4")
 
 
@@ -28,7 +28,6 @@ class MinHash(Detector):
     """Texts are replicas if the share of runs of `shingle` words that they have in common is `threshold` or more."""
 
     name = "minhash"
-    compares = True
 
     def __init__(self, threshold: float = 0.5, shingle: int = 8, num_perm: int = 128) -> None:
         if not 0 < threshold <= 1:
@@ -42,63 +41,61 @@ class MinHash(Detector):
         self.num_perm = num_perm
 
     def sign(self, text: str, language: str = "") -> bytes:
-        """The smallest hashes of a text's runs of words, 4 bytes each; none where it has no words.
+        """Return the smallest hashes of a text's runs of words, 4 bytes each; nothing if it has no words.
 
         Stop words stay: runs of words without them are no less common, and no language has to be guessed.
         """
         shingles = self.shingles(words(text))
         if not shingles:
             return b""
-        sketch = self._empty.copy()
+        sketch = self._empty_sketch.copy()
         sketch.update_batch([shingle.encode() for shingle in shingles])
         return bytes(sketch.hashvalues.astype(_DTYPE).tobytes())
 
-    def shingles(self, found: list[str]) -> set[str]:
-        """All runs of so many words; a text with fewer is one run.
+    def shingles(self, text_words: list[str]) -> set[str]:
+        """Return all runs of `shingle` words; a text with fewer words is one run.
 
         >>> sorted(MinHash(shingle=2).shingles(["hot", "tea", "hot", "tea"]))
         ['hot tea', 'tea hot']
         """
-        last = max(len(found) - self.shingle, 0)
-        return {" ".join(found[at : at + self.shingle]) for at in range(last + 1)} if found else set()
+        last = max(len(text_words) - self.shingle, 0)
+        return {" ".join(text_words[at : at + self.shingle]) for at in range(last + 1)} if text_words else set()
 
     def keys(self, signature: bytes) -> list[bytes]:
-        """A digest of each band of the signature, and of its number."""
+        """Return a digest of each band of the signature, salted with the band's number."""
         bands, rows = self.bands
         width = rows * _DTYPE.itemsize
-        cut = (signature[band * width : (band + 1) * width] for band in range(bands))
-        return [_digest(band, content) for band, content in enumerate(cut)]
+        parts = (signature[band * width : (band + 1) * width] for band in range(bands))
+        return [
+            hashlib.blake2b(part, digest_size=_KEY_BYTES, salt=band.to_bytes(2)).digest()
+            for band, part in enumerate(parts)
+        ]
 
     def similar(self, one: bytes, other: bytes) -> bool:
-        """Whether the estimated similarity reaches the threshold."""
         return self.similarity(one, other) >= self.threshold
 
     def similarity(self, one: bytes, other: bytes) -> float:
-        """The share of runs of words that two texts have in common, estimated."""
+        """Estimate the share of runs of words that two texts have in common."""
         return float(np.mean(np.frombuffer(one, _DTYPE) == np.frombuffer(other, _DTYPE)))
 
     def parameters(self) -> dict[str, Any]:
-        """All of them."""
         return {"threshold": self.threshold, "shingle": self.shingle, "num_perm": self.num_perm}
 
     @cached_property
     def bands(self) -> tuple[int, int]:
-        """How many bands a signature is cut into, and how many hashes each has."""
-        try:
-            from datasketch import MinHashLSH
-        except ModuleNotFoundError as error:
-            raise missing("datasketch", EXTRA, "telling replicas by minhash") from error
-        chosen = MinHashLSH(self.threshold, self.num_perm, WEIGHTS)
+        """Number of bands of a signature, and of hashes in each."""
+        chosen = _datasketch().MinHashLSH(self.threshold, self.num_perm, WEIGHTS)
         return chosen.b, chosen.r
 
     @cached_property
-    def _empty(self) -> Sketch:
-        try:
-            from datasketch import MinHash as Sketch
-        except ModuleNotFoundError as error:
-            raise missing("datasketch", EXTRA, "telling replicas by minhash") from error
-        return Sketch(self.num_perm, scheme=SCHEME)
+    def _empty_sketch(self) -> Sketch:
+        sketch: Sketch = _datasketch().MinHash(self.num_perm, scheme=SCHEME)
+        return sketch
 
 
-def _digest(band: int, content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_KEY, salt=band.to_bytes(2)).digest()
+def _datasketch() -> Any:
+    try:
+        import datasketch
+    except ModuleNotFoundError as error:
+        raise missing("datasketch", EXTRA, "telling replicas by minhash") from error
+    return datasketch
