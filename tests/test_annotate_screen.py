@@ -23,10 +23,10 @@ from victorpy.annotate.blocks import BlockPane, text_of
 from victorpy.annotate.colours import palette
 from victorpy.annotate.events import Choice, Prediction
 from victorpy.annotate.keys import GROUPS, Keys
+from victorpy.annotate.learning import Learned, Learning
 from victorpy.annotate.opening import Opened
-from victorpy.annotate.pages import INDEX, Pages
+from victorpy.annotate.pages import INDEX, Entry, Known, Pages
 from victorpy.annotate.panes import ResultPane
-from victorpy.annotate.retrain import Learned, Trainer
 from victorpy.annotate.screen import canvas_of
 from victorpy.annotate.session import Session
 from victorpy.annotate.show import BOX, cut, fit, show_block, visible, width_of, wrap
@@ -718,16 +718,22 @@ def test_learning_in_the_background_refreshes_what_nobody_has_touched(tmp_path):
 
 
 def test_learning_that_fails_is_a_message(tmp_path):
-    (tmp_path / "bad.anno").write_text("no annotation")
-    trainer = Trainer()
-    assert not trainer.wants(2)
-    assert trainer.wants(3)
-    trainer.start([tmp_path / "bad.anno"] * 3)
+    bad = tmp_path / "bad.anno"
+    bad.write_text("no annotation")
+    said = []
+    learning = Learning(None, said.append)
+    entries = [Entry("bad.anno", None, bad, Known(stamp="x"))] * 3
+    learning.begin(entries[:2], asked=False)
+    learning.begin(entries, asked=False)
     stop = time.monotonic() + 60
-    while (came := trainer.poll()) is None and time.monotonic() < stop:
+    while len(said) < 3 and time.monotonic() < stop:
+        assert not learning.see()
         time.sleep(0.05)
-    trainer.stop()
-    assert "not an annotation file" in came
+    learning.stop()
+    assert said[0] == "2 of 3 pages finished: from 3 on there is enough to learn from"
+    assert said[1] == "Learning from 3 finished pages, in the background"
+    assert said[2].startswith("Nothing was learned: ")
+    assert "not an annotation file" in said[2]
 
 
 def test_a_model_that_is_not_better_is_not_taken():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import termios
 
@@ -27,11 +29,11 @@ from victorpy.annotate.app import App
 from victorpy.annotate.blocks import BlockPane, text_of
 from victorpy.annotate.events import Prediction
 from victorpy.annotate.keys import Keys
+from victorpy.annotate.learning import Learning, learn
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.page_list import PageListView
 from victorpy.annotate.pages import Pages
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.retrain import learn
 from victorpy.annotate.session import Session
 from victorpy.annotate.show import width_of
 from victorpy.annotate.store import Store
@@ -376,7 +378,7 @@ def test_too_few_finished_pages_are_counted(tmp_path):
         terminal.wait_for("1 of 3 pages finished: from 3 on there is enough to learn from")
 
 
-def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path, monkeypatch):
+def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path):
     """A model that has learned from the pages held out would seem to be better than it is."""
     config_name = "crf"
     names = ("courier-bridge", "courier-bakery", "courier-council")
@@ -386,30 +388,22 @@ def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path, monkey
     found = learn(tmp_path, config_name, "default")
     assert (found["pages"], found["held_out"]) == (3, 1)
 
-    from victorpy.annotate import learning
-    from victorpy.annotate.retrain import Learned
-
-    class Finished:
-        def __init__(self, model):
-            self.model = model
-
-        def poll(self):
-            return came.pop(0)
-
-    monkeypatch.setattr(learning, "Trainer", Finished)
     said = []
     start = Predictor.load("default")
-    worker = learning.Learning(start, said.append)
-    assert worker._trainer.model == str(start.directory)
-    came = [
-        Learned(**found | {"before": 0.5, "after": 0.9}, model=tmp_path / "model"),
-        Learned(**found | {"before": 0.9, "after": 0.5}, model=tmp_path / "model"),
-    ]
-    assert worker.see()
-    assert worker.predictor.name == "the model learned from 3 pages"
-    assert worker._trainer.model == str(start.directory)  # it is never held against what it learned itself
-    assert worker.see()
-    assert worker.predictor is start  # by what is known now the first one is better
+    learning = Learning(start, said.append)
+    learning._folders = [tmp_path]
+
+    def end_with(before, after):
+        (tmp_path / "out").write_text(json.dumps(found | {"before": before, "after": after}))
+        learning._process = subprocess.Popen([sys.executable, "-c", ""])
+        learning._process.wait()
+        return learning.see()
+
+    assert end_with(0.5, 0.9)
+    assert learning.predictor.name == "the model learned from 3 pages"
+    assert learning._start is start  # it is never held against what it learned itself
+    assert end_with(0.9, 0.5)
+    assert learning.predictor is start  # by what is known now the first one is better
     assert said[1].endswith("50% of labels right on 1 page held out, 90% by the model at the start, which is used")
 
 

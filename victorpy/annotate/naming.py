@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from victorpy.anno import MAGIC
@@ -13,37 +13,32 @@ SUFFIX = ".anno"
 
 
 def annotation_of(page: Path) -> Path:
-    """Where a page's annotation lies: beside it, under a name that is no other page's."""
-    beside = [page.with_suffix(suffix) for suffix in PAGE_SUFFIXES]
-    return name_annotations({page, *(path for path in beside if path.is_file())})[page]
+    """Return the path of a page's annotation: beside the page, under a name that no other page's annotation has."""
+    neighbours = [page.with_suffix(suffix) for suffix in PAGE_SUFFIXES]
+    return name_annotations({page, *(path for path in neighbours if path.is_file())})[page]
 
 
 def name_annotations(pages: Iterable[Path]) -> dict[Path, Path]:
-    """Name the annotations of pages whose names differ in their suffix only: of ``a.htm`` and ``a.html`` one has
-    ``a.anno``, the other ``a.htm.anno``. An ``a.anno`` that is there belongs to the page that it names as its source.
+    """Name the annotations of pages whose names differ only in their suffix.
+
+    Of ``a.html`` and ``a.htm`` the first gets ``a.anno``, the other ``a.htm.anno``. If ``a.anno`` exists, it belongs to
+    the page that it names as its source.
     """
-    ordered = sorted(pages, key=lambda page: (_rank(page), page.name))
+    ranks = {suffix: rank for rank, suffix in enumerate(PAGE_SUFFIXES)}
+    ordered = sorted(pages, key=lambda page: (ranks.get(page.suffix, len(ranks)), page.name))
     short = ordered[0].with_suffix(SUFFIX)
-    first = ordered[0] if len(ordered) == 1 else _owner(short, ordered)
-    return {page: short if page == first else page.with_name(page.name + SUFFIX) for page in ordered}
+    source = _read_source(short) if len(ordered) > 1 else ""
+    owner = next((page for page in ordered if page.name == source), ordered[0])
+    return {page: short if page == owner else page.with_name(page.name + SUFFIX) for page in ordered}
 
 
 def is_page(path: Path) -> bool:
-    """Whether a file's name is that of a page."""
+    """Whether a file has the name of a page."""
     return path.suffix.lower() in PAGE_SUFFIXES
 
 
-def _rank(page: Path) -> int:
-    return PAGE_SUFFIXES.index(page.suffix) if page.suffix in PAGE_SUFFIXES else len(PAGE_SUFFIXES)
-
-
-def _owner(anno: Path, pages: Sequence[Path]) -> Path:
-    source = _source_in(anno)
-    return next((page for page in pages if page.name == source), pages[0])
-
-
-def _source_in(anno: Path) -> str:
-    """The page that an annotation file says it is of."""
+def _read_source(anno: Path) -> str:
+    """Return the name of the page in the header of an annotation file, or nothing."""
     try:
         with anno.open(encoding="utf-8", errors="replace") as lines:
             if next(lines, "").rstrip() != MAGIC:
