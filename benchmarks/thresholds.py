@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from victorpy.cleaner import read_document
 from victorpy.compare.data import open_sets
-from victorpy.compare.sites import Plan, share_out
 from victorpy.config import load_config
 from victorpy.datasets import GoldPage
 from victorpy.document import Document
@@ -28,6 +27,7 @@ from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.labellers.tuning import REACH, THRESHOLDS, Trial, best_threshold
 from victorpy.methods import CONFIG
 from victorpy.scores import word_f1
+from victorpy.site_runs import Plan, share_out
 from victorpy.sites.page_tree import STYLES
 
 Floats = npt.NDArray[np.float64]

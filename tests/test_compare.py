@@ -17,16 +17,14 @@ from lxml import html as lxml_html
 from victorpy import load_config
 from victorpy.commands import main
 from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.compare.alone import evaluate_untrained, load_untrained
-from victorpy.compare.measures import Ruler
-from victorpy.compare.methods import Cleaned
+from victorpy.compare.measures import Cleaned, Ruler
 from victorpy.compare.provenance import was_trained_on
-from victorpy.compare.run import ComparedSite
-from victorpy.compare.sites import SiteDocuments, share_out
+from victorpy.compare.run import ComparedSite, SiteDocuments
 from victorpy.compare.summary import page_records
 from victorpy.datasets import GoldPage
 from victorpy.datasets.base import Gold
 from victorpy.errors import ConfigError, DataError, VictorError
+from victorpy.evaluate import evaluate_untrained, load_untrained
 from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
@@ -35,6 +33,7 @@ from victorpy.report.comparison_tables import summary_table
 from victorpy.report.plots import spread
 from victorpy.scores import word_f1
 from victorpy.settings import split_name
+from victorpy.site_runs import share_out
 from victorpy.statistics import compare
 
 ROOT = Path(__file__).parents[1]

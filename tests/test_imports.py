@@ -22,6 +22,7 @@ LAYERS = [
     {"cleaner", "model", "methods", "peers", "replicas"},
     {
         *("datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report"),
+        *("site_runs",),
         *("view", "agreement", "annotators"),
     },
     {"annotate", "batch", "mining", ""},

@@ -1,9 +1,10 @@
-"""The papers' evaluation: which pages train and test, known answers by hand, and a small data set from end to end."""
+"""`victor mine`: which pages train and test, results worked out by hand, and a small data set from end to end."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import random
 import runpy
 import subprocess
 import sys
@@ -17,13 +18,15 @@ import pytest
 from victorpy.commands import main
 from victorpy.document import Labelling
 from victorpy.errors import DataError, VictorError
+from victorpy.groups import draw_sample
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
+from victorpy.methods import Method
 from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
-from victorpy.mining.cleaning import clean_site, sample_of
+from victorpy.mining.cleaning import clean_site
 from victorpy.mining.clustering import Runs, cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.mining.methods import Method, parse_methods
-from victorpy.mining.order import Comparison, as_scores, check_order, expected_pairs
+from victorpy.mining.methods import parse_methods
+from victorpy.mining.order import check_order, expected_pairs
 from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
 from victorpy.mining.run import Settings, mine
 from victorpy.mining.survival import Survival, occurring
@@ -31,6 +34,8 @@ from victorpy.mining.words import Bags, phrase, terms, words_of
 from victorpy.report import mining as report
 
 build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "small_swde.py"))["build"]
+NONE = Method("everything", label="none")
+NOT_A_PAGE = zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4)
 
 
 class UniqueText(SiteLabeller):
@@ -102,24 +107,23 @@ def of_method(scores, name):
     return next(result for result in scores["results"] if result["method"] == name)
 
 
+def bags_of(*pages):
+    bags = Bags()
+    for counts in pages:
+        bags.add(counts)
+    return bags.matrix()
+
+
 # Words and values
 
 
-def test_numbers_and_single_characters_are_no_terms():
+def test_terms_leave_out_numbers_and_single_characters():
     assert terms(["a", "42", "tea", "tea", "7d"]) == {"tea": 2, "7d": 1}
 
 
-def test_bags_of_terms_are_a_matrix_with_a_row_for_each_page():
-    bags = Bags()
-    for counts in ({"tea": 2, "cup": 1}, {}, {"cup": 3}):
-        bags.add(counts)
-    assert bags.matrix().toarray().tolist() == [[2, 1], [0, 0], [0, 3]]
-
-
-def test_bags_without_terms_are_a_matrix_too():
-    bags = Bags()
-    bags.add({})
-    assert bags.matrix().shape == (1, 1)
+def test_bags_make_a_matrix_with_a_row_per_page():
+    assert bags_of({"tea": 2, "cup": 1}, {}, {"cup": 3}).toarray().tolist() == [[2, 1], [0, 0], [0, 3]]
+    assert bags_of({}).shape == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -134,27 +138,19 @@ def test_bags_without_terms_are_a_matrix_too():
         ("tea", "", False),
     ],
 )
-def test_a_value_survives_where_its_words_follow_one_another(value, text, survives):
+def test_value_survives_if_its_words_follow_one_another(value, text, survives):
     assert occurring([phrase(value)], words_of(text)) == (survives,)
 
 
-def test_survival_is_counted_among_the_values_that_were_there_before():
-    found = Survival.of(before=[True, True, False], after=[True, False, True], words=10, kept=4)
-    assert (found.values, found.present, found.survived, found.empty) == (3, 2, 1, 0)
-    assert found.scores()["survived_share"] == 0.5
-    assert found.scores()["removed_share"] == pytest.approx(0.6)
-
-
-def test_survival_of_many_pages_is_the_sum():
-    one = Survival.of([True], [True], 10, 5)
-    two = Survival.of([True, True], [False, False], 30, 0)
-    assert Survival.sum([one, two]) == Survival(2, 1, 3, 3, 1, 40, 5)
-
-
-def test_shares_of_nothing_are_not_known():
-    found = Survival.sum([]).scores()
-    assert found["survived_share"] is None
-    assert found["removed_share"] is None
+def test_survival_counts_only_values_that_were_there_before():
+    page = Survival.of(before=[True, True, False], after=[True, False, True], words=10, kept=4)
+    assert (page.values, page.present, page.survived, page.empty) == (3, 2, 1, 0)
+    assert page.scores()["survived_share"] == 0.5
+    assert page.scores()["removed_share"] == pytest.approx(0.6)
+    empty = Survival.of([True, True], [False, False], 30, 0)
+    assert Survival.sum([Survival.of([True], [True], 10, 5), empty]) == Survival(2, 1, 3, 3, 1, 40, 5)
+    nothing = Survival.sum([]).scores()
+    assert nothing["survived_share"] is nothing["removed_share"] is None
 
 
 # Clustering
@@ -174,11 +170,11 @@ def test_shares_of_nothing_are_not_known():
         ([0, 1, 2], [2, 0, 1], 1.0),
     ],
 )
-def test_f_of_clusters_is_that_of_the_best_assignment(classes, clusters, f):
+def test_f_of_clusters_uses_the_best_assignment(classes, clusters, f):
     assert f_of_clusters(classes, clusters) == pytest.approx(f)
 
 
-def test_statistics_are_those_of_table_2():
+def test_statistics_match_table_2():
     found = statistics([0.3, 0.5, 0.7, 0.85, 1.0])
     assert found["mean"] == pytest.approx(0.67)
     assert [found[name] for name in ("below_50", "from_70", "from_80", "from_90")] == [0.2, 0.6, 0.4, 0.2]
@@ -188,62 +184,44 @@ def test_statistics_are_those_of_table_2():
 
 def two_topics(pages=30, seed=1):
     """Counts of pages with the terms of one topic or of the other."""
-    random = np.random.default_rng(seed)
-    bags = Bags()
-    for page in range(pages):
-        chosen = random.choice(40, 12) + 40 * (page % 2)
-        bags.add(Counter(f"word{number}" for number in chosen))
-    return bags.matrix(), np.arange(pages) % 2
+    generator = np.random.default_rng(seed)
+    chosen = [generator.choice(40, 12) + 40 * (page % 2) for page in range(pages)]
+    return tfidf(bags_of(*(Counter(f"word{number}" for number in words) for words in chosen))), np.arange(pages) % 2
 
 
-def test_k_means_finds_what_is_plain_to_see():
-    counts, classes = two_topics()
-    assert max(cluster(tfidf(counts), classes, 2, Runs(20), 0)) == 1.0
+def test_k_means_finds_two_clear_topics_the_same_way_with_any_number_of_jobs():
+    points, classes = two_topics()
+    assert max(cluster(points, classes, 2, Runs(20), 0)) == 1.0
+    one, again, two_jobs = (cluster(points, classes, 2, Runs(7, jobs=jobs), 5) for jobs in (1, 1, 2))
+    assert one == again == two_jobs
 
 
-def test_tf_idf_vectors_have_length_one_but_for_empty_pages():
-    bags = Bags()
-    for counts in ({"tea": 2, "cup": 1}, {}):
-        bags.add(counts)
-    lengths = np.linalg.norm(tfidf(bags.matrix()).toarray(), axis=1)
+def test_tfidf_vectors_have_length_one_except_of_empty_pages():
+    lengths = np.linalg.norm(tfidf(bags_of({"tea": 2, "cup": 1}, {})).toarray(), axis=1)
     assert lengths == pytest.approx([1, 0])
 
 
-def test_runs_are_the_same_again_and_with_more_processes():
-    counts, classes = two_topics()
-    points = tfidf(counts)
-    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7), 5)
-    assert cluster(points, classes, 2, Runs(7), 5) == cluster(points, classes, 2, Runs(7, jobs=2), 5)
-
-
-def test_other_seeds_make_other_runs():
+def test_starting_pages_are_distinct_and_depend_on_seed_and_run():
     assert starting_pages(1000, 4, 1, 0).tolist() != starting_pages(1000, 4, 2, 0).tolist()
     assert starting_pages(1000, 4, 1, 0).tolist() != starting_pages(1000, 4, 1, 1).tolist()
-
-
-def test_a_run_starts_from_different_pages():
     assert all(len(set(starting_pages(4, 4, 1, run))) == 4 for run in range(20))
 
 
-def test_reduction_does_not_move_runs_where_it_keeps_almost_all():
-    counts, classes = two_topics()
-    points = tfidf(counts)
+def test_reduction_that_keeps_almost_all_does_not_change_runs():
+    points, classes = two_topics()
     assert reduced(points, 29).shape == (30, 29)
     assert cluster(points, classes, 2, Runs(20), 29) == pytest.approx(cluster(points, classes, 2, Runs(20), 0))
 
 
 @pytest.mark.parametrize("dimensions", [0, 30, 1000])
-def test_vectors_stay_whole_where_there_is_nothing_to_reduce(dimensions):
-    points = tfidf(two_topics()[0])
+def test_vectors_stay_whole_if_there_is_nothing_to_reduce(dimensions):
+    points, _ = two_topics()
     assert reduced(points, dimensions) is points
 
 
-def test_pages_left_empty_can_be_clustered():
-    bags = Bags()
-    for _ in range(6):
-        bags.add({})
-    found = cluster(tfidf(bags.matrix()), np.array([0, 0, 0, 1, 1, 1]), 2, Runs(3), 100)
-    assert found == pytest.approx([(2 / 3 + 0) / 2] * 3)
+def test_empty_pages_can_be_clustered():
+    scores = cluster(tfidf(bags_of(*[{}] * 6)), np.array([0, 0, 0, 1, 1, 1]), 2, Runs(3), 100)
+    assert scores == pytest.approx([(2 / 3 + 0) / 2] * 3)
 
 
 # Classification
@@ -260,7 +238,7 @@ CELLS = [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "d")]
         (4, [("b", "c"), ("c", "b")]),
     ],
 )
-def test_sites_that_are_learned_from(configuration, pairs):
+def test_training_sites(configuration, pairs):
     assert training_sites(configuration, ["a", "b", "c"], ["b", "c", "d"]) == pairs
 
 
@@ -275,20 +253,18 @@ def test_sites_that_are_learned_from(configuration, pairs):
         (4, ("b", "c"), [(0, "c"), (1, "b")]),
     ],
 )
-def test_pages_that_are_tested(configuration, trained, tested):
+def test_cells_to_test(configuration, trained, tested):
     assert cells_to_test(configuration, trained, CELLS) == tested
 
 
 def classified(rows):
     """Classify pages given as (vertical, site, text)."""
-    bags = Bags()
-    for _, _, text in rows:
-        bags.add(Counter(text.split()))
-    return classify(bags.matrix(), [row[0] for row in rows], [row[1] for row in rows])
+    counts = bags_of(*(Counter(text.split()) for _, _, text in rows))
+    return classify(counts, [row[0] for row in rows], [row[1] for row in rows])
 
 
 def test_naive_bayes_by_hand():
-    """The site b of the cameras says "novel" on each page, and its classifiers take books for cameras."""
+    """The cameras' site b says "novel" on each page, so its classifiers take books for cameras."""
     rows = [
         ("book", "a", "novel story"),
         ("book", "b", "novel tale"),
@@ -306,7 +282,7 @@ def test_naive_bayes_by_hand():
     assert [(case.first, case.second) for case in cases[3]] == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
-def test_the_f_of_a_case_is_the_mean_of_both_classes():
+def test_f_of_a_case_is_the_mean_of_both_classes():
     """Learned from a and c; a page without known words goes to the class with more training pages."""
     rows = [
         *[("book", "a", "novel")] * 2,
@@ -315,8 +291,8 @@ def test_the_f_of_a_case_is_the_mean_of_both_classes():
         ("camera", "e", "lens"),
         ("camera", "e", "something"),
     ]
-    found = {(case.first, case.second): case for case in classified(rows)["book", "camera"][2]}
-    case = found["a", "c"]
+    cases = {(case.first, case.second): case for case in classified(rows)["book", "camera"][2]}
+    case = cases["a", "c"]
     # books: p = 3/4, r = 1: F = 6/7; cameras: p = 1, r = 1/2: F = 2/3
     assert case.f == pytest.approx((6 / 7 + 2 / 3) / 2)
     assert case.accuracy == pytest.approx(4 / 5)
@@ -325,11 +301,11 @@ def test_the_f_of_a_case_is_the_mean_of_both_classes():
 def test_classification_agrees_with_scikit_learn():
     from sklearn.naive_bayes import MultinomialNB
 
-    random = np.random.default_rng(1)
+    generator = np.random.default_rng(1)
     names = [f"w{number}" for number in range(30)]
     rows = [
-        (vertical, site, " ".join(random.choice(names, 15, p=weights)))
-        for vertical, weights in zip(("book", "camera"), random.dirichlet(np.ones(30) * 2, 2), strict=True)
+        (vertical, site, " ".join(generator.choice(names, 15, p=weights)))
+        for vertical, weights in zip(("book", "camera"), generator.dirichlet(np.ones(30) * 2, 2), strict=True)
         for site in "abc"
         for _ in range(4)
     ]
@@ -345,12 +321,11 @@ def test_classification_agrees_with_scikit_learn():
     assert len(cases) == 6
 
 
-def test_a_configuration_without_a_case_has_no_average():
+def test_configuration_without_a_case_has_no_average():
     rows = [("book", "a", "novel"), ("book", "b", "novel"), ("camera", "c", "lens"), ("camera", "d", "lens")]
-    found = averages(classified(rows))
-    assert found["pairs"][0]["1"] is None
-    assert found["average"]["1"] is None
-    assert found["average"]["2"] == {"f": 1.0, "accuracy": 1.0, "cases": 4}
+    means = averages(classified(rows))
+    assert means["pairs"][0]["1"] is means["average"]["1"] is None
+    assert means["average"]["2"] == {"f": 1.0, "accuracy": 1.0, "cases": 4}
 
 
 def test_averages_are_means_over_pairs():
@@ -359,9 +334,9 @@ def test_averages_are_means_over_pairs():
         for vertical, word in (("book", "novel"), ("camera", "lens"), ("job", "salary"))
         for site in "ab"
     ]
-    found = averages(classified(rows))
-    assert [pair["classes"] for pair in found["pairs"]] == [["book", "camera"], ["book", "job"], ["camera", "job"]]
-    assert found["average"]["3"]["cases"] == 12
+    means = averages(classified(rows))
+    assert [pair["classes"] for pair in means["pairs"]] == [["book", "camera"], ["book", "job"], ["camera", "job"]]
+    assert means["average"]["3"]["cases"] == 12
 
 
 # The papers' order
@@ -381,20 +356,19 @@ def test_order_is_asked_of_the_methods_that_are_there():
 
 def test_order_is_checked_by_the_means_of_the_same_runs():
     runs = {"none": [0.5, 0.6], "sst": [0.9, 0.4], "sentence-entropy": [0.9, 0.4]}
-    found = {(each.worse, each.better): each for each in check_order(runs, {}) if each.measure == "clustering F"}
-    assert found["none", "sst"].holds
-    assert found["none", "sst"].difference == pytest.approx(0.1)
-    assert found["sst", "sentence-entropy"].holds  # they may be equal
+    rows = {(row["worse"], row["better"]): row for row in check_order(runs, {}) if row["measure"] == "clustering F"}
+    assert rows["none", "sst"]["holds"]
+    assert rows["none", "sst"]["difference"] == pytest.approx(0.1)
+    assert rows["sst", "sentence-entropy"]["holds"]  # they may be equal
+    (equal,) = check_order({"none": [0.5], "sst": [0.5]}, {})
+    assert not equal["holds"]  # none must be worse, not equal
 
 
-def test_none_must_be_worse_and_not_equal():
-    (found,) = check_order({"none": [0.5], "sst": [0.5]}, {})
-    assert not found.holds
-
-
-def test_the_report_says_where_the_order_does_not_hold(scores):
-    better, worse = Comparison("F1", "none", "sst", False, True, 0.1, 0.0, 0.2), ("F2", "sst", "sentence-entropy", True)
-    order = as_scores([better, Comparison(*worse, False, -0.05, -0.07, 0.0)])
+def test_report_says_where_the_order_does_not_hold(scores):
+    names = ("measure", "worse", "better", "may_be_equal", "holds", "difference", "low", "high")
+    holds = ("F1", "none", "sst", False, True, 0.1, 0.0, 0.2)
+    fails = ("F2", "sst", "sentence-entropy", True, False, -0.05, -0.07, 0.0)
+    order = [dict(zip(names, row, strict=True)) for row in (holds, fails)]
     text = report.render_markdown({**scores, "order": order}, "Mining")
     assert "sentence-entropy is 0.050 below sst (0.000 to 0.070)" in text
     assert "The papers' order holds by F1 in 1 of 1, F2 in 0 of 1 comparisons" in text
@@ -405,52 +379,60 @@ def test_the_report_says_where_the_order_does_not_hold(scores):
 # Cleaning
 
 
+def clean(site, *names, sample=500):
+    return clean_site(site, (NONE, *map(Method, names)), sample, seed=1)
+
+
 def test_pages_of_a_site_are_together_whatever_their_vertical(pages):
-    shop = next(found for found in by_site(pages) if found[0].site == "shop.example")
+    shop = next(site for site in by_site(pages) if site[0].site == "shop.example")
     assert {page.vertical for page in shop} == {"book", "camera"}
     assert len(by_site(pages)) == 6
 
 
-def test_a_site_is_learned_from_a_sample_and_cleaned_whole(pages):
+def test_site_is_learned_from_a_sample_and_cleaned_whole(pages):
     site = by_site(pages)[0]
-    found = clean_site(site, (Method("none"), Method("unique-text")), sample=5, seed=1)
+    cleaned = clean(site, "unique-text", sample=5)
     assert UniqueText.seen_by_last == 5
-    assert len(found.terms["unique-text"]) == len(site) == 8
-    assert found.cost["unique-text"].learned == 5
-    assert found.cost["unique-text"].pages == 8
+    assert len(cleaned.cleaned["unique-text"]) == len(site) == 8
+    assert (cleaned.cost["unique-text"].learned, cleaned.cost["unique-text"].pages) == (5, 8)
 
 
-def test_a_sample_is_drawn_by_its_seed(pages):
-    site = by_site(pages)[0]
-    assert sample_of(site, 4, 1) == sample_of(site, 4, 1) == sorted(sample_of(site, 4, 1))
-    assert len({tuple(sample_of(site, 4, seed)) for seed in range(5)}) > 1
-    assert sample_of(site, 100, 1) == list(range(len(site)))
+def test_sample_is_drawn_by_its_seed():
+    items = list(range(8))
+    samples = [draw_sample(items, 4, random.Random(seed)) for seed in range(5)]
+    assert samples[1] == draw_sample(items, 4, random.Random(1)) == sorted(samples[1])
+    assert len(set(map(tuple, samples))) > 1
+    assert draw_sample(items, 100, random.Random(1)) == items
 
 
-def test_a_page_that_cannot_be_read_is_left_out_and_named(pages):
-    broken = MinedPage(
-        "shop/x", pages[0].site, "book", "", ("x",), zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4)
-    )
-    found = clean_site([broken, *by_site(pages)[0]], (Method("none"),), 500, 1)
-    assert len(found.pages) == len(found.terms["none"]) == 8
-    assert found.warnings[0].startswith("shop/x: ")
+def test_page_that_cannot_be_read_is_left_out_and_named(pages):
+    broken = MinedPage("shop/x", pages[0].site, "book", "", ("x",), NOT_A_PAGE)
+    cleaned = clean([broken, *by_site(pages)[0]])
+    assert len(cleaned.pages) == len(cleaned.cleaned["none"]) == 8
+    assert cleaned.warnings[0].startswith("shop/x: ")
 
 
-def test_a_method_that_cannot_clean_a_site_says_where(pages):
+def test_site_without_a_readable_page_is_left_out():
+    cleaned = clean([MinedPage("x/1", "x.example", "book", "", ("x",), NOT_A_PAGE)], "fails")
+    assert cleaned.cleaned == {"none": [], "fails": []}
+    assert len(cleaned.warnings) == 1
+
+
+def test_method_that_cannot_clean_a_site_says_where(pages):
     with pytest.raises(DataError, match=r"fails cannot clean novelty.example: too few pages"):
-        clean_site(by_site(pages)[0], (Method("none"), Method("fails")), 500, 1)
+        clean(by_site(pages)[0], "fails")
 
 
 def test_limit_takes_the_first_pages_of_each_site_and_vertical(data):
-    found = read_pages([f"swde:{data}"], 3, warn=pytest.fail)
-    assert set(Counter((page.site, page.vertical) for page in found).values()) == {3}
-    assert {page.name.rpartition("/")[2] for page in found} == {"0000", "0001", "0002"}
+    pages = read_pages([f"swde:{data}"], 3, warn=pytest.fail)
+    assert set(Counter((page.site, page.vertical) for page in pages).values()) == {3}
+    assert {page.name.rpartition("/")[2] for page in pages} == {"0000", "0001", "0002"}
 
 
 # From end to end
 
 
-def test_a_site_method_removes_the_frame_and_keeps_the_values(scores):
+def test_site_method_removes_the_frame_and_keeps_the_values(scores):
     before, after = (of_method(scores, name)["survival"]["all"] for name in ("none", "unique-text"))
     assert (before["removed_share"], before["survived_share"]) == (0.0, 1.0)
     assert after["removed_share"] > 0.7
@@ -459,8 +441,8 @@ def test_a_site_method_removes_the_frame_and_keeps_the_values(scores):
 
 
 def test_removing_everything_saves_nothing(scores):
-    found = of_method(scores, "drop-everything")["survival"]["all"]
-    assert (found["removed_share"], found["survived_share"], found["empty"]) == (1.0, 0.0, 64)
+    survival = of_method(scores, "drop-everything")["survival"]["all"]
+    assert (survival["removed_share"], survival["survived_share"], survival["empty"]) == (1.0, 0.0, 64)
 
 
 def test_cleaning_helps_mining(scores):
@@ -473,42 +455,41 @@ def test_cleaning_helps_mining(scores):
 
 def test_survival_by_site_adds_up(scores):
     for result in scores["results"]:
-        found = result["survival"]
+        survival = result["survival"]
         for name in ("pages", "values", "present", "survived", "words", "kept", "empty"):
-            assert sum(site[name] for site in found["sites"]) == found["all"][name]
-            assert sum(each[name] for each in found["verticals"].values()) == found["all"][name]
+            assert sum(site[name] for site in survival["sites"]) == survival["all"][name]
+            assert sum(vertical[name] for vertical in survival["verticals"].values()) == survival["all"][name]
 
 
 def test_cases_are_counted(scores):
-    """4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped."""
+    # 4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped.
     (pair,) = of_method(scores, "none")["classification"]["pairs"]
     assert [pair[number]["cases"] for number in "1234"] == [2, 14, 14, 2]
 
 
-def test_pages_that_look_like_the_other_class_are_told_apart_after_cleaning(scores):
+def test_cleaning_separates_pages_that_look_like_the_other_class(scores):
     none, cleaned = (of_method(scores, name)["classification"]["average"]["4"] for name in ("none", "unique-text"))
     assert none["accuracy"] < 0.5
     assert cleaned["accuracy"] == 1.0
 
 
-def test_what_was_removed_is_classified_by_itself(scores):
+def test_removed_text_is_classified_by_itself(scores):
     none, cleaned, nothing = (of_method(scores, name) for name in ("none", "unique-text", "drop-everything"))
     assert none["removed"] is None
     assert cleaned["removed"]["4"]["accuracy"] < 0.1  # the frame of a site misleads
     assert nothing["removed"] == none["classification"]["average"]
 
 
-def test_the_command_writes_a_report(data, tmp_path, capsys):
+def test_command_writes_a_report(data, tmp_path, capsys):
     out = tmp_path / "report"
     arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
     assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
-    found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
-    assert found["methods"] == ["none", "unique-text(share=0.4)"]
-    assert found["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
-    assert len(found["results"][1]["clustering"]["runs"]) == 5
-    assert found["settings"]["limit"] == 4
-    printed = capsys.readouterr().out
-    assert "## Clustering (table 2)" in printed
+    scores = json.loads((out / "scores.json").read_text(encoding="utf-8"))
+    assert scores["methods"] == ["none", "unique-text(share=0.4)"]
+    assert scores["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
+    assert len(scores["results"][1]["clustering"]["runs"]) == 5
+    assert scores["settings"]["limit"] == 4
+    assert "## Clustering (table 2)" in capsys.readouterr().out
     markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
     for title in (
         "What is removed and what survives",
@@ -523,7 +504,7 @@ def test_the_command_writes_a_report(data, tmp_path, capsys):
     assert "The papers' order cannot be checked" in markdown
 
 
-def test_runs_are_the_same_with_more_processes(pages):
+def test_two_jobs_give_the_same_results(pages):
     methods = parse_methods("unique-text")
     one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))
     for result in (*one["results"], *two["results"]):
@@ -532,35 +513,23 @@ def test_runs_are_the_same_with_more_processes(pages):
 
 
 def test_fewer_pages_can_be_clustered(pages):
-    found = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
-    assert "10 pages drawn by chance are clustered" in report.how(found)
-
-
-def test_a_pair_without_a_common_site_has_a_dash(tmp_path):
-    pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
-    found = mine(pages, parse_methods("none"), Settings(runs=2))
-    text = report.render_markdown(found, "Mining")
-    assert "| book – job | – | – |" in text
-    assert "A dash where no site has pages of both" in text
-
-
-# What goes wrong
-
-
-def test_a_site_without_a_page_that_can_be_read_is_left_out(pages):
-    broken = MinedPage("x/1", "x.example", "book", "", ("x",), zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4))
-    found = clean_site([broken], (Method("none"), Method("fails")), 500, 1)
-    assert found.terms == {"none": [], "fails": []}
-    assert len(found.warnings) == 1
-
-
-def test_fewer_pages_than_clusters_cannot_be_clustered(pages):
+    scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
+    assert "10 pages drawn by chance are clustered" in report.how(scores)
     with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
 
+def test_pair_without_a_common_site_has_a_dash(tmp_path):
+    pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
+    text = report.render_markdown(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining")
+    assert "| book – job | – | – |" in text
+    assert "A dash where no site has pages of both" in text
+
+
+# Mistakes
+
+
 def refused(arguments, capsys):
-    """The message of a command that does not accept its arguments."""
     assert main(["mine", *arguments]) == 2
     return capsys.readouterr().err
 
@@ -586,50 +555,46 @@ def test_bad_arguments(data, capsys, arguments, message):
 
 def test_one_vertical_cannot_be_mined(tmp_path, capsys):
     build(tmp_path, ("book",), 2)
-    found = refused(["--data", f"swde:{tmp_path}", "--methods", "none"], capsys)
-    assert "at least two verticals" in found
-    assert "only 'book' was found" in found
+    error = refused(["--data", f"swde:{tmp_path}", "--methods", "none"], capsys)
+    assert "at least two verticals" in error
+    assert "only 'book' was found" in error
 
 
 def test_pages_of_no_known_kind_cannot_be_mined(tmp_path, capsys):
     for folder, name, text in (("input", "1.html", "<p>Tea</p>"), ("gold", "1.txt", "<p> Tea")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text(text)
-    found = refused(["--data", f"cleaneval:{tmp_path}", "--methods", "none"], capsys)
-    assert "is of no known kind" in found
+    assert "is of no known kind" in refused(["--data", f"cleaneval:{tmp_path}", "--methods", "none"], capsys)
 
 
-def test_values_are_needed():
+def test_pages_and_values_are_needed():
     pages = [MinedPage(vertical, "a", vertical, "", (), b"") for vertical in ("book", "camera")]
     with pytest.raises(DataError, match="no page has values"):
         check_pages(pages)
-
-
-def test_no_pages_at_all():
     with pytest.raises(DataError, match="no page was found"):
         check_pages([])
 
 
-def test_a_missing_directory(tmp_path, capsys):
+def test_missing_directory(tmp_path, capsys):
     assert "no such directory" in refused(["--data", f"swde:{tmp_path / 'x'}", "--methods", "none"], capsys)
 
 
-def test_a_report_is_no_file(data, tmp_path, capsys):
+def test_report_cannot_be_a_file(data, tmp_path, capsys):
     (tmp_path / "x").write_text("")
-    found = refused(["--data", f"swde:{data}", "--methods", "none", "-o", str(tmp_path / "x")], capsys)
-    assert "is a file; a report is a directory" in found
+    error = refused(["--data", f"swde:{data}", "--methods", "none", "-o", str(tmp_path / "x")], capsys)
+    assert "is a file; a report is a directory" in error
 
 
-def test_without_scikit_learn_the_command_says_what_to_install(data, capsys, monkeypatch):
+def test_missing_scikit_learn_says_what_to_install(data, capsys, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "sklearn" else find(name))
-    found = refused(["--data", f"swde:{data}", "--methods", "none"], capsys)
-    assert "mining needs scikit-learn: pip install 'victorpy[research]'" in found
+    error = refused(["--data", f"swde:{data}", "--methods", "none"], capsys)
+    assert "mining needs scikit-learn: pip install 'victorpy[research]'" in error
 
 
-def test_the_command_alone_imports_no_scikit_learn():
+def test_command_imports_no_heavy_library():
     code = (
         "import sys, victorpy.commands.mine; print([m for m in ('sklearn', 'scipy', 'matplotlib') if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from victorpy.compare import load_methods
-from victorpy.compare.alone import load_untrained
 from victorpy.errors import ConfigError, VictorError
+from victorpy.evaluate import load_untrained
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +52,7 @@ def test_a_peer_cleans_bytes_to_text(name):
 def test_a_peer_is_a_method(name):
     needs(name)
     (method,) = load_methods(name)
-    assert (method.name, method.kind, method.is_trained, method.may_learn_sites) == (name, "peer", False, False)
+    assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
     with pytest.raises(ConfigError, match="is another program, which labels no blocks: use victor compare"):
         load_untrained(name)
 

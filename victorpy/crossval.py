@@ -1,10 +1,9 @@
-"""Cross-validation: train on some sites, score on others, fold after fold."""
+"""Cross-validation: train on some sites and score on the others, fold by fold."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,8 +14,20 @@ from victorpy.groups import make_folds
 from victorpy.labellers.base import Labeller
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.scores import BlockCounts, TextScores, measure
+from victorpy.site_runs import label_by_site, map_in_jobs
 
 MakeLabeller = Callable[[], Labeller]
+
+_NEEDS_SEGMENTS = frozenset(
+    [
+        "cleaneval_text",
+        "cleaneval_markup",
+        "cleaneval_total",
+        "cleaneval_words_tags_f1",
+        "cleaneval_segments_f1",
+        "cleaneval_segments_unlabelled_f1",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +43,9 @@ class PageResult:
     blocks: BlockCounts
     labelling: Labelling = field(repr=False)
     gold_content: tuple[bool, ...] = field(repr=False)
-    """Whether each block is content by the gold."""
+    """Whether each block is content according to the gold."""
     texts: TextScores = field(repr=False)
-    """The counts that the scores of texts are made of, to pool them."""
+    """The counts behind the scores of texts, for pooling them."""
 
 
 def cross_validate(
@@ -46,81 +57,58 @@ def cross_validate(
     jobs: int = 1,
     share: float = 1.0,
 ) -> Iterator[list[PageResult]]:
-    """Yield the results of each fold; everything that learns sees the other folds' pages alone.
+    """Yield the results of each fold; everything that learns sees only the pages of the other folds.
 
-    With a `share` below 1 only so much of those pages is trained on, whole groups of them; what is tested stays.
+    With a `share` below 1, only that share of the groups is trained on; the tested pages stay the same.
     """
     groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
     fold_of = make_folds(groups, folds, seed)
-    kept = _first_groups(groups, share, seed)
-    run = partial(_run_fold, list(pages), fold_of, kept, make_labeller)
-    if jobs == 1:
-        yield from map(run, range(folds))
-        return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(run, range(folds))
-
-
-def _first_groups(groups: Sequence[str], share: float, seed: int) -> list[bool]:
-    """Which pages are of the first so many groups, in an order that is the same for every share."""
     order = sorted(set(groups))
-    random.Random(seed).shuffle(order)
-    kept = frozenset(order[: max(round(share * len(order)), 1)])
-    return [group in kept for group in groups]
+    random.Random(seed).shuffle(order)  # the same for every share
+    trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
+    in_training = [name in trained_groups for name in groups]
+    yield from map_in_jobs(partial(_run_fold, list(pages), fold_of, in_training, make_labeller), range(folds), jobs)
 
 
 def _run_fold(
-    pages: list[LabelledPage], fold_of: list[int], kept: list[bool], make_labeller: MakeLabeller, fold: int
+    pages: list[LabelledPage], fold_of: list[int], in_training: list[bool], make_labeller: MakeLabeller, fold: int
 ) -> list[PageResult]:
-    training = [page for page, its, use in zip(pages, fold_of, kept, strict=True) if its != fold and use]
+    training = [pages[page] for page in range(len(pages)) if fold_of[page] != fold and in_training[page]]
     labeller = make_labeller().fit([page.document for page in training], [page.labels for page in training])
-    tested = [page for page, its in zip(pages, fold_of, strict=True) if its == fold]
-    found = _label_by_site(labeller, tested) if labeller.wants_site else [labeller.label(p.document) for p in tested]
-    return [score_page(page, labelling, fold) for page, labelling in zip(tested, found, strict=True)]
+    tested = [page for page, its_fold in zip(pages, fold_of, strict=True) if its_fold == fold]
+    labellings: dict[int, Labelling] = {}
+    for site in label_by_site(labeller, tested):
+        labellings |= site
+    return [score_page(page, labellings[index], fold) for index, page in enumerate(tested)]
 
 
-def _label_by_site(labeller: Labeller, pages: Sequence[LabelledPage]) -> list[Labelling]:
-    """Label pages as in use, each with those of its site in sight; a site of two data sets is two."""
-    sites: dict[tuple[str, str], list[int]] = {}
-    for place, page in enumerate(pages):
-        sites.setdefault((page.data, page.site), []).append(place)
-    found: dict[int, Labelling] = {}
-    for places in sites.values():
-        at_site = labeller.at_site([pages[place].document for place in places])
-        found |= {place: at_site.label(pages[place].document) for place in places}
-    return [found[place] for place in range(len(pages))]
-
-
-def score_page(page: LabelledPage, found: Labelling, fold: int = 0) -> PageResult:
-    """Measure a labeller's answer for a gold page."""
-    texts = measure(page.output_text(found.labels), page.gold_text)
+def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageResult:
+    """Score the labels of a gold page."""
+    texts = measure(page.output_text(labelling.labels), page.gold_text)
     scores = texts.by_name()
-    if not page.has_segments:  # gold without tags says nothing of markup
+    if not page.has_segments:  # gold without tags says nothing about markup
         scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
-    blocks = BlockCounts.of(found.labels, page.labels)
-    gold_content = tuple(label.is_content for label in page.labels)
+    blocks = BlockCounts.of(labelling.labels, page.labels)
     scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
-    return PageResult(page.name, page.data, page.site, page.page_type, fold, scores, blocks, found, gold_content, texts)
-
-
-_NEEDS_SEGMENTS = frozenset(
-    [
-        "cleaneval_text",
-        "cleaneval_markup",
-        "cleaneval_total",
-        "cleaneval_words_tags_f1",
-        "cleaneval_segments_f1",
-        "cleaneval_segments_unlabelled_f1",
-    ]
-)
+    return PageResult(
+        name=page.name,
+        data=page.data,
+        site=page.site,
+        page_type=page.page_type,
+        fold=fold,
+        scores=scores,
+        blocks=blocks,
+        labelling=labelling,
+        gold_content=tuple(label.is_content for label in page.labels),
+        texts=texts,
+    )
 
 
 def crf_maker(config: Config, **parameters: float) -> MakeLabeller:
-    """Make CRF labellers of a config, with parameters that override its own."""
+    """Return a function that makes CRF labellers of a config, with parameters that override its own."""
     return partial(CRFLabeller, config, **parameters)  # type: ignore[arg-type]
 
 
 def keep_everything(page: LabelledPage) -> PageResult:
     """Score keeping every block as a paragraph: a cleaner that does worse has learned nothing."""
-    labels = tuple(Label.PARAGRAPH for _ in page.document.blocks)
-    return score_page(page, Labelling(labels))
+    return score_page(page, Labelling((Label.PARAGRAPH,) * len(page.document.blocks)))

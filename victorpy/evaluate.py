@@ -1,6 +1,6 @@
 """Experiments on gold pages: cross-validation, learning curve, ablation and grid, as one plain result.
 
-`Evaluation.scores()` is what scores.json holds; reports draw it.
+`Evaluation.scores()` is what scores.json contains; reports draw it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from victorpy.cleaner import Cleaner
+from victorpy.compare.data import VALUE_KINDS
 from victorpy.config import Config
-from victorpy.crossval import PageResult, crf_maker, cross_validate, keep_everything
+from victorpy.crossval import PageResult, crf_maker, cross_validate, keep_everything, score_page
 from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.gold import LabelledPage
+from victorpy.methods import find_method
 from victorpy.scores import BlockCounts, Score
-from victorpy.statistics import compare, summarise
+from victorpy.settings import split_name
+from victorpy.site_runs import Plan, label_by_site
+from victorpy.statistics import compare, mean, summarise
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -33,14 +38,16 @@ MEASURES = {
 """The measures that tables show, with their names."""
 
 CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+GRID_PARAMETERS = frozenset(["c1", "c2", "max_iterations", "threshold"])
+_OF_BLOCKS = ("label_accuracy", "content_accuracy")
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many folds are done, and how many there are."""
+"""Called with the name of the experiment, the number of finished folds and the number of folds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How pages are shared out."""
+    """How pages are divided into folds."""
 
     folds: int = 6
     group: str = "site"
@@ -56,57 +63,60 @@ class Evaluation:
     config: Config
     pages: tuple[PageResult, ...]
     everything: tuple[PageResult, ...]
-    """The same pages with everything kept: what there is to beat."""
+    """The same pages with everything kept: the baseline to beat."""
     curve: tuple[dict[str, Any], ...] = ()
     ablation: tuple[dict[str, Any], ...] = ()
     grid: tuple[dict[str, Any], ...] = ()
     warnings: tuple[str, ...] = field(default=())
     method: Mapping[str, Any] = field(default_factory=dict)
-    """Of a method that was not trained: its name, and what it learned from."""
+    """For a method that is not trained: its name, and what it learned from."""
 
     def scores(self) -> dict[str, Any]:
-        """Give every number by name; shares are in 0..1."""
+        """Return every number by name; shares are in 0..1."""
+        pages, settings = self.pages, self.settings
+        blocks = BlockCounts.sum(page.blocks for page in pages)
+        types = sorted({page.page_type for page in pages if page.page_type})
         return {
             "config": self.config.name,
-            "settings": {name: getattr(self.settings, name) for name in ("folds", "group", "seed")} | dict(self.method),
-            "pages_count": len(self.pages),
-            "blocks_count": BlockCounts.sum(page.blocks for page in self.pages).total,
-            "mean": means(self.pages),
-            "interval": intervals(self.pages),
-            "median": medians(self.pages),
-            "page_mean": {name: _mean(self.pages, name) for name in _OF_BLOCKS},
-            "pooled": pooled(self.pages),
+            "settings": {"folds": settings.folds, "group": settings.group, "seed": settings.seed} | dict(self.method),
+            "pages_count": len(pages),
+            "blocks_count": blocks.total,
+            "mean": means(pages),
+            "interval": intervals(pages),
+            "median": {name: summarise(values).median for name, values in _values_by_measure(pages).items() if values},
+            "page_mean": {name: mean([page.scores[name] for page in pages]) or 0.0 for name in _OF_BLOCKS},
+            "pooled": pooled(pages),
             "keep_everything": means(self.everything),
-            "folds": [means(self.fold(number)) for number in range(self.settings.folds)],
-            "by_type": {kind: means(found) for kind, found in self.by_type().items()},
-            "labels": label_scores(self.pages),
-            "confusion": confusion(self.pages),
-            "calibration": calibration(self.pages),
+            "folds": [means([page for page in pages if page.fold == number]) for number in range(settings.folds)],
+            "by_type": {kind: means([page for page in pages if page.page_type == kind]) for kind in types},
+            "labels": {str(label): blocks.label_score(label).shares() for label in Label},
+            "confusion": {
+                str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label
+            },
+            "calibration": calibration(pages),
             "learning_curve": list(self.curve),
             "ablation": list(self.ablation),
             "grid": list(self.grid),
-            "pages": [_page_record(page) for page in self.pages],
+            "pages": [
+                {
+                    "name": page.name,
+                    "data": page.data,
+                    "site": page.site,
+                    "type": page.page_type,
+                    "fold": page.fold,
+                    "scores": page.scores,
+                }
+                for page in pages
+            ],
             "warnings": list(self.warnings),
         }
 
-    def fold(self, number: int) -> list[PageResult]:
-        """The pages that one fold was tested on."""
-        return [page for page in self.pages if page.fold == number]
 
-    def by_type(self) -> dict[str, list[PageResult]]:
-        """The pages by their kind, where the data says what it is."""
-        kinds = sorted({page.page_type for page in self.pages if page.page_type})
-        return {kind: [page for page in self.pages if page.page_type == kind] for kind in kinds}
+# Experiments
 
 
 def evaluate(pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress) -> Evaluation:
     """Cross-validate a config."""
-    _check(pages, settings)
-    results = run(pages, config, settings, "cross-validation", progress)
-    return Evaluation(settings, config, results, tuple(keep_everything(page) for page in pages))
-
-
-def _check(pages: Sequence[LabelledPage], settings: Settings) -> None:
     if settings.folds < 2:
         raise DataError("cross-validation needs at least 2 folds")
     if settings.jobs < 1:
@@ -115,6 +125,8 @@ def _check(pages: Sequence[LabelledPage], settings: Settings) -> None:
     if groups < settings.folds:
         other = ", or --group page" if settings.group == "site" else ""
         raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
+    results = run(pages, config, settings, "cross-validation", progress)
+    return Evaluation(settings, config, results, tuple(map(keep_everything, pages)))
 
 
 def run(
@@ -126,7 +138,7 @@ def run(
     share: float = 1.0,
     **parameters: float,
 ) -> tuple[PageResult, ...]:
-    """Run all folds and give their pages in order."""
+    """Run all folds and return their pages in order."""
     results: list[PageResult] = []
     progress(what, 0, settings.folds)
     folds = cross_validate(
@@ -138,10 +150,55 @@ def run(
     return tuple(results)
 
 
+def load_untrained(entry: str) -> Cleaner:
+    """Load a method that labels blocks and is not trained, given as ``sst(t=0.4)``."""
+    method = find_method(*split_name(entry))
+    if method.is_peer:
+        raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
+    if method.is_trained:
+        raise ConfigError(
+            f"{method.name} is a trained model: victor compare scores it as it is; to cross-validate, name its --config"
+        )
+    return method.load()
+
+
+def evaluate_untrained(
+    pages: Sequence[LabelledPage], cleaner: Cleaner, name: str, plan: Plan, progress: Callable[[int], object]
+) -> Evaluation:
+    """Score a method that is not trained on all pages, site by site; `progress` gets the number of finished pages.
+
+    There are no folds, since no such method sees a label. One that learns from a site learns from the very pages that
+    it labels, as it would in use.
+    """
+    if not pages:
+        raise DataError("no pages are left to evaluate on")
+    values = sorted({page.data for page in pages if page.data.partition(":")[0] in VALUE_KINDS})
+    if values:
+        raise DataError(f"{values[0]}: its gold is values, not texts: use victor compare or victor mine")
+    results: dict[int, PageResult] = {}
+    sites = 0
+    for labellings in label_by_site(cleaner.labeller, pages, plan):
+        results |= {index: score_page(pages[index], labelling) for index, labelling in labellings.items()}
+        sites += 1
+        progress(len(labellings))
+    return Evaluation(
+        Settings(folds=0, seed=plan.seed),
+        cleaner.config,
+        tuple(results[index] for index in range(len(pages))),
+        tuple(map(keep_everything, pages)),
+        method={
+            "method": name,
+            "learns_from": str(cleaner.labeller.learns_from),
+            "sites": sites,
+            "sample": plan.sample,
+        },
+    )
+
+
 def learning_curve(
     pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress
 ) -> tuple[dict[str, Any], ...]:
-    """Score models that were trained on growing shares of the training pages; the test pages are always all."""
+    """Score models trained on growing shares of the training pages, always on all test pages."""
     points = []
     for share in CURVE_SHARES:
         name = f"learning curve, {share:.0%} of the training pages"
@@ -162,45 +219,44 @@ def ablation(
     whole: Sequence[PageResult],
     progress: Progress,
 ) -> tuple[dict[str, Any], ...]:
-    """Score with fewer features: each family alone and left out, or each single one left out; `whole` has all."""
+    """Score with fewer features: each family alone and left out, or each feature left out; `whole` has all."""
     features = config.features
     families: dict[str, list[str]] = {}
     for name in features:
-        found = find_feature(name)
-        families.setdefault(found.family if found else "own", []).append(name)
-    variants: list[tuple[str, list[str]]] = []
+        feature = find_feature(name)
+        families.setdefault(feature.family if feature else "own", []).append(name)
+    variants = {"all features": list(features)}
     if kind == "family":
-        variants += [(f"only {family}", names) for family, names in families.items()]
-        variants += [
-            (f"without {family}", [f for f in features if f not in names]) for family, names in families.items()
-        ]
+        variants |= {f"only {family}": names for family, names in families.items()}
+        left_out = families
     else:
-        variants += [(f"without {name}", [f for f in features if f != name]) for name in features]
-    rows = [_row("all features", len(features), whole, whole)]
-    for name, kept in variants:
+        left_out = {name: [name] for name in features}
+    variants |= {
+        f"without {what}": [name for name in features if name not in names] for what, names in left_out.items()
+    }
+    whole_f1 = {(page.data, page.name): page.scores["words_f1"] for page in whole}
+    rows = []
+    for variant, kept in variants.items():
         if not kept:
             continue
-        off = tuple(name for name in config.get("crf-features") if name not in kept)
-        smaller = replace(config, values={**config.values, "crf-features-off": off})
-        rows.append(_row(name, len(kept), run(pages, smaller, settings, name, progress), whole))
+        results = whole
+        if variant != "all features":
+            off = tuple(name for name in config.get("crf-features") if name not in kept)
+            smaller = replace(config, values={**config.values, "crf-features-off": off})
+            results = run(pages, smaller, settings, variant, progress)
+        difference = compare(
+            [page.scores["words_f1"] for page in results], [whole_f1[page.data, page.name] for page in results]
+        )
+        rows.append(
+            {
+                "variant": variant,
+                "features": len(kept),
+                "mean": means(results),
+                "interval": intervals(results),
+                "difference": difference.by_name(),
+            }
+        )
     return tuple(rows)
-
-
-def _row(name: str, features: int, results: Sequence[PageResult], whole: Sequence[PageResult]) -> dict[str, Any]:
-    return {
-        "variant": name,
-        "features": features,
-        "mean": means(results),
-        "interval": intervals(results),
-        "difference": difference(results, whole),
-    }
-
-
-def difference(results: Sequence[PageResult], others: Sequence[PageResult]) -> dict[str, float]:
-    """Words F1 of one run less that of another on the same pages, with its interval and its p-value."""
-    theirs = {(page.data, page.name): page.scores["words_f1"] for page in others}
-    found = compare([page.scores["words_f1"] for page in results], [theirs[page.data, page.name] for page in results])
-    return {"mean": found.mean, "low": found.low, "high": found.high, "p_value": found.p_value}
 
 
 def grid_search(
@@ -220,88 +276,60 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
     """Read ``c1=0,0.1,1`` and the like."""
     grid = {}
     for spec in specs:
-        name, equals, values = spec.partition("=")
+        name, _, numbers = spec.partition("=")
         try:
-            grid[name] = [float(value) for value in values.split(",")]
+            values = [float(value) for value in numbers.split(",")]
         except ValueError:
-            equals = ""
+            values = []
         highest = 1.0 if name == "threshold" else float("inf")
-        if not all(0 <= value <= highest and value < float("inf") for value in grid.get(name, ())):
-            equals = ""
-        if not equals or name not in {"c1", "c2", "max_iterations", "threshold"}:
+        in_range = all(0 <= value <= highest and value < float("inf") for value in values)
+        if name not in GRID_PARAMETERS or not values or not in_range:
             raise ConfigError(
                 f"{spec!r}: a grid is c1=0,0.1,1 or c2=..., max_iterations=..., threshold=..., all from 0"
             )
+        grid[name] = values
     return grid
 
 
+# Numbers
+
+
+def _values_by_measure(pages: Sequence[PageResult]) -> dict[str, list[float]]:
+    """Return the values of every measure that a page has; those of the tables come first."""
+    names = dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)])
+    return {name: [page.scores[name] for page in pages if name in page.scores] for name in names}
+
+
 def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
-    """The mean of every measure over pages; None where no page has it. Accuracies are shares of all blocks."""
-    found: dict[str, float | None] = {}
-    for name in _names(pages):
-        values = [page.scores[name] for page in pages if name in page.scores]
-        found[name] = sum(values) / len(values) if values else None
+    """Return the mean of every measure over pages, or None if no page has it. Accuracies are shares of all blocks."""
     blocks = BlockCounts.sum(page.blocks for page in pages)
-    return found | {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
+    averages = {name: mean(values) for name, values in _values_by_measure(pages).items()}
+    return averages | {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
 
 
 def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
-    """The 95 % interval of every measure's mean, by resampling pages; accuracies are shares of all blocks."""
-    found = {}
+    """Return the 95 % interval of every mean, by resampling pages. Accuracies are shares of all blocks."""
+    bounds = {}
     for name in MEASURES:
-        values = [page.scores[name] for page in pages if name in page.scores]
-        weights = [page.blocks.total if name in _OF_BLOCKS else 1 for page in pages if name in page.scores]
-        if values:
-            summary = summarise(values, weights)
-            found[name] = [summary.low, summary.high]
-    return found
+        scored = [page for page in pages if name in page.scores]
+        weights = [page.blocks.total if name in _OF_BLOCKS else 1 for page in scored]
+        if scored:
+            summary = summarise([page.scores[name] for page in scored], weights)
+            bounds[name] = [summary.low, summary.high]
+    return bounds
 
 
 def pooled(pages: Sequence[PageResult]) -> dict[str, float]:
-    """Word scores with the words of all pages counted together, so that long pages weigh more."""
-    found: dict[str, float] = {}
+    """Return word scores of all pages as one text, so that long pages weigh more."""
+    scores: dict[str, float] = {}
     for name, kind in (("words", "words"), ("cleaneval_words", "aligned"), ("shingle", "shingles")):
         score = Score.pool(getattr(page.texts, kind) for page in pages)
-        found |= {f"{name}_{part}": value for part, value in score.shares().items()}
-    return found
-
-
-def medians(pages: Sequence[PageResult]) -> dict[str, float]:
-    """The median of every measure over pages."""
-    found = {}
-    for name in _names(pages):
-        values = [page.scores[name] for page in pages if name in page.scores]
-        if values:
-            found[name] = summarise(values).median
-    return found
-
-
-_OF_BLOCKS = ("label_accuracy", "content_accuracy")
-
-
-def _names(pages: Sequence[PageResult]) -> list[str]:
-    """All measures that some page has, those of the tables first."""
-    return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
-
-
-def _mean(pages: Sequence[PageResult], name: str) -> float:
-    return sum(page.scores[name] for page in pages) / max(len(pages), 1)
-
-
-def label_scores(pages: Sequence[PageResult]) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of each label over all blocks."""
-    blocks = BlockCounts.sum(page.blocks for page in pages)
-    return {str(label): blocks.label_score(label).shares() for label in Label}
-
-
-def confusion(pages: Sequence[PageResult]) -> dict[str, dict[str, int]]:
-    """How often each gold label got each of ours."""
-    blocks = BlockCounts.sum(page.blocks for page in pages)
-    return {str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label}
+        scores |= {f"{name}_{part}": value for part, value in score.shares().items()}
+    return scores
 
 
 def calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
-    """How often blocks of each predicted probability of content are content."""
+    """Return how often blocks of each predicted probability of content are content."""
     counts = [[0, 0, 0.0] for _ in range(bins)]
     for page in pages:
         for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):
@@ -314,14 +342,3 @@ def calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, f
         for blocks, content, total in counts
         if blocks
     ]
-
-
-def _page_record(page: PageResult) -> dict[str, Any]:
-    return {
-        "name": page.name,
-        "data": page.data,
-        "site": page.site,
-        "type": page.page_type,
-        "fold": page.fold,
-        "scores": page.scores,
-    }

@@ -1,16 +1,19 @@
-"""Pages that belong together, those of a site above all, and folds that keep them together."""
+"""Sites of pages, folds that keep the pages of a site together, and random samples."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+Item = TypeVar("Item")
 
 
 def site_of(url: str) -> str:
-    """The domain that an address is registered under, or nothing: hosts of one site are one site.
+    """Return the registered domain of an address, or nothing: all hosts below it are one site.
 
     >>> site_of("http://news.bbc.co.uk:80/1"), site_of("https://tea.blogspot.com/"), site_of("http://[x/")
     ('bbc.co.uk', 'tea.blogspot.com', '')
@@ -29,22 +32,33 @@ def _suffixes() -> Any:
     return PublicSuffixList()
 
 
-def make_folds(groups: Sequence[str], folds: int, seed: int) -> list[int]:
-    """Give every page a fold so that a group is in one fold only and folds are of about the same size.
+def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[str] | None = None) -> list[int]:
+    """Give every page a fold, so that a group is in one fold only and folds are about the same size.
+
+    With labels, the pages of every label are spread over the folds.
 
     >>> make_folds(["a", "a", "b", "c"], 2, seed=1)
     [0, 0, 1, 1]
+    >>> make_folds(["1", "2", "1", "3"], 2, seed=1, labels=["tea", "tea", "pot", "pot"])
+    [0, 1, 0, 1]
     """
-    sizes: dict[str, int] = {}
-    for group in groups:
-        sizes[group] = sizes.get(group, 0) + 1
+    sizes: dict[str, Counter[str]] = {}
+    for group, label in zip(groups, labels or [""] * len(groups), strict=True):
+        sizes.setdefault(group, Counter())[label] += 1
     order = sorted(sizes)
     random.Random(seed).shuffle(order)
-    order.sort(key=lambda group: -sizes[group])
-    loads = [0] * folds
+    order.sort(key=lambda group: -sizes[group].total())
+    loads = [Counter[str]() for _ in range(folds)]
     fold_of = {}
     for group in order:
-        fold = loads.index(min(loads))
-        fold_of[group] = fold
-        loads[fold] += sizes[group]
+        crowding = [(sum(load[label] * count for label, count in sizes[group].items()), load.total()) for load in loads]
+        fold_of[group] = crowding.index(min(crowding))
+        loads[fold_of[group]] += sizes[group]
     return [fold_of[group] for group in groups]
+
+
+def draw_sample(items: Sequence[Item], size: int, chance: random.Random) -> list[Item]:
+    """Draw `size` items at random, and return them in their order; all items if there are no more."""
+    if len(items) <= size:
+        return list(items)
+    return [items[index] for index in sorted(chance.sample(range(len(items)), size))]

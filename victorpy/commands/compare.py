@@ -24,7 +24,6 @@ from tqdm import tqdm
 
 from victorpy.compare import DataSet, Method, Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.compare.run import ComparedSite
-from victorpy.compare.sites import share_out
 from victorpy.compare.summary import page_records
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import comparison
@@ -32,6 +31,7 @@ from victorpy.report.comparison_tables import summary_table
 from victorpy.report.plots import require_matplotlib
 from victorpy.report.tables import aligned
 from victorpy.report.writing import check_directory, write_json, write_text
+from victorpy.site_runs import share_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -21,8 +21,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.compare.alone import evaluate_untrained, load_untrained
-from victorpy.compare.sites import Plan
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.evaluate import (
@@ -31,8 +29,10 @@ from victorpy.evaluate import (
     Settings,
     ablation,
     evaluate,
+    evaluate_untrained,
     grid_search,
     learning_curve,
+    load_untrained,
     parse_grid,
 )
 from victorpy.gold import LabelledPage, load_gold
@@ -41,6 +41,7 @@ from victorpy.report import markdown
 from victorpy.report.plots import require_matplotlib
 from victorpy.report.tables import aligned, evaluation_tables
 from victorpy.report.writing import check_directory, write_json, write_text
+from victorpy.site_runs import Plan
 
 FOLDS = 6
 

@@ -11,60 +11,60 @@ from victorpy.compare.provenance import set_name
 from victorpy.datasets import GoldPage, read_dataset
 from victorpy.datasets.base import Warn
 from victorpy.errors import DataError
-from victorpy.gold import LabelledPage, parse_data
+from victorpy.gold import parse_data
 
 VALUE_KINDS = frozenset(["swde"])
-"""Data sets whose gold is values that a cleaner must keep, and not the text that it should give."""
+"""Data sets whose gold is values that a cleaner must keep, not the text that it should return."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set, looked through once: which sites it has, and how many pages of each."""
+    """A data set that was read once: its sites, and the number of pages of each."""
 
     name: str
-    """What results call it: its kind, or with the name of its directory where several are of a kind."""
+    """Name in results: the kind, with the name of the directory if several sets are of one kind."""
     source: str
-    """Its kind and the name of its directory."""
+    """The kind and the name of the directory."""
     kind: str
     directory: Path
     sites: dict[str, int]
 
     @property
-    def pages(self) -> int:
-        """How many pages it has."""
-        return sum(self.sites.values())
-
-    @property
     def has_values(self) -> bool:
-        """Whether its gold is values instead of texts."""
+        """Whether the gold is values instead of texts."""
         return self.kind in VALUE_KINDS
 
+    @property
+    def measure(self) -> str:
+        """Name of the deciding measure: word F1, or the share of values that survive."""
+        return "value_recall" if self.has_values else "words_f1"
+
     def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
-        """Read the pages again and give each site's as soon as all are there, so that few are held at a time."""
-        waiting: dict[str, list[GoldPage]] = {}
+        """Read the pages again, and yield each site as soon as it is complete, so that few pages are held."""
+        incomplete: dict[str, list[GoldPage]] = {}
         for page in read_dataset(self.kind, self.directory, lambda _: None):
-            site = site_name(self.kind, page)
-            pages = waiting.setdefault(site, [])
+            site = _site_name(self.kind, page)
+            pages = incomplete.setdefault(site, [])
             pages.append(page)
             if len(pages) == self.sites.get(site):
-                yield site, waiting.pop(site)
+                yield site, incomplete.pop(site)
 
 
-def site_name(kind: str, page: GoldPage | LabelledPage) -> str:
-    """The site of a page; SWDE's are of one vertical each, for it has shops in several, with other templates."""
+def _site_name(kind: str, page: GoldPage) -> str:
+    """Return the site of a page. A shop of SWDE is one site per vertical, since its templates differ."""
     return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
 
 
 def open_sets(specs: Sequence[str], warn: Warn) -> list[DataSet]:
-    """Look through data sets given as ``KIND:DIR``; what is wrong with a page is told once, here."""
+    """Read data sets given as ``KIND:DIR`` once; warnings about pages are given here and not again."""
     sources = [set_name(spec) for spec in specs]
-    twice = [source for source, times in Counter(sources).items() if times > 1]
-    if twice:
-        raise DataError(f"two data sets have the same name, {', '.join(twice)}: compare them one after the other")
+    repeated = [source for source, times in Counter(sources).items() if times > 1]
+    if repeated:
+        raise DataError(f"two data sets have the same name, {', '.join(repeated)}: compare them one after the other")
     kinds = Counter(parse_data(spec)[0] for spec in specs)
     sets = []
     for spec, source in zip(specs, sources, strict=True):
         kind, directory = parse_data(spec)
-        sites = Counter(site_name(kind, page) for page in read_dataset(kind, directory, warn))
+        sites = Counter(_site_name(kind, page) for page in read_dataset(kind, directory, warn))
         sets.append(DataSet(kind if kinds[kind] == 1 else source, source, kind, directory, dict(sites)))
     return sets

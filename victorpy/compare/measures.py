@@ -1,7 +1,7 @@
-"""What a method made of one page, measured.
+"""The measures of one cleaned page.
 
-Where the gold is a text, the words of the two are compared. Where it is values (SWDE), what counts is how many of them
-survive; as keeping everything keeps them all, how much of the page was removed always stands beside it.
+If the gold is a text, the words of the two are compared. If it is values (SWDE), what counts is how many of them
+survive. Keeping everything keeps them all, so the share of the page that was removed is always measured too.
 """
 
 from __future__ import annotations
@@ -10,51 +10,60 @@ from typing import NamedTuple
 
 from victorpy.align import align, words
 from victorpy.cleaner import read_document
-from victorpy.compare.methods import Cleaned
 from victorpy.config import Config, load_config
 from victorpy.datasets import GoldPage
 from victorpy.document import CleanPage, Label
 from victorpy.errors import VictorError
 from victorpy.methods import CONFIG
 from victorpy.scores import BlockCounts, Score, cleaneval_words, shingle_f1, word_f1
+from victorpy.site_runs import cut_key
+
+
+class Cleaned(NamedTuple):
+    """What a method made of a page: a text, and the blocks if it labels them."""
+
+    text: str
+    page: CleanPage | None = None
 
 
 class Measured(NamedTuple):
-    """The measures of one page; those of texts are None where the gold is values, and the other way round."""
+    """The measures of one page. Those of texts are None if the gold is values, and the other way round."""
 
     removed: float
-    """The share of the page's words that are gone."""
+    """Share of the page's words that were removed."""
     empty: bool
-    """Whether not a word came out although the gold has some."""
+    """Whether the output has no word although the gold has some."""
     words: Score | None = None
     aligned: Score | None = None
     """Words of the longest common subsequence, CleanEval's measure."""
     shingles: Score | None = None
     values: Score | None = None
-    """How many of the values survive: the gold is all of them, the output those that are found."""
+    """How many values survive: the gold is all of them, the output those that were found."""
     blocks: BlockCounts | None = None
-    """How blocks were labelled, where the method labels any."""
+    """How blocks were labelled, if the method labels any."""
 
 
 class Ruler:
-    """Measures what methods make of one page; what they share is found once."""
+    """Measures what methods make of one page; what all methods share is computed once."""
 
     def __init__(self, gold: GoldPage, has_values: bool) -> None:
         self._gold = gold
-        self._values = [f" {' '.join(found)} " for found in map(_words_of, gold.gold) if found] if has_values else None
-        page = page_words(gold)
-        self._page_words = len(page)
+        self._values: list[str] | None = None
+        if has_values:  # a value without words cannot be looked for
+            self._values = [" ".join(value) for segment in gold.gold if (value := words(segment.text))]
+        page_words = _page_words(gold)
+        self._word_count = len(page_words)
         self._labels: dict[object, tuple[Label, ...]] = {}
-        self.ceiling = self._count_values(page)
-        """What keeping every word of the page scores: not all values need be in its text."""
+        self.ceiling = self._count_values(page_words)
+        """Score of keeping every word of the page: not all values need be in its text."""
 
     def measure(self, cleaned: Cleaned, config: Config | None) -> Measured:
-        """Measure a text, and the labels that it was made by; `config` is how the page was cut."""
-        found = words(cleaned.text)
-        removed = 1 - min(len(found) / max(self._page_words, 1), 1.0)
-        values = self._count_values(found)
+        """Measure a text and its labels; `config` is the one that the page was cut by."""
+        kept = words(cleaned.text)
+        removed = 1 - min(len(kept) / max(self._word_count, 1), 1.0)
+        values = self._count_values(kept)
         if values is not None:
-            return Measured(removed, not found and values.gold > 0, values=values)
+            return Measured(removed, not kept and values.gold > 0, values=values)
         gold = self._gold.text
         score = word_f1(cleaned.text, gold)
         return Measured(
@@ -66,30 +75,25 @@ class Ruler:
             blocks=self._count_blocks(cleaned.page, config) if cleaned.page and config else None,
         )
 
-    def _count_values(self, found: list[str]) -> Score | None:
-        """Count the values whose words stand one after the other in a text; one without words is none."""
+    def _count_values(self, kept: list[str]) -> Score | None:
+        """Count the values whose words follow one another in a text."""
         if self._values is None:
             return None
-        text = f" {' '.join(found)} "
-        kept = sum(value in text for value in self._values)
-        return Score(kept, kept, len(self._values))
+        text = f" {' '.join(kept)} "
+        survived = sum(f" {value} " in text for value in self._values)
+        return Score(survived, survived, len(self._values))
 
     def _count_blocks(self, page: CleanPage, config: Config) -> BlockCounts:
-        """Hold labels against the gold's, which are the same for all methods that cut pages in the same way."""
-        cut = (config.cuts, config.get("tag-delete"))
+        """Compare labels with the gold's, which are the same for all methods that cut pages alike."""
+        cut = cut_key(config)
         if cut not in self._labels:
             self._labels[cut] = align(page.document, self._gold.gold, config.cuts.block_level)
         return BlockCounts.of(page.labels, self._labels[cut])
 
 
-def _words_of(segment: tuple[str, object]) -> list[str]:
-    return words(segment[0])
-
-
-def page_words(gold: GoldPage) -> list[str]:
-    """All words of a page; what is no page has none."""
+def _page_words(gold: GoldPage) -> list[str]:
     try:
         document = read_document(gold.html, load_config(CONFIG))
-    except VictorError:
+    except VictorError:  # not a page
         return []
     return words("\n".join(block.text for block in document.blocks))

@@ -1,27 +1,30 @@
-"""Every method cleans every page, in one process and page by page in turn, with a look at the clock.
+"""Every method cleans every page, in one process and page by page in turn; both learning and cleaning are timed.
 
-Learning a site and cleaning a page are timed apart. Cleaning a page is all the way from bytes to text, for every
-method. Time is CPU time, and no method always goes first.
+Cleaning a page is timed from bytes to text, for every method. Time is CPU time, and no method always goes first.
 """
 
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import Cleaner, read_document
 from victorpy.compare.data import DataSet
-from victorpy.compare.measures import Measured, Ruler
-from victorpy.compare.methods import Cleaned, Method
-from victorpy.compare.sites import Plan, Shares, SiteDocuments, share_out, tell_labels
+from victorpy.compare.measures import Cleaned, Measured, Ruler
+from victorpy.config import Config
 from victorpy.datasets import GoldPage
-from victorpy.errors import DataError
+from victorpy.document import Document, Elements
+from victorpy.errors import DataError, VictorError
+from victorpy.gold import label_page
+from victorpy.labellers.base import Labels
+from victorpy.methods import Method
+from victorpy.outputs import OUTPUTS
 from victorpy.scores import Score
+from victorpy.site_runs import Plan, Shares, Timed, learn_site, share_out, timed
 
 Progress = Callable[[str], object]
-"""Told of every page that is done, by its name."""
+"""Called with the name of every finished page."""
 
 
 class Outcome(NamedTuple):
@@ -38,16 +41,16 @@ class ComparedPage(NamedTuple):
     name: str
     page_type: str
     ceiling: Score | None
-    """The values that are in the page's text at all, where the gold is values."""
+    """Values that are in the page's text at all, if the gold is values."""
     outcomes: dict[str, Outcome]
 
 
 class Learned(NamedTuple):
     """What it cost a method to learn a site."""
 
-    pages: int
-    """How many pages it looked at; none, where it does not learn from sites."""
-    seconds: float
+    pages: int = 0
+    """Number of pages it read; 0 if it does not learn from sites."""
+    seconds: float = 0.0
     error: str = ""
 
 
@@ -61,100 +64,117 @@ class ComparedSite(NamedTuple):
     pages: list[ComparedPage]
 
 
-class Settled(NamedTuple):
-    """A method as it is at one site."""
-
-    method: Method
-    cleaner: Cleaner | None
-    learned: Learned
-
-
 def compare_methods(
     sets: Sequence[DataSet], methods: Sequence[Method], plan: Plan, progress: Progress
 ) -> list[ComparedSite]:
     """Compare methods on data sets, one site at a time."""
-    _check(sets, plan)
-    found: list[ComparedSite] = []
-    number = itertools.count()
-    for data in sets:
-        for site, pages in data.read_sites():
-            if not found:  # whatever is loaded at first use is loaded now
-                _warm_up(methods, pages[0])
-            found.append(_compare_site(data, site, pages, methods, plan, number, progress))
-    return found
-
-
-def _check(sets: Sequence[DataSet], plan: Plan) -> None:
     valued = [data.source for data in sets if data.has_values]
     if plan.tune and valued:
         raise DataError(
             f"{', '.join(valued)}: its gold is values, not texts: no labels can be told of it, leave out tune"
         )
+    compared: list[ComparedSite] = []
+    turns = itertools.count()
+    for data in sets:
+        for site, pages in data.read_sites():
+            if not compared:  # load now what is loaded at first use, before anything is timed
+                for method in methods:
+                    MethodAtSite(method, pages[:1], Shares([0], [], [0])).clean(pages[0])
+            shares = share_out(len(pages), plan, f"{data.source} {site}")
+            at_site = [MethodAtSite(method, pages, shares) for method in methods]
+            compared_pages = []
+            for index in shares.scored:
+                compared_pages.append(_compare_page(pages[index], at_site, next(turns), data.has_values))
+                progress(pages[index].name)
+            learned = {method.name: method.learned for method in at_site}
+            compared.append(ComparedSite(data.name, site, len(shares.tuned), learned, compared_pages))
+    return compared
 
 
-def _warm_up(methods: Sequence[Method], page: GoldPage) -> None:
-    for method in methods:
-        _clean_page(_settle(method, [page], Shares([0], [], [0])), page)
+class MethodAtSite:
+    """A method that has learned from a site's pages and the given labels; if that fails, it fails on all pages."""
+
+    def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
+        self.name = method.name
+        self.learned = Learned()
+        self._cleaner = None if method.is_peer else method.load()
+        self._extract = method.load_peer() if method.is_peer else None
+        if self._cleaner is None or not self._cleaner.labeller.wants_site:
+            return
+        config = self._cleaner.config
+        documents = SiteDocuments([pages[index] for index in shares.learned], config)
+        at_site = learn_site(self._cleaner.labeller, documents, _given_labels(pages, shares, config))
+        read = min(documents.reads, len(shares.learned))
+        if isinstance(at_site.value, Exception):
+            self.learned = Learned(read, at_site.seconds, _describe(at_site.value))
+        else:
+            self.learned = Learned(read, at_site.seconds)
+            self._cleaner = Cleaner(at_site.value, config)
+
+    @property
+    def config(self) -> Config | None:
+        """Config that pages are cut by, if the method cuts pages."""
+        return self._cleaner.config if self._cleaner else None
+
+    def clean(self, gold: GoldPage) -> tuple[Cleaned, float, str]:
+        """Clean a page; returns the output, the seconds and the error. A method that fails returns an empty text."""
+        if self.learned.error:
+            return Cleaned(""), 0.0, f"the site could not be learned: {self.learned.error}"
+        result: Timed[Cleaned] = timed(lambda: self._clean(gold))
+        if isinstance(result.value, Exception):
+            return Cleaned(""), result.seconds, _describe(result.value)
+        return result.value, result.seconds, ""
+
+    def _clean(self, gold: GoldPage) -> Cleaned:
+        if self._extract is not None:
+            return Cleaned(self._extract(gold.html))
+        assert self._cleaner is not None
+        page = self._cleaner.document(gold.html, gold.url or None)
+        return Cleaned(OUTPUTS.get("text").render(page), page)
 
 
-def _compare_site(
-    data: DataSet,
-    site: str,
-    pages: list[GoldPage],
-    methods: Sequence[Method],
-    plan: Plan,
-    number: Iterator[int],
-    progress: Progress,
-) -> ComparedSite:
-    shares = share_out(len(pages), plan, f"{data.source} {site}")
-    settled = [_settle(method, pages, shares) for method in methods]
-    compared = []
-    for place in shares.scored:
-        compared.append(_compare_page(pages[place], settled, next(number), data.has_values))
-        progress(pages[place].name)
-    learned = {found.method.name: found.learned for found in settled}
-    return ComparedSite(data.name, site, len(shares.tuned), learned, compared)
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
-def _settle(method: Method, pages: Sequence[GoldPage], shares: Shares) -> Settled:
-    """Let a method learn from a site's pages, and from the labels that are told; what fails there fails there only."""
-    if method.cleaner is None or not method.may_learn_sites:
-        return Settled(method, method.cleaner, Learned(0, 0.0))
-    documents = SiteDocuments([pages[place] for place in shares.learned], method.cleaner.config)
-    labels = tell_labels(pages, shares, method.cleaner.config)
-    cleaner, error = method.cleaner, ""
-    began = time.process_time()
-    try:
-        cleaner = cleaner.at_site(documents, labels)
-    except Exception as failure:  # one method's mistake must not lose the others' results
-        error = f"{type(failure).__name__}: {failure}"
-    seconds = time.process_time() - began
-    learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
-    return Settled(method, cleaner, learned)
+class SiteDocuments:
+    """A site's pages as documents, read one by one whenever they are iterated over, so that none has to be held."""
+
+    def __init__(self, pages: Sequence[GoldPage], config: Config) -> None:
+        self._pages = pages
+        self._config = config
+        self.reads = 0
+        """Number of documents that were read: a method that reads none does not learn from sites."""
+
+    def __iter__(self) -> Iterator[Document]:
+        for page in self._pages:
+            self.reads += 1
+            try:
+                yield read_document(page.html, self._config, page.url or None, source=page.name)
+            except VictorError:  # not a page (a picture, say)
+                yield Document((), Elements())
 
 
-def _compare_page(gold: GoldPage, settled: Sequence[Settled], number: int, has_values: bool) -> ComparedPage:
-    """Clean a page by every method, another one first at every page, and score them once all are done."""
-    first = number % len(settled)
-    done = {found.method.name: _clean_page(found, gold) for found in [*settled[first:], *settled[:first]]}
+def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> Labels:
+    """Return the gold labels of the tuned pages, and None for the other pages that are learned from."""
+    if not shares.tuned:
+        return None
+    labels: list[Sequence[str] | None] = []
+    for index in shares.learned:
+        try:
+            labels.append(label_page(pages[index], "", config).labels if index in shares.tuned else None)
+        except VictorError:  # not a page
+            labels.append(None)
+    return labels
+
+
+def _compare_page(gold: GoldPage, methods: Sequence[MethodAtSite], turn: int, has_values: bool) -> ComparedPage:
+    """Clean a page with every method, starting with another one at every page, then score all."""
+    first = turn % len(methods)
+    cleaned = {method.name: method.clean(gold) for method in [*methods[first:], *methods[:first]]}
     ruler = Ruler(gold, has_values)
     outcomes = {}
-    for found in settled:
-        cleaned, seconds, error = done[found.method.name]
-        config = found.cleaner.config if found.cleaner else None
-        outcomes[found.method.name] = Outcome(ruler.measure(cleaned, config), seconds, error)
+    for method in methods:
+        output, seconds, error = cleaned[method.name]
+        outcomes[method.name] = Outcome(ruler.measure(output, method.config), seconds, error)
     return ComparedPage(gold.name, gold.page_type, ruler.ceiling, outcomes)
-
-
-def _clean_page(settled: Settled, gold: GoldPage) -> tuple[Cleaned, float, str]:
-    """Clean a page; a method that fails gives nothing, and so does one that could not learn the site."""
-    if settled.learned.error:
-        return Cleaned(""), 0.0, f"the site could not be learned: {settled.learned.error}"
-    run = settled.method.runner(settled.cleaner)
-    cleaned, error = Cleaned(""), ""
-    began = time.process_time()
-    try:
-        cleaned = run(gold)
-    except Exception as failure:  # whatever another program may raise
-        error = f"{type(failure).__name__}: {failure}"
-    return cleaned, time.process_time() - began, error

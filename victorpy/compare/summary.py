@@ -1,146 +1,195 @@
-"""A comparison as one plain result: what scores.json holds, and reports draw."""
+"""A comparison as one plain result: what scores.json contains, and reports draw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from victorpy.compare.data import DataSet
-from victorpy.compare.methods import Method
 from victorpy.compare.provenance import was_trained_on
-from victorpy.compare.run import ComparedPage, ComparedSite
-from victorpy.compare.sites import Plan
-from victorpy.compare.totals import brief, decisive, mean, page_scores, total
+from victorpy.compare.run import ComparedPage, ComparedSite, Outcome
+from victorpy.methods import Method
+from victorpy.model import find_model
 from victorpy.peers import versions
-from victorpy.statistics import compare
+from victorpy.scores import BlockCounts, Score
+from victorpy.site_runs import Plan
+from victorpy.statistics import compare, mean, summarise
 
-FEW_SITES, PAGES_A_SITE = 50, 3
-"""With more sites than these, or fewer pages of each, a data set has no scores by site."""
+FEW_SITES, PAGES_PER_SITE = 50, 3
+"""A data set with more sites, or with fewer pages per site, has no scores by site."""
 
 
 def summarise_comparison(
     sets: Sequence[DataSet],
     methods: Sequence[Method],
     plan: Plan,
-    found: Sequence[ComparedSite],
+    compared: Sequence[ComparedSite],
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Give every number by name; shares are in 0..1, and what does not apply is None."""
-    groups = {data.name: [site for site in found if site.data == data.name] for data in sets}
-    return {
+    """Return every number by name; shares are in 0..1, and what does not apply is None."""
+    trained_on = {method.name: _trained_on(method, sets) for method in methods}
+    summary: dict[str, Any] = {
         "settings": {"sample": plan.sample, "tune": plan.tune, "seed": plan.seed},
         "versions": versions("lxml", "numpy"),
-        "sets": [_set_record(data, groups[data.name]) for data in sets],
-        "methods": [_method_record(method, sets) for method in methods],
-        "results": [_result(method, data, groups[data.name]) for data in sets for method in methods],
-        "differences": [row for data in sets for row in _differences(data, methods, _pages(groups[data.name]))],
-        "by_type": [row for data in sets for row in _by_type(data, methods, _pages(groups[data.name]))],
-        "by_site": [row for data in sets for row in _by_site(data, methods, groups[data.name])],
-        "failures": [failure for data in sets for failure in _failures(groups[data.name])],
+        "sets": [],
+        "methods": [
+            {
+                "method": method.name,
+                "needs": method.kind,
+                "run_as": method.run_as,
+                "trained_on": trained_on[method.name],
+            }
+            for method in methods
+        ],
+        "results": [],
+        "differences": [],
+        "by_type": [],
+        "by_site": [],
+        "failures": [],
         "warnings": list(warnings),
     }
+    names = [method.name for method in methods]
+    for data in sets:
+        sites = [site for site in compared if site.data == data.name]
+        pages = [page for site in sites for page in site.pages]
+        summary["sets"].append(_set_record(data, sites, pages))
+        for name in names:
+            known = trained_on[name]
+            record = _result(name, data, sites, pages)
+            summary["results"].append(record | {"trained_on": known[data.name] if known else False})
+        summary["differences"] += _differences(data, names, pages)
+        types = sorted({page.page_type for page in pages if page.page_type})
+        if len(types) > 1:
+            groups = {kind: [page for page in pages if page.page_type == kind] for kind in types}
+            summary["by_type"] += _by_group(data, names, groups, "type")
+        groups = {site.site: site.pages for site in sites if site.pages}
+        if 1 < len(groups) <= FEW_SITES and len(pages) >= PAGES_PER_SITE * len(groups):
+            summary["by_site"] += _by_group(data, names, groups, "site")
+        summary["failures"] += [
+            {"data": data.name, "page": page.name, "method": name, "error": outcome.error}
+            for page in pages
+            for name, outcome in page.outcomes.items()
+            if outcome.error
+        ]
+    return summary
 
 
-def page_records(found: Iterable[ComparedSite]) -> Iterable[dict[str, Any]]:
-    """Give what every method made of every page, a record each."""
-    for site in found:
+def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
+    """Yield a record per page, with the scores of every method."""
+    for site in compared:
         for page in site.pages:
-            scores = {name: page_scores(outcome) for name, outcome in page.outcomes.items()}
+            scores = {name: _page_scores(outcome) for name, outcome in page.outcomes.items()}
             record = {"data": site.data, "site": site.site, "name": page.name, "type": page.page_type}
             yield record | {"methods": scores}
 
 
-def measure_name(data: DataSet) -> str:
-    """What decides on a data set: word F1, or where the gold is values the share of them that survives."""
-    return "value_recall" if data.has_values else "words_f1"
+def _page_scores(outcome: Outcome) -> dict[str, Any]:
+    measured = outcome.measured
+    scores: dict[str, Any] = measured.words.shares() if measured.words else {}
+    scores |= {"value_recall": measured.values.recall} if measured.values else {}
+    return scores | {"words_removed": measured.removed, "cpu_ms": 1000 * outcome.seconds, "error": outcome.error}
 
 
-def _pages(sites: Iterable[ComparedSite]) -> list[ComparedPage]:
-    return [page for site in sites for page in site.pages]
+def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | None] | None:
+    """Whether a model was trained on each data set; None if the method is not trained."""
+    if not method.is_trained:
+        return None
+    meta = json.loads((find_model(method.model) / "meta.json").read_bytes())
+    return {data.name: was_trained_on(method.model, meta, data.source) for data in sets}
 
 
-def _set_record(data: DataSet, sites: Sequence[ComparedSite]) -> dict[str, Any]:
-    pages = _pages(sites)
-    ceiling = [page.ceiling for page in pages if page.ceiling]
+def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:
+    ceilings = [page.ceiling for page in pages if page.ceiling]
     return {
         "data": data.name,
         "source": data.source,
-        "measure": measure_name(data),
+        "measure": data.measure,
         "pages": len(pages),
         "sites": len(sites),
         "single_page_sites": sum(count == 1 for count in data.sites.values()),
         "tuned_pages": sum(site.tuned for site in sites),
-        "values": sum(score.gold for score in ceiling) if data.has_values else None,
-        "values_in_pages": mean([score.recall for score in ceiling]),
+        "values": sum(score.gold for score in ceilings) if data.has_values else None,
+        "values_in_pages": mean([score.recall for score in ceilings]),
     }
 
 
-def _method_record(method: Method, sets: Sequence[DataSet]) -> dict[str, Any]:
-    trained = {data.name: was_trained_on(method.model, method.meta, data.source) for data in sets}
+def _result(name: str, data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:
+    """Return the scores of one method on one data set."""
+    outcomes = [page.outcomes[name] for page in pages]
+    measured = [outcome.measured for outcome in outcomes]
+    words = [page.words for page in measured if page.words]
+    labelled = [page.blocks for page in measured if page.blocks]  # none for pages on which the method failed
+    blocks = BlockCounts.sum(labelled)
+    learned = [site.learned[name] for site in sites]
+    learned_pages = sum(cost.pages for cost in learned)
+    main = _main_scores(outcomes)
     return {
-        "method": method.name,
-        "needs": method.kind,
-        "run_as": method.run_as,
-        "trained_on": trained if method.is_trained else None,
+        "method": name,
+        "data": data.name,
+        "pages": len(pages),
+        "words_f1": main["words_f1"],
+        "words_f1_interval": main["words_f1_interval"],
+        "words_precision": mean([score.precision for score in words]),
+        "words_recall": mean([score.recall for score in words]),
+        "words_f1_pooled": Score.pool(words).f1 if words else None,
+        "cleaneval_words_f1": mean([page.aligned.f1 for page in measured if page.aligned]),
+        "shingle_f1": mean([page.shingles.f1 for page in measured if page.shingles]),
+        "label_accuracy": blocks.label_accuracy if labelled else None,
+        "content_accuracy": blocks.content_accuracy if labelled else None,
+        "value_recall": main["value_recall"],
+        "value_recall_interval": main["value_recall_interval"],
+        "words_removed": main["words_removed"],
+        "empty": sum(page.empty for page in measured),
+        "failed": sum(bool(outcome.error) for outcome in outcomes),
+        "cpu_ms": mean([1000 * outcome.seconds for outcome in outcomes]),
+        "site_ms": 1000 * sum(cost.seconds for cost in learned) / learned_pages if learned_pages else None,
     }
 
 
-def _result(method: Method, data: DataSet, sites: Sequence[ComparedSite]) -> dict[str, Any]:
-    pages = _pages(sites)
-    record: dict[str, Any] = {"method": method.name, "data": data.name, "pages": len(pages)}
-    record |= total([page.outcomes[method.name] for page in pages])
-    record |= _learning(method, sites)
-    record["trained_on"] = was_trained_on(method.model, method.meta, data.source) if method.is_trained else False
-    return record
+def _main_scores(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the deciding measures with their intervals, and the share of words removed."""
+    measured = [outcome.measured for outcome in outcomes]
+    f1 = [page.words.f1 for page in measured if page.words]
+    recall = [page.values.recall for page in measured if page.values]
+    return {
+        "words_f1": mean(f1),
+        "words_f1_interval": _interval(f1),
+        "value_recall": mean(recall),
+        "value_recall_interval": _interval(recall),
+        "words_removed": mean([page.removed for page in measured]),
+    }
 
 
-def _learning(method: Method, sites: Sequence[ComparedSite]) -> dict[str, float | None]:
-    """CPU time of learning sites, a page that was learned from; None where a method does not learn from sites."""
-    learned = [site.learned[method.name] for site in sites]
-    pages = sum(cost.pages for cost in learned)
-    return {"site_ms": 1000 * sum(cost.seconds for cost in learned) / pages if pages else None}
+def _interval(values: Sequence[float]) -> list[float] | None:
+    if not values:
+        return None
+    summary = summarise(values)
+    return [summary.low, summary.high]
 
 
-def _differences(data: DataSet, methods: Sequence[Method], pages: Sequence[ComparedPage]) -> Iterable[dict[str, Any]]:
-    """Every method less the first one, and less the best one, on the same pages."""
-    scores = {method.name: [decisive(page.outcomes[method.name]) for page in pages] for method in methods}
+def _differences(data: DataSet, names: Sequence[str], pages: Sequence[ComparedPage]) -> Iterator[dict[str, Any]]:
+    """Yield every method minus the first one, and minus the best one, on the same pages."""
+    scores = {name: [_deciding_score(page.outcomes[name]) for page in pages] for name in names}
     best = max(scores, key=lambda name: sum(scores[name]))
-    first = methods[0].name
-    for against in dict.fromkeys([first, best]):
+    for against in dict.fromkeys([names[0], best]):
         for name, values in scores.items():
             if name != against:
-                found = compare(values, scores[against])
-                row = {"data": data.name, "method": name, "against": against, "measure": measure_name(data)}
-                yield row | {"mean": found.mean, "low": found.low, "high": found.high, "p_value": found.p_value}
+                row = {"data": data.name, "method": name, "against": against, "measure": data.measure}
+                yield row | compare(values, scores[against]).by_name()
 
 
-def _by_type(data: DataSet, methods: Sequence[Method], pages: Sequence[ComparedPage]) -> list[dict[str, Any]]:
-    kinds = sorted({page.page_type for page in pages if page.page_type})
-    groups = {kind: [page for page in pages if page.page_type == kind] for kind in kinds}
-    return _by_group(data, methods, groups, "type") if len(kinds) > 1 else []
-
-
-def _by_site(data: DataSet, methods: Sequence[Method], sites: Sequence[ComparedSite]) -> list[dict[str, Any]]:
-    groups = {site.site: site.pages for site in sites if site.pages}
-    few = 1 < len(groups) <= FEW_SITES and len(_pages(sites)) >= PAGES_A_SITE * len(groups)
-    return _by_group(data, methods, groups, "site") if few else []
+def _deciding_score(outcome: Outcome) -> float:
+    measured = outcome.measured
+    if measured.values is not None:
+        return measured.values.recall
+    return measured.words.f1 if measured.words else 0.0
 
 
 def _by_group(
-    data: DataSet, methods: Sequence[Method], groups: dict[str, list[ComparedPage]], what: str
-) -> list[dict[str, Any]]:
-    rows = []
-    for name, pages in groups.items():
-        for method in methods:
-            outcomes = [page.outcomes[method.name] for page in pages]
-            row: dict[str, Any] = {"data": data.name, what: name, "method": method.name, "pages": len(pages)}
-            rows.append(row | brief(outcomes))
-    return rows
-
-
-def _failures(sites: Iterable[ComparedSite]) -> Iterable[dict[str, str]]:
-    for site in sites:
-        for page in site.pages:
-            for name, outcome in page.outcomes.items():
-                if outcome.error:
-                    yield {"data": site.data, "page": page.name, "method": name, "error": outcome.error}
+    data: DataSet, names: Sequence[str], groups: Mapping[str, Sequence[ComparedPage]], column: str
+) -> Iterator[dict[str, Any]]:
+    for group, pages in groups.items():
+        for name in names:
+            row: dict[str, Any] = {"data": data.name, column: group, "method": name, "pages": len(pages)}
+            yield row | _main_scores([page.outcomes[name] for page in pages])

@@ -1,17 +1,17 @@
 """Classification: naive Bayes on pairs of verticals (Yi, Liu and Li 2003, section 4.2.2, tables 3 and 4).
 
-A classifier learns from the pages C1(i) of one vertical at a site i and C2(j) of another at a site j, in three
+A classifier is trained on the pages C1(i) of one vertical at a site i and C2(j) of another at a site j, in four
 configurations:
 
 1. i = j, tested on all other pages of the two verticals;
-2. i ≠ j, tested on the pages of all sites but i and j;
-3. i ≠ j, tested on all pages but those it learned from;
-4. i ≠ j and both sites have both verticals, tested on C2(i) and C1(j) alone. The paper has no such configuration of its
-   own: these are the pages that make its third one hard, and where few sites have both verticals they are lost in it.
+2. i ≠ j, tested on the pages of all sites except i and j;
+3. i ≠ j, tested on all pages except those it was trained on;
+4. i ≠ j and both sites have both verticals, tested on C2(i) and C1(j) alone. The paper has no such configuration:
+   these are the pages that make its third one hard, and they hardly count in it if few sites have both verticals.
 
 A case needs test pages of both verticals. F is the mean of the F of either vertical. The classifier is multinomial
-naive Bayes with Laplace's smoothing over the words of its training pages; other words say nothing. A site's counts
-are summed once, so that training is a sum and a logarithm, and a product tests all cases of a site together.
+naive Bayes with Laplace smoothing over the words of its training pages; other words are ignored. A site's counts
+are summed once, so that training is a sum and a logarithm, and one product tests all cases of a site together.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from victorpy.mining.words import Counts
 
 CONFIGURATIONS = (1, 2, 3, 4)
 Cell = tuple[int, str]
-"""Which of the two verticals, and which site."""
+"""Which of the two verticals (0 or 1), and which site."""
+Floats = npt.NDArray[np.float64]
 
 
 class Case(NamedTuple):
-    """How one classifier did: the mean F of the two verticals, and the share of test pages that are right."""
+    """The scores of one classifier: the mean F of the two verticals, and its accuracy."""
 
     first: str
-    """The site of the first vertical's training pages."""
+    """Site of the first vertical's training pages."""
     second: str
     f: float
     accuracy: float
@@ -45,15 +46,15 @@ Cases = dict[tuple[str, str], dict[int, list[Case]]]
 
 
 def training_sites(configuration: int, first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
-    """The sites that the two verticals' training pages are from, one pair a case."""
+    """Return the sites of the two verticals' training pages, one pair per case."""
     pairs = [pair for pair in product(first, second) if (pair[0] == pair[1]) is (configuration == 1)]
     if configuration == 4:
-        return [(ours, theirs) for ours, theirs in pairs if ours in second and theirs in first]
+        return [pair for pair in pairs if pair[0] in second and pair[1] in first]
     return pairs
 
 
 def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[Cell]) -> list[Cell]:
-    """Which pages a case is tested on, by vertical and site."""
+    """Return the cells whose pages a case is tested on."""
     if configuration == 2:
         return [cell for cell in cells if cell[1] not in trained]
     if configuration == 4:
@@ -62,106 +63,94 @@ def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[
 
 
 def classify(counts: Counts, verticals: Sequence[str], sites: Sequence[str]) -> Cases:
-    """Classify all pairs of verticals in all configurations; the three say what each row is."""
-    names = np.asarray(verticals)
-    return {
-        (ours, theirs): _classify_pair(counts, [_rows_by_site(names == name, sites) for name in (ours, theirs)])
-        for ours, theirs in combinations(sorted(set(verticals)), 2)
-    }
-
-
-def _rows_by_site(chosen: npt.NDArray[np.bool_], sites: Sequence[str]) -> dict[str, list[int]]:
-    rows: dict[str, list[int]] = {}
-    for row in map(int, np.flatnonzero(chosen)):
-        rows.setdefault(sites[row], []).append(row)
-    return rows
+    """Classify all pairs of verticals in all configurations; there is a vertical and a site per row of `counts`."""
+    rows: dict[str, dict[str, list[int]]] = {}
+    for row, (vertical, site) in enumerate(zip(verticals, sites, strict=True)):
+        rows.setdefault(vertical, {}).setdefault(site, []).append(row)
+    return {pair: _classify_pair(counts, [rows[name] for name in pair]) for pair in combinations(sorted(rows), 2)}
 
 
 def _classify_pair(counts: Counts, rows: Sequence[Mapping[str, list[int]]]) -> dict[int, list[Case]]:
-    """All cases of two verticals; `rows` are the pages of either by site."""
+    """Return all cases of two verticals; `rows` are the pages of either by site."""
     cells = [(side, site) for side in (0, 1) for site in rows[side]]
     sizes = {(side, site): len(rows[side][site]) for side, site in cells}
     called_first = _called_first(counts, rows, cells)
-    return {
-        configuration: [
-            case
-            for trained in training_sites(configuration, list(rows[0]), list(rows[1]))
-            if (case := _case(trained, cells_to_test(configuration, trained, cells), called_first[trained], sizes))
-        ]
-        for configuration in CONFIGURATIONS
-    }
+    cases: dict[int, list[Case]] = {configuration: [] for configuration in CONFIGURATIONS}
+    for configuration in CONFIGURATIONS:
+        for trained in training_sites(configuration, list(rows[0]), list(rows[1])):
+            tested = cells_to_test(configuration, trained, cells)
+            if {side for side, _ in tested} == {0, 1}:
+                cases[configuration].append(_score(trained, tested, called_first[trained], sizes))
+    return cases
 
 
 def _called_first(
     counts: Counts, rows: Sequence[Mapping[str, list[int]]], cells: Sequence[Cell]
 ) -> dict[tuple[str, str], dict[Cell, int]]:
-    """How many pages of each cell are taken for the first vertical, by the sites that were learned from."""
+    """Count the pages of each cell that are classified as the first vertical, by pair of training sites."""
     pages = counts[[row for side, site in cells for row in rows[side][site]]]
     starts = np.cumsum([0, *(len(rows[side][site]) for side, site in cells)])[:-1]
-    theirs = _Trained(counts, list(rows[1].values()))
-    found = {}
-    for site, ours in rows[0].items():
-        scores = theirs.scores(pages, _Trained(counts, [ours]))
-        called = np.add.reduceat((scores >= 0).astype(int), starts, axis=0)
-        for other, column in zip(rows[1], called.T, strict=True):
-            found[site, other] = dict(zip(cells, map(int, column), strict=True))
-    return found
+    second = _Trained(counts, list(rows[1].values()))
+    called_first = {}
+    for site, training_rows in rows[0].items():
+        scores = second.scores(pages, _Trained(counts, [training_rows]))
+        pages_called = np.add.reduceat((scores >= 0).astype(int), starts, axis=0)
+        for other_site, column in zip(rows[1], pages_called.T, strict=True):
+            called_first[site, other_site] = dict(zip(cells, map(int, column), strict=True))
+    return called_first
 
 
 class _Trained:
-    """The sums of terms over groups of training pages, and how many pages there are."""
+    """Sums of terms over groups of training pages, and the numbers of pages."""
 
     def __init__(self, counts: Counts, groups: Sequence[list[int]]) -> None:
         self.sums = np.vstack([np.asarray(counts[group].sum(axis=0), dtype=float) for group in groups])
         self.pages = np.array([len(group) for group in groups], dtype=float)
 
-    def scores(self, pages: Counts, first: _Trained) -> npt.NDArray[np.float64]:
-        """The log-odds that pages are of the first vertical, trained on the one group of `first`, not on each of these.
+    def scores(self, pages: Counts, first: _Trained) -> Floats:
+        """Return the log-odds that pages are of the first vertical, whose one group is `first`, per group of these.
 
-        log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one less that of the other.
+        log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one minus that of the other.
         """
         known = (self.sums + first.sums) > 0
         terms = np.maximum(known.sum(axis=1, keepdims=True), 1)  # cleaning may have left no word at all
-        ours = np.log((first.sums + 1) / (first.sums.sum(axis=1, keepdims=True) + terms))
-        theirs = np.log((self.sums + 1) / (self.sums.sum(axis=1, keepdims=True) + terms))
-        weights = np.where(known, ours - theirs, 0.0)
-        scores: npt.NDArray[np.float64] = pages @ weights.T + np.log(first.pages / self.pages)
+        log_first, log_second = (
+            np.log((sums + 1) / (sums.sum(axis=1, keepdims=True) + terms)) for sums in (first.sums, self.sums)
+        )
+        weights = np.where(known, log_first - log_second, 0.0)
+        scores: Floats = pages @ weights.T + np.log(first.pages / self.pages)
         return scores
 
 
-def _case(
+def _score(
     trained: tuple[str, str], tested: Sequence[Cell], called_first: Mapping[Cell, int], sizes: Mapping[Cell, int]
-) -> Case | None:
-    """Score one classifier on its test pages; there is no case without test pages of both verticals."""
-    if {side for side, _ in tested} != {0, 1}:
-        return None
+) -> Case:
+    """Score one classifier on its test pages."""
     total = [sum(sizes[cell] for cell in tested if cell[0] == side) for side in (0, 1)]
     called = [sum(called_first[cell] for cell in tested if cell[0] == side) for side in (0, 1)]
     right = (called[0], total[1] - called[1])
-    said = (sum(called), sum(total) - sum(called))
-    f_scores = [2 * right[side] / (said[side] + total[side]) for side in (0, 1)]
+    predicted = (sum(called), sum(total) - sum(called))
+    f_scores = [2 * right[side] / (predicted[side] + total[side]) for side in (0, 1)]
     return Case(*trained, sum(f_scores) / 2, sum(right) / sum(total))
 
 
 def averages(cases: Cases) -> dict[str, Any]:
-    """Tables 3 and 4: the mean F and accuracy of every pair and configuration; the averages are means over pairs."""
-    pairs = [
-        {"classes": list(pair), **{str(number): _means(found[number]) for number in CONFIGURATIONS}}
-        for pair, found in cases.items()
-    ]
-    return {"pairs": pairs, "average": {str(number): _mean_of_pairs(pairs, str(number)) for number in CONFIGURATIONS}}
+    """Return tables 3 and 4: the mean F and accuracy of every pair and configuration, and the means over pairs."""
+    pairs: list[dict[str, Any]] = []
+    for classes, by_configuration in cases.items():
+        means = {
+            str(number): _means([{"f": case.f, "accuracy": case.accuracy, "cases": 1} for case in group])
+            for number, group in by_configuration.items()
+        }
+        pairs.append({"classes": list(classes), **means})
+    numbers = map(str, CONFIGURATIONS)
+    return {"pairs": pairs, "average": {number: _means([pair[number] for pair in pairs]) for number in numbers}}
 
 
-def _means(cases: Sequence[Case]) -> dict[str, float] | None:
-    if not cases:
+def _means(rows: Sequence[Mapping[str, Any] | None]) -> dict[str, float] | None:
+    """Average F and accuracy, and add up the cases; rows without a case do not count."""
+    scored = [row for row in rows if row is not None]
+    if not scored:
         return None
-    f, accuracy = (float(np.mean([getattr(case, name) for case in cases])) for name in ("f", "accuracy"))
-    return {"f": f, "accuracy": accuracy, "cases": len(cases)}
-
-
-def _mean_of_pairs(pairs: Sequence[Mapping[str, Any]], number: str) -> dict[str, float] | None:
-    found = [pair[number] for pair in pairs if pair[number] is not None]
-    if not found:
-        return None
-    means = {name: float(np.mean([row[name] for row in found])) for name in ("f", "accuracy")}
-    return {**means, "cases": sum(row["cases"] for row in found)}
+    means = {name: float(np.mean([row[name] for row in scored])) for name in ("f", "accuracy")}
+    return {**means, "cases": sum(row["cases"] for row in scored)}

@@ -1,35 +1,35 @@
-"""Every method on every page, a site at a time.
+"""Every method on every page, one site at a time.
 
-A site-level method sees pages of the site first, at most so many and drawn by chance, as the SST paper does with 500
-(section 4.2); none of them has labels. What is kept of a page is turned into counts at once, so that no text and no
-more than one site's documents are held.
+A method for sites first sees a random sample of the site's pages without labels, as in the SST paper with 500 pages
+(section 4.2). What is kept of a page is turned into counts at once, so that no text and no more than one site's
+documents are held.
 """
 
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import Any, NamedTuple
 
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import read_document
+from victorpy.config import Config
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.mining.methods import Method
-from victorpy.mining.pages import MinedPage
-from victorpy.mining.reading import Reader
+from victorpy.groups import draw_sample
+from victorpy.methods import Method
+from victorpy.mining.pages import MinedPage, by_site
 from victorpy.mining.survival import Survival, occurring
-from victorpy.mining.words import terms, words_of
+from victorpy.mining.words import Bags, terms, words_of
 from victorpy.outputs.base import joint
+from victorpy.site_runs import cut_key, label_site, map_in_jobs, timed
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """CPU seconds: of learning from a site's pages, of labelling pages and of reading them, and how many each were."""
+class Cost(NamedTuple):
+    """CPU seconds of learning sites, labelling pages and reading pages, and the numbers of pages."""
 
     learning: float = 0.0
     learned: int = 0
@@ -37,12 +37,18 @@ class Cost:
     reading: float = 0.0
     pages: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        pairs = ((getattr(self, name), getattr(other, name)) for name in self.__slots__)
-        return Cost(*(ours + theirs for ours, theirs in pairs))
+    def plus(self, other: Cost) -> Cost:
+        """Add the cost of other pages."""
+        return Cost(
+            self.learning + other.learning,
+            self.learned + other.learned,
+            self.labelling + other.labelling,
+            self.reading + other.reading,
+            self.pages + other.pages,
+        )
 
     def scores(self) -> dict[str, float]:
-        """Milliseconds a page."""
+        """Return milliseconds per page."""
         learned, pages = max(self.learned, 1), max(self.pages, 1)
         return {
             "learn_ms": 1000 * self.learning / learned,
@@ -51,83 +57,157 @@ class Cost:
         }
 
 
+class CleanedPage(NamedTuple):
+    """What a method left of a page: counts of kept and of removed terms, and what survived."""
+
+    kept: Counter[str]
+    removed: Counter[str]
+    survival: Survival
+
+
 @dataclass(slots=True)
 class CleanedSite:
-    """What each method left of a site's pages: their terms and their survival, in the pages' order."""
+    """What each method left of a site's pages, in the order of the pages."""
 
     pages: list[MinedPage]
-    terms: dict[str, list[Counter[str]]] = field(default_factory=dict)
-    removed: dict[str, list[Counter[str]]] = field(default_factory=dict)
-    """The terms that are gone."""
-    survival: dict[str, list[Survival]] = field(default_factory=dict)
+    warnings: list[str]
+    cleaned: dict[str, list[CleanedPage]] = field(default_factory=dict)
     cost: dict[str, Cost] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Totals:
+    """What one method left of all pages."""
+
+    kept: Bags = field(default_factory=Bags)
+    removed: Bags = field(default_factory=Bags)
+    survival: list[Survival] = field(default_factory=list)
+    cost: Cost = field(default_factory=Cost)
+
+    def survival_scores(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
+        """Return what is removed and what survives: in total, per vertical, and per vertical and site."""
+        verticals: dict[str, list[Survival]] = {}
+        cells: dict[tuple[str, str], list[Survival]] = {}
+        for page, survival in zip(pages, self.survival, strict=True):
+            verticals.setdefault(page.vertical, []).append(survival)
+            cells.setdefault((page.vertical, page.site), []).append(survival)
+        return {
+            "all": Survival.sum(self.survival).scores(),
+            "verticals": {name: Survival.sum(counts).scores() for name, counts in sorted(verticals.items())},
+            "sites": [
+                {"vertical": vertical, "site": site, **Survival.sum(counts).scores()}
+                for (vertical, site), counts in sorted(cells.items())
+            ],
+        }
+
+
+@dataclass(slots=True)
+class CleanedPages:
+    """All pages that could be read, and what each method left of them, in one order for all methods."""
+
+    methods: dict[str, Totals]
+    pages: list[MinedPage] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def add(self, method: str, before: list[list[str]], kept: list[list[str]], cost: Cost) -> None:
-        """Add what a method kept of the words of each page."""
-        self.terms[method] = list(map(terms, kept))
-        self.removed[method] = [terms(words) - terms(left) for words, left in zip(before, kept, strict=True)]
-        self.survival[method] = list(map(_survival, self.pages, before, kept))
-        self.cost[method] = cost
+    def add(self, site: CleanedSite) -> None:
+        """Add a site's pages."""
+        self.pages += site.pages
+        self.warnings += site.warnings
+        for name, totals in self.methods.items():
+            for page in site.cleaned[name]:
+                totals.kept.add(page.kept)
+                totals.removed.add(page.removed)
+                totals.survival.append(page.survival)
+            totals.cost = totals.cost.plus(site.cost[name])
 
 
-def clean_sites(
-    sites: Sequence[list[MinedPage]], methods: Sequence[Method], sample: int, seed: int, jobs: int = 1
-) -> Iterator[CleanedSite]:
-    """Clean the pages of all sites with all methods, several sites at a time where jobs are allowed."""
+def clean_all(
+    pages: Sequence[MinedPage],
+    methods: Sequence[Method],
+    sample: int,
+    seed: int,
+    jobs: int = 1,
+    progress: Callable[[str], None] = lambda _: None,
+) -> CleanedPages:
+    """Clean the pages of all sites with all methods, in several processes if `jobs` is greater than 1."""
     run = partial(clean_site, methods=tuple(methods), sample=sample, seed=seed)
-    if jobs == 1:
-        yield from map(run, sites)
-        return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(run, sites)
+    sites = by_site(pages)
+    cleaned = CleanedPages({method.name: Totals() for method in methods})
+    for done, site in enumerate(map_in_jobs(run, sites, jobs), 1):
+        cleaned.add(site)
+        progress(f"cleaned: site {done} of {len(sites)}")
+    return cleaned
 
 
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedSite:
-    """Clean one site's pages with all methods; the first method is no cleaning, which the others are held against."""
-    reader = Reader(pages, methods[0].load().config)
-    result = CleanedSite(reader.pages, warnings=reader.warnings)
-    chosen = sample_of(result.pages, sample, seed)
-    before: list[list[str]] = []
+    """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it."""
+    reader = SiteReader(pages, methods[0].load().config)
+    site = CleanedSite(reader.pages, reader.warnings)
+    learned = draw_sample(range(len(site.pages)), sample, random.Random(f"{seed} {pages[0].site}"))
+    words_before: list[list[str]] = []
     for method in methods:
-        documents, reading = reader.read(method.load().config)
-        try:
-            kept, cost = _clean(documents, chosen, method.load())
-        except VictorError as error:
-            raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
-        before = before or kept
-        result.add(method.name, before, kept, cost + Cost(reading=reading))
-    return result
+        cleaner = method.load()
+        documents, reading = reader.read(cleaner.config)
+        labellings, cost = [], Cost(reading=reading)
+        if documents:
+            try:
+                labelled = label_site(cleaner.labeller, documents, learned)
+            except VictorError as error:
+                raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
+            labellings = labelled.pages
+            cost = Cost(labelled.learning, len(learned), labelled.labelling, reading, len(documents))
+        words_kept = [words_of(kept_text(*page)) for page in zip(documents, labellings, strict=True)]
+        words_before = words_before or words_kept
+        site.cleaned[method.name] = list(map(_count, site.pages, words_before, words_kept))
+        site.cost[method.name] = cost
+    return site
 
 
-def sample_of(pages: Sequence[MinedPage], sample: int, seed: int) -> list[int]:
-    """Which of a site's pages are learned from: drawn by chance, the same ones for every method."""
-    if len(pages) <= sample:
-        return list(range(len(pages)))
-    return sorted(random.Random(f"{seed} {pages[0].site}").sample(range(len(pages)), sample))
+def _count(page: MinedPage, before: list[str], kept: list[str]) -> CleanedPage:
+    survival = Survival.of(occurring(page.values, before), occurring(page.values, kept), len(before), len(kept))
+    kept_terms = terms(kept)
+    return CleanedPage(kept_terms, terms(before) - kept_terms, survival)
 
 
-def _clean(documents: list[Document], chosen: list[int], cleaner: Cleaner) -> tuple[list[list[str]], Cost]:
-    """Learn from the chosen pages, clean all, and give the words that are kept of each."""
-    if not documents:
-        return [], Cost()
-    began = time.process_time()
-    at_site = cleaner.at_site([documents[at] for at in chosen])
-    learned = time.process_time()
-    found = [at_site.labeller.label(document) for document in documents]
-    labelled = time.process_time()
-    kept = [words_of(kept_text(*pair)) for pair in zip(documents, found, strict=True)]
-    return kept, Cost(learned - began, len(chosen), labelled - learned, pages=len(documents))
+class SiteReader:
+    """A site's pages as documents, read once for all methods that cut pages alike.
+
+    Pages that cannot be read are left out, with a warning.
+    """
+
+    def __init__(self, pages: Sequence[MinedPage], config: Config) -> None:
+        self.warnings: list[str] = []
+        self.pages: list[MinedPage] = []
+        documents = []
+        seconds = 0.0
+        for page in pages:
+            result = timed(partial(_read, page, config))
+            seconds += result.seconds
+            try:
+                documents.append(result.get())
+            except VictorError as error:
+                self.warnings.append(f"{page.name}: {error}")
+            else:
+                self.pages.append(page)
+        self._read = {cut_key(config): (documents, seconds)}
+
+    def read(self, config: Config) -> tuple[list[Document], float]:
+        """Return the documents as a config cuts them, and the CPU seconds of reading them."""
+        key = cut_key(config)
+        if key not in self._read:
+            result = timed(lambda: [_read(page, config) for page in self.pages])
+            self._read[key] = result.get(), result.seconds
+        return self._read[key]
 
 
-def kept_text(document: Document, found: Labelling) -> str:
-    """The text of the blocks that are kept, joined as they stood in the page."""
-    blocks = [block for block, label in zip(document.blocks, found.labels, strict=True) if label.is_content]
+def _read(page: MinedPage, config: Config) -> Document:
+    return read_document(page.html, config, page.url or None, source=page.name)
+
+
+def kept_text(document: Document, labelling: Labelling) -> str:
+    """Return the text of the kept blocks, joined as in the page."""
+    blocks = [block for block, label in zip(document.blocks, labelling.labels, strict=True) if label.is_content]
     parts = [blocks[0].text] if blocks else []
-    for before, block in pairwise(blocks):
-        parts += [joint(before, block), block.text]
+    for previous, block in pairwise(blocks):
+        parts += [joint(previous, block), block.text]
     return "".join(parts)
-
-
-def _survival(page: MinedPage, before: list[str], kept: list[str]) -> Survival:
-    return Survival.of(occurring(page.values, before), occurring(page.values, kept), len(before), len(kept))

@@ -1,7 +1,7 @@
 """Pages of several sites, each of a known kind: what is mined.
 
-A kind of page is SWDE's vertical (book, camera ...), the papers' class. Pages are kept packed, because a site may have
-pages in several verticals and is cleaned as one.
+A kind of page is SWDE's vertical (book, camera ...), the papers' class. Pages are kept compressed, because a site may
+have pages in several verticals and is cleaned as a whole.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from victorpy.datasets import GoldPage, read_dataset
+from victorpy.datasets import read_dataset
 from victorpy.datasets.base import Warn
 from victorpy.errors import DataError
 from victorpy.gold import parse_data
@@ -21,48 +21,42 @@ from victorpy.mining.words import phrase
 
 @dataclass(frozen=True, slots=True)
 class MinedPage:
-    """A page, the site that it is of, what kind of page it is, and the values that a cleaner must keep."""
+    """A page with its site, its vertical, and the values that a cleaner must keep."""
 
     name: str
     site: str
     vertical: str
     url: str
     values: tuple[str, ...]
-    """Lower-cased words with one space between; a value without any word cannot be looked for."""
+    """Lower-cased words separated by one space; values without a word are left out."""
     packed: bytes
 
     @property
     def html(self) -> bytes:
-        """The page as it was found."""
+        """The page's original bytes."""
         return zlib.decompress(self.packed)
 
 
 def read_pages(specs: Iterable[str], limit: int, warn: Warn) -> list[MinedPage]:
-    """Read data sets; of each site and vertical at most the first `limit` pages, or all for 0. Sites are together."""
-    taken: Counter[tuple[str, str]] = Counter()
+    """Read data sets, at most `limit` pages per site and vertical (0 for all), and sort the pages by site."""
+    counts: Counter[tuple[str, str]] = Counter()
     pages = []
     for spec in specs:
-        kind, directory = parse_data(spec)
-        for page in read_dataset(kind, directory, warn):
-            _check_type(page, spec)
-            taken[page.site, page.page_type] += 1
-            if not limit or taken[page.site, page.page_type] <= limit:
-                pages.append(_packed(page))
+        for page in read_dataset(*parse_data(spec), warn):
+            if not page.page_type:
+                raise DataError(
+                    f"{spec}: {page.name} is of no known kind; mining needs pages of known kinds, as swde has them"
+                )
+            counts[page.site, page.page_type] += 1
+            if not limit or counts[page.site, page.page_type] <= limit:
+                values = tuple(filter(None, (phrase(segment.text) for segment in page.gold)))
+                packed = zlib.compress(page.html, 1)
+                pages.append(MinedPage(page.name, page.site, page.page_type, page.url, values, packed))
     return sorted(pages, key=lambda page: (page.site, page.vertical, page.name))
 
 
-def _check_type(page: GoldPage, spec: str) -> None:
-    if not page.page_type:
-        raise DataError(f"{spec}: {page.name} is of no known kind; mining needs pages of known kinds, as swde has them")
-
-
-def _packed(page: GoldPage) -> MinedPage:
-    values = tuple(filter(None, (phrase(segment.text) for segment in page.gold)))
-    return MinedPage(page.name, page.site, page.page_type, page.url, values, zlib.compress(page.html, 1))
-
-
 def check_pages(pages: Sequence[MinedPage]) -> None:
-    """Refuse pages that cannot be mined: there must be two verticals, and something that must survive."""
+    """Raise if pages cannot be mined: there must be two verticals, and values that should survive."""
     verticals = sorted({page.vertical for page in pages})
     if len(verticals) < 2:
         found = f"only {verticals[0]!r} was found" if verticals else "no page was found"
@@ -72,5 +66,5 @@ def check_pages(pages: Sequence[MinedPage]) -> None:
 
 
 def by_site(pages: Sequence[MinedPage]) -> list[list[MinedPage]]:
-    """The pages of each site, in their order."""
-    return [list(found) for _, found in groupby(pages, key=lambda page: page.site)]
+    """Group sorted pages by site."""
+    return [list(group) for _, group in groupby(pages, key=lambda page: page.site)]
