@@ -105,6 +105,7 @@ def report(tmp_path_factory):
     """A report of a small evaluation, with every plot and a page of a hostile name."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'victorpy[research]'")
     from victorpy.report import evaluation
+    from victorpy.report.base import to_html
     from victorpy.report.views import write_views
 
     data, out = tmp_path_factory.mktemp("data") / "article", tmp_path_factory.mktemp("report")
@@ -123,7 +124,7 @@ def report(tmp_path_factory):
         ablation=tuple({**row, "variant": name} for name in ("all features", f"without {ALERT}")),
     )
     views = write_views(result.pages, pages, result.config, out / "pages")
-    (out / "report.html").write_text(evaluation.render(result.scores(), ALERT, views), encoding="utf-8")
+    (out / "report.html").write_text(to_html(evaluation.report(result.scores(), ALERT, views)), encoding="utf-8")
     return out / "report.html"
 
 

@@ -28,8 +28,8 @@ from victorpy.evaluate import evaluate_untrained, load_untrained
 from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS, SiteLabeller
 from victorpy.labellers.kinds import label_kept
-from victorpy.report.comparison import render_html, render_markdown
-from victorpy.report.comparison_tables import summary_table
+from victorpy.report import comparison
+from victorpy.report.base import to_html, to_markdown
 from victorpy.report.plots import spread
 from victorpy.scores import word_f1
 from victorpy.settings import split_name
@@ -433,11 +433,11 @@ def test_a_model_is_marked_on_what_it_was_trained_on(tmp_path):
     _, scores = run("crf,everything", f"cleaneval:{tmp_path / 'dev'}", f"cleaneval:{tmp_path / 'unseen'}")
     assert [row["trained_on"] for row in scores["results"]] == [True, False, False, False]
     assert scores["methods"][0]["trained_on"] == {"cleaneval:dev": True, "cleaneval:unseen": False}
-    shown = render_markdown(scores)
+    shown = to_markdown(comparison.report(scores))
     assert "| crf † |" in shown
     assert "† was trained on these pages" in shown
-    assert "crf †" in render_html(scores)
-    table = summary_table(scores)
+    assert "crf †" in to_html(comparison.report(scores))
+    (table,) = comparison.summary(scores).sections
     held_out = table.head.index("held out")
     assert [row[held_out] for row in table.rows] == ["no", "yes", "yes", "yes"]
 
@@ -449,7 +449,7 @@ def test_a_model_that_does_not_say_what_it_was_trained_on_is_marked_too(tmp_path
     _, scores = run(str(model), f"cleaneval:{two_sites}")
     (result,) = scores["results"]
     assert (result["method"], result["trained_on"]) == (str(model), None)
-    assert f"{model} ?" in render_markdown(scores)
+    assert f"{model} ?" in to_markdown(comparison.report(scores))
 
 
 @pytest.mark.parametrize(

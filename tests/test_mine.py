@@ -31,7 +31,8 @@ from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
 from victorpy.mining.run import Settings, mine
 from victorpy.mining.survival import Survival, occurring
 from victorpy.mining.words import Bags, phrase, terms, words_of
-from victorpy.report import mining as report
+from victorpy.report import mining
+from victorpy.report.base import to_markdown
 
 build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "small_swde.py"))["build"]
 NONE = Method("everything", label="none")
@@ -369,7 +370,7 @@ def test_report_says_where_the_order_does_not_hold(scores):
     holds = ("F1", "none", "sst", False, True, 0.1, 0.0, 0.2)
     fails = ("F2", "sst", "sentence-entropy", True, False, -0.05, -0.07, 0.0)
     order = [dict(zip(names, row, strict=True)) for row in (holds, fails)]
-    text = report.render_markdown({**scores, "order": order}, "Mining")
+    text = to_markdown(mining.report({**scores, "order": order}, "Mining"))
     assert "sentence-entropy is 0.050 below sst (0.000 to 0.070)" in text
     assert "The papers' order holds by F1 in 1 of 1, F2 in 0 of 1 comparisons" in text
     assert "The papers' order holds in all 1 comparisons of methods." in text
@@ -514,14 +515,14 @@ def test_two_jobs_give_the_same_results(pages):
 
 def test_fewer_pages_can_be_clustered(pages):
     scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
-    assert "10 pages drawn by chance are clustered" in report.how(scores)
+    assert "10 pages drawn by chance are clustered" in mining.report(scores, "Mining").lead[1]
     with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
 
 def test_pair_without_a_common_site_has_a_dash(tmp_path):
     pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
-    text = report.render_markdown(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining")
+    text = to_markdown(mining.report(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining"))
     assert "| book – job | – | – |" in text
     assert "A dash where no site has pages of both" in text
 

@@ -26,9 +26,10 @@ from victorpy.annotators import Annotators, read_annotators
 from victorpy.commands import EXIT_FAILED
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.report import agreement as report
+from victorpy.report import agreement
+from victorpy.report.base import to_text
 from victorpy.report.shell import visible
-from victorpy.report.writing import check_directory, write_json, write_text
+from victorpy.report.writing import check_directory, write_json, write_report
 
 SHOWN = 10
 
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         "with_models": arguments.with_models,
         "unconfirmed": dict(zip(found.names, found.unconfirmed, strict=True)),
     }
-    print(report.render_text(scores, arguments.disagreements), end="")
+    print(to_text(agreement.summary(scores, arguments.disagreements)), end="")
     _write(scores, found, arguments)
     return EXIT_FAILED if found.refused else 0
 
@@ -109,9 +110,6 @@ def _write(scores: dict[str, Any], found: Annotators, arguments: argparse.Namesp
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(arguments.json, scores)
     if arguments.output:
-        title, most = f"Agreement of {', '.join(found.names)}", arguments.disagreements
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.output / "scores.json", scores)
-        write_text(arguments.output / "report.md", report.render_markdown(scores, title, most))
-        write_text(arguments.output / "report.html", report.render_html(scores, title, most))
+        title = f"Agreement of {', '.join(found.names)}"
+        write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
         print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)

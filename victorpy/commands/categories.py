@@ -41,7 +41,7 @@ from victorpy.document import CleanPage
 from victorpy.errors import DataError, VictorError
 from victorpy.groups import site_of
 from victorpy.methods import load_method
-from victorpy.report.tables import aligned, percent
+from victorpy.report.base import aligned, percent
 from victorpy.settings import split_name
 
 _EXIT_SOME_FAILED = 1

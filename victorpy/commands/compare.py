@@ -27,10 +27,9 @@ from victorpy.compare.run import ComparedSite
 from victorpy.compare.summary import page_records
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import comparison
-from victorpy.report.comparison_tables import summary_table
+from victorpy.report.base import to_text
 from victorpy.report.plots import require_matplotlib
-from victorpy.report.tables import aligned
-from victorpy.report.writing import check_directory, write_json, write_text
+from victorpy.report.writing import check_directory, write_report, write_text
 from victorpy.site_runs import share_out
 
 
@@ -74,8 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     scores = summarise_comparison(sets, methods, plan, found, warnings)
     for failure in scores["failures"]:
         print(f"compare: {failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
-    table = summary_table(scores)
-    print(aligned(table.head, table.rows), flush=True)
+    print(to_text(comparison.summary(scores)), end="", flush=True)
     if arguments.output:
         _write(scores, found, arguments.output)
     return 0
@@ -88,9 +86,7 @@ def _compare(sets: Sequence[DataSet], methods: Sequence[Method], plan: Plan) -> 
 
 
 def _write(scores: dict[str, Any], found: Sequence[ComparedSite], directory: Path) -> None:
-    write_json(directory / "scores.json", scores)
+    write_report(directory, comparison.report(scores), scores)
     lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(found)]
     write_text(directory / "pages.jsonl", "".join(lines))
-    write_text(directory / "report.md", comparison.render_markdown(scores))
-    write_text(directory / "report.html", comparison.render_html(scores))
     print(f"written: {directory / 'report.html'}, report.md, scores.json and pages.jsonl", file=sys.stderr)

@@ -37,10 +37,10 @@ from victorpy.evaluate import (
 )
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.report import markdown
+from victorpy.report import evaluation
+from victorpy.report.base import to_text
 from victorpy.report.plots import require_matplotlib
-from victorpy.report.tables import aligned, evaluation_tables
-from victorpy.report.writing import check_directory, write_json, write_text
+from victorpy.report.writing import check_directory, write_report
 from victorpy.site_runs import Plan
 
 FOLDS = 6
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_directory(arguments.output)
     named = arguments.method or load_config(arguments.config or "default").name
     result, pages = _score_method(arguments) if arguments.method else _cross_validate(arguments)
-    _show(result)
+    print("\n" + to_text(evaluation.summary(result.scores())), end="")
     if arguments.output:
         _write(result, pages, arguments.output, f"{named} on {', '.join(arguments.data)}")
     return 0
@@ -140,23 +140,11 @@ def _progress() -> Progress:
     return show
 
 
-def _show(result: Evaluation) -> None:
-    for table in evaluation_tables(result.scores()):
-        if table.title in {"Scores", "Learning curve", "Ablation", "Grid"}:
-            head = [name.replace("CleanEval ", "CE ") for name in table.head]
-            print(f"\n{table.title}")
-            print(aligned(head, table.rows))
-
-
 def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title: str) -> None:
-    from victorpy.report import evaluation
     from victorpy.report.views import write_views
 
-    directory.mkdir(parents=True, exist_ok=True)
-    scores = result.scores()
-    write_json(directory / "scores.json", scores)
-    write_text(directory / "report.md", markdown.render(scores, title))
     method = str(result.method.get("method", ""))
     views = write_views(result.pages, pages, result.config, directory / "pages", method=method)
-    write_text(directory / "report.html", evaluation.render(scores, title, views))
+    scores = result.scores()
+    write_report(directory, evaluation.report(scores, title, views), scores)
     print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)

@@ -11,18 +11,17 @@ have seen a sample of them. With -o, scores.json has every number, report.md the
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from victorpy.errors import DataError
 from victorpy.mining.methods import parse_methods
 from victorpy.mining.pages import read_pages
 from victorpy.mining.run import Settings, mine, require_sklearn
 from victorpy.report import mining
-from victorpy.report.markdown import table as markdown_table
+from victorpy.report.base import to_markdown
 from victorpy.report.plots import require_matplotlib
+from victorpy.report.writing import write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     scores["warnings"] = [*warnings, *scores["warnings"]]
     for warning in scores["warnings"]:
         print(f"mine: left out: {warning}", file=sys.stderr)
-    print("".join(map(markdown_table, mining.summary(scores))), end="")
+    print(to_markdown(mining.summary(scores)), end="")
     if arguments.output:
-        _write(scores, arguments.output, f"Mining {', '.join(arguments.data)}")
+        write_report(arguments.output, mining.report(scores, f"Mining {', '.join(arguments.data)}"), scores)
+        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
     return 0
 
 
@@ -72,15 +72,3 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         if arguments.output.exists() and not arguments.output.is_dir():
             raise DataError(f"{arguments.output}: is a file; a report is a directory")
     return settings
-
-
-def _write(scores: dict[str, Any], directory: Path, title: str) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "scores.json": json.dumps(scores, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-        "report.md": mining.render_markdown(scores, title),
-        "report.html": mining.render_html(scores, title),
-    }
-    for name, text in texts.items():
-        (directory / name).write_text(text, encoding="utf-8", errors="backslashreplace")
-    print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)

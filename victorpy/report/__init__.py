@@ -1,1 +1,1 @@
-"""Reports that a person reads: Markdown tables, and one self-contained HTML page with plots."""
+"""Reports that a person reads: on a terminal, as Markdown, and as one self-contained HTML page with plots."""

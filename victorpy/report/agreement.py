@@ -1,33 +1,20 @@
-"""Agreement of annotators as tables, for a terminal, as Markdown and as HTML."""
+"""The report of annotators' agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
 from victorpy.document import Label
-from victorpy.report import markdown
-from victorpy.report.mining_tables import score
-from victorpy.report.shell import page, text, visible
-from victorpy.report.shell import table as html_table
-from victorpy.report.tables import Table, aligned, percent
+from victorpy.report.base import Report, Scores, Section, percent, plural, score
 
-Scores = Mapping[str, Any]
-_TOLD_APART = {
+_TASKS = {
     "labels": "five labels",
     "content": "content/noise",
     **{str(label): f"{label}/rest" for label in Label},
 }
+_MAIN_TASKS = ("labels", "content")
 _MOST_PAGES = 20
 _IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
-_MANY = 3
-"""A terminal shows the confusion tables of so many pairs, reports those of all."""
-
-_STYLE = """
-.blocks td, .blocks th { text-align: left; vertical-align: top; }
-.blocks td:first-child, .blocks td:last-child { white-space: normal; overflow-wrap: anywhere; }
-.blocks td:first-child { min-width: 8rem; } .blocks td:last-child { min-width: 20rem; }
-"""
+_MOST_PAIRS = 3
+"""A terminal shows the confusion tables of at most this many pairs, reports those of all."""
 
 _UNDEFINED = (
     "A dash where everybody put all blocks into one class: chance alone would agree on everything then, and kappa "
@@ -35,207 +22,131 @@ _UNDEFINED = (
 )
 
 
-def lead(scores: Scores) -> str:
-    """Say what was compared."""
-    pages = scores["pages_count"]
-    said = (
-        f"{len(scores['annotators'])} annotators, {pages:,} page{'s' * (pages != 1)}, "
+def report(scores: Scores, title: str, most: int | None) -> Report:
+    """Build the report with the first `most` disagreements, or all."""
+    sections = [_kappas(scores, "All annotators: Fleiss' kappa", None), _pairs(scores)]
+    names = _pair_names(scores)
+    sections += [_kappas(scores, f"{pair}: Cohen's kappa", number) for number, pair in enumerate(names)]
+    sections.append(_labels_given(scores))
+    for number in range(len(names)):
+        sections += [_confusion(scores, number, weight, task) for weight in scores["agreement"] for task in _MAIN_TASKS]
+    if scores["pages_count"] > 1:
+        sections.append(_pages(scores))
+    disagreements = scores["disagreements"][:most]
+    if disagreements:
+        head = ("page", "block", *scores["annotators"], "text")
+        rows = [(row["page"], str(row["block"]), *row["labels"], _cut(row["text"], _IN_TABLE)) for row in disagreements]
+        sections.append(Section("Disagreements", head, rows, _how_many(scores, most), look="blocks"))
+    return Report(title, (_lead(scores),), tuple(sections))
+
+
+def summary(scores: Scores, most: int | None) -> Report:
+    """Build what a terminal shows: the main tables and the first disagreements."""
+    sections = [_kappas(scores, "All annotators: Fleiss' kappa", None), _pairs(scores)]
+    pairs = len(_pair_names(scores))
+    if pairs <= _MOST_PAIRS:
+        sections += [_confusion(scores, number, "blocks", task) for number in range(pairs) for task in _MAIN_TASKS]
+    disagreements = scores["disagreements"][:most]
+    if disagreements:
+        rows = [(f"{row['page']}:{row['block']}", *row["labels"], _cut(row["text"], _IN_LINE)) for row in disagreements]
+        sections.append(Section(f"Disagreements: {_how_many(scores, most)}", (), rows, look="blocks"))
+    return Report("", (_lead(scores),), tuple(sections))
+
+
+def _lead(scores: Scores) -> str:
+    """Say what was compared, and what was left out."""
+    lead = (
+        f"{len(scores['annotators'])} annotators, {plural(scores['pages_count'], 'page')}, "
         f"{scores['blocks_count']:,} blocks that all have labelled, {scores['words_count']:,} words."
     )
     if scores["blocks_left_out"]:
-        said += f" Blocks left out because somebody gave no label: {scores['blocks_left_out']:,}."
-    said += _models_share(scores)
+        lead += f" Blocks left out because somebody gave no label: {scores['blocks_left_out']:,}."
+    by_models = [f"{count:,} of {who}" for who, count in scores.get("unconfirmed", {}).items() if count]
+    if by_models:
+        what = "count" if scores.get("with_models") else "are nobody's and do not count (--with-models lets them)"
+        lead += f" Labels that only a model gave {what}: {', '.join(by_models)}."
     if scores.get("unpaired"):
-        said += f" Pages left out that not all annotators have: {len(scores['unpaired']):,}."
+        lead += f" Pages left out that not all annotators have: {len(scores['unpaired']):,}."
     if scores.get("refused"):
-        said += f" Pages left out that do not fit together or cannot be read: {len(scores['refused']):,}."
-    return said
-
-
-def _models_share(scores: Scores) -> str:
-    """Say whose labels only a model gave, and whether they count."""
-    of_models = [f"{count:,} of {who}" for who, count in scores.get("unconfirmed", {}).items() if count]
-    if not of_models:
-        return ""
-    what = "count" if scores.get("with_models") else "are nobody's and do not count (--with-models lets them)"
-    return f" Labels that only a model gave {what}: {', '.join(of_models)}."
-
-
-def render_text(scores: Scores, most: int | None) -> str:
-    """Write the main tables and the first disagreements for a terminal."""
-    tables = [_all(scores), _pairs(scores)]
-    if len(_pair_names(scores)) <= _MANY:
-        tables += [table for table in _confusions(scores) if table.title.endswith(_BY_BLOCKS)]
-    parts = [lead(scores)]
-    for table in tables:
-        rows = [[visible(cell) for cell in row] for row in (table.head, *table.rows)]
-        parts.append("\n".join(filter(None, [visible(table.title), aligned(rows[0], rows[1:]), table.note])))
-    parts += ["\n".join(_disagreement_lines(scores, most))]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def render_markdown(scores: Scores, title: str, most: int | None) -> str:
-    """Write the report as Markdown."""
-    tables = [*_tables(scores), *_disagreements(scores, most)]
-    shown = [
-        Table(visible(each.title), _visible(each.head), tuple(map(_visible, each.rows)), each.note) for each in tables
-    ]
-    return markdown.write(visible(title), [lead(scores)], shown)
-
-
-def render_html(scores: Scores, title: str, most: int | None) -> str:
-    """Write the report as one HTML page."""
-    body = [f"<h1>{text(title)}</h1>", f'<p class="note">{text(lead(scores))}</p>']
-    for table in _tables(scores):
-        body += _section(table, html_table(table.head, table.rows))
-    for table in _disagreements(scores, most):
-        body += _section(table, f'<div class="blocks">{html_table(table.head, table.rows)}</div>')
-    return page(title, "\n".join(body), _STYLE)
-
-
-def _visible(cells: Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(visible, cells))
-
-
-def _section(table: Table, written: str) -> list[str]:
-    note = [f'<p class="note">{text(table.note)}</p>'] if table.note else []
-    return [f"<h2>{text(table.title)}</h2>", *note, written]
-
-
-def _tables(scores: Scores) -> Iterator[Table]:
-    yield _all(scores)
-    yield _pairs(scores)
-    for number, pair in enumerate(_pair_names(scores)):
-        yield _kappas(scores, f"{pair}: Cohen's kappa", number)
-    yield _given(scores)
-    yield from _confusions(scores)
-    if scores["pages_count"] > 1:
-        yield _pages(scores)
+        lead += f" Pages left out that do not fit together or cannot be read: {len(scores['refused']):,}."
+    return lead
 
 
 def _pair_names(scores: Scores) -> list[str]:
     return [" – ".join(pair["annotators"]) for pair in scores["agreement"]["blocks"]["labels"]["pairs"]]
 
 
-def _all(scores: Scores) -> Table:
-    return _kappas(scores, "All annotators: Fleiss' kappa", None)
-
-
-def _kappas(scores: Scores, title: str, pair: int | None) -> Table:
-    """One row for all that is told apart: of the pair with this number, or of all annotators."""
+def _kappas(scores: Scores, title: str, pair: int | None) -> Section:
+    """Build a table with a row for each task, of the pair with this number or of all annotators."""
     rows = []
-    for name, told_apart in _TOLD_APART.items():
-        both = [scores["agreement"][weight][name] for weight in ("blocks", "words")]
-        blocks, words = (found["fleiss"] if pair is None else found["pairs"][pair] for found in both)
+    for task, task_name in _TASKS.items():
+        by_weight = [scores["agreement"][weight][task] for weight in ("blocks", "words")]
+        blocks, words = (kappas["fleiss"] if pair is None else kappas["pairs"][pair] for kappas in by_weight)
         shares = (percent(blocks["observed"]), percent(blocks["expected"]))
-        rows.append(
-            (told_apart, score(blocks["kappa"]), _interval(blocks), *shares, score(words["kappa"]), _interval(words))
-        )
+        by_words = (score(words["kappa"]), _interval(words))
+        rows.append((task_name, score(blocks["kappa"]), _interval(blocks), *shares, *by_words))
     head = ("", "kappa", "95 % interval", "observed, %", "expected, %", "kappa by words", "95 % interval")
-    return Table(title, head, tuple(rows), _note([row[1] for row in rows], scores))
+    notes = [_UNDEFINED] if any(row[1] == "–" for row in rows) else []
+    notes += ["There is no interval for a single page."] if scores["pages_count"] == 1 else []
+    return Section(title, head, rows, " ".join(notes))
 
 
-def _note(kappas: Sequence[str], scores: Scores) -> str:
-    told = [_UNDEFINED] if "–" in kappas else []
-    told += ["There is no interval for a single page."] if scores["pages_count"] == 1 else []
-    return " ".join(told)
+def _interval(kappa: Scores) -> str:
+    ends = kappa["interval"]
+    return "–" if ends is None else f"{score(ends[0])} to {score(ends[1])}"
 
 
-def _interval(found: Scores) -> str:
-    low_high = found["interval"]
-    return "–" if low_high is None else f"{score(low_high[0])} to {score(low_high[1])}"
-
-
-def _pairs(scores: Scores) -> Table:
-    found = scores["agreement"]["blocks"]
+def _pairs(scores: Scores) -> Section:
     rows = []
     for number, pair in enumerate(_pair_names(scores)):
-        kappas = [found[name]["pairs"][number] for name in _TOLD_APART]
-        labels, *others = (score(kappa["kappa"]) for kappa in kappas)
-        rows.append((pair, labels, _interval(kappas[0]), *others))
-    first, *names = _TOLD_APART.values()
-    return Table("Pairs: Cohen's kappa", ("pair", first, "95 % interval", *names), tuple(rows))
+        labels, *others = (scores["agreement"]["blocks"][task]["pairs"][number] for task in _TASKS)
+        rows.append((pair, score(labels["kappa"]), _interval(labels), *(score(other["kappa"]) for other in others)))
+    first, *names = _TASKS.values()
+    return Section("Pairs: Cohen's kappa", ("pair", first, "95 % interval", *names), rows)
 
 
-def _given(scores: Scores) -> Table:
-    """How often each annotator gave each label."""
-    pairs = scores["agreement"]["blocks"]["labels"]["pairs"]
-    first = scores["annotators"][0]
-    given = {first: [sum(row.values()) for row in pairs[0]["confusion"].values()]}
-    for pair in pairs[: len(scores["annotators"]) - 1]:  # those of the first annotator and everyone else
-        given[pair["annotators"][1]] = [sum(row[label] for row in pair["confusion"].values()) for label in Label]
-    rows = tuple((who, *(f"{count:,}" for count in counts)) for who, counts in given.items())
-    return Table("Labels given", ("annotator", *Label), rows, "Blocks.")
+def _labels_given(scores: Scores) -> Section:
+    """Count how often each annotator gave each label, from the confusions of the first annotator with the others."""
+    first, *others = scores["annotators"]
+    confusions = [pair["confusion"] for pair in scores["agreement"]["blocks"]["labels"]["pairs"][: len(others)]]
+    counts = {first: [sum(row.values()) for row in confusions[0].values()]}
+    for annotator, confusion in zip(others, confusions, strict=True):
+        counts[annotator] = [sum(row[label] for row in confusion.values()) for label in Label]
+    rows = [(who, *(f"{count:,}" for count in given)) for who, given in counts.items()]
+    return Section("Labels given", ("annotator", *Label), rows, "Blocks.")
 
 
-_BY_BLOCKS = "blocks"
+def _confusion(scores: Scores, number: int, weight: str, task: str) -> Section:
+    pair = scores["agreement"][weight][task]["pairs"][number]
+    one, other = pair["annotators"]
+    rows = [(label, *(f"{count:,}" for count in counts.values())) for label, counts in pair["confusion"].items()]
+    return Section(f"{one} – {other}: {_TASKS[task]}, {weight}", (f"{one} \\ {other}", *pair["confusion"]), rows)
 
 
-def _confusions(scores: Scores) -> Iterator[Table]:
-    for number, pair in enumerate(_pair_names(scores)):
-        for weight, found in scores["agreement"].items():
-            for name in ("labels", "content"):
-                one, other = found[name]["pairs"][number]["annotators"]
-                confusion = found[name]["pairs"][number]["confusion"]
-                rows = tuple((row, *(f"{count:,}" for count in counts.values())) for row, counts in confusion.items())
-                yield Table(f"{pair}: {_TOLD_APART[name]}, {weight}", (f"{one} \\ {other}", *confusion), rows)
+def _pages(scores: Scores) -> Section:
+    def observed(page: Scores) -> float:
+        share = page["labels"]["fleiss"]["observed"]
+        return 1.0 if share is None else float(share)
 
-
-def _pages(scores: Scores) -> Table:
-    worst = sorted(scores["pages"], key=_agreement_of)
-    rows = tuple(
-        (
-            found["name"],
-            f"{found['blocks']:,}",
-            f"{found['disagreements']:,}",
-            percent(found["labels"]["fleiss"]["observed"]),
-            score(found["labels"]["fleiss"]["kappa"]),
-            percent(found["content"]["fleiss"]["observed"]),
-            score(found["content"]["fleiss"]["kappa"]),
-        )
-        for found in worst[:_MOST_PAGES]
-    )
+    pages = sorted(scores["pages"], key=observed)
+    rows = []
+    for page in pages[:_MOST_PAGES]:
+        cells = [page["name"], f"{page['blocks']:,}", f"{page['disagreements']:,}"]
+        for task in _MAIN_TASKS:
+            cells += [percent(page[task]["fleiss"]["observed"]), score(page[task]["fleiss"]["kappa"])]
+        rows.append(tuple(cells))
     head = ("page", "blocks", "disagreements", "observed, %", "kappa", "content/noise observed, %", "kappa")
-    count = f"The {_MOST_PAGES} with the least agreement." if len(worst) > _MOST_PAGES else "Least agreement first."
-    return Table("Pages", head, rows, f"{count} Fleiss' kappa, by blocks.")
-
-
-def _agreement_of(found: Scores) -> float:
-    observed = found["labels"]["fleiss"]["observed"]
-    return 1.0 if observed is None else float(observed)
-
-
-def _disagreements(scores: Scores, most: int | None) -> Iterator[Table]:
-    """The disagreements as a table, if there are any and any are wanted."""
-    found = scores["disagreements"][:most]
-    if found:
-        rows = tuple(
-            (each["page"], str(each["block"]), *each["labels"], _cut(each["text"], _IN_TABLE)) for each in found
-        )
-        head = ("page", "block", *scores["annotators"], "text")
-        yield Table("Disagreements", head, rows, _how_many(scores, most))
-
-
-def _disagreement_lines(scores: Scores, most: int | None) -> Iterator[str]:
-    """The disagreements, one a line; texts come last, as wide as they may be."""
-    found = scores["disagreements"][:most]
-    if not found:
-        return
-    yield f"Disagreements: {_how_many(scores, most)}"
-    rows = [(f"{each['page']}:{each['block']}", *each["labels"]) for each in found]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row, each in zip(rows, found, strict=True):
-        cells = [visible(cell).ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  ".join([*cells, visible(_cut(each["text"], _IN_LINE))])
+    which = f"The {_MOST_PAGES} with the least agreement." if len(pages) > _MOST_PAGES else "Least agreement first."
+    return Section("Pages", head, rows, f"{which} Fleiss' kappa, by blocks.")
 
 
 def _how_many(scores: Scores, most: int | None) -> str:
     count = len(scores["disagreements"])
-    about_content = sum(each["about_content"] for each in scores["disagreements"])
-    shown = f"; these are the first {most:,}" if most is not None and most < count else ""
-    return f"{count:,} block{'s' * (count != 1)}, {about_content:,} between content and noise{shown}."
+    about_content = sum(row["about_content"] for row in scores["disagreements"])
+    first = f"; these are the first {most:,}" if most is not None and most < count else ""
+    return f"{plural(count, 'block')}, {about_content:,} between content and noise{first}."
 
 
-def _cut(words: str, most: int) -> str:
-    flat = " ".join(words.split())
+def _cut(text: str, most: int) -> str:
+    flat = " ".join(text.split())
     return flat if len(flat) <= most else f"{flat[:most]}…"

@@ -1,83 +1,159 @@
-"""An evaluation as one HTML page with plots."""
+"""The report of an evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
 from victorpy.evaluate import MEASURES
 from victorpy.report import plots
-from victorpy.report.shell import page, picture, text
-from victorpy.report.shell import table as html_table
-from victorpy.report.tables import Table, evaluation_tables, how_scored, percent
+from victorpy.report.base import Report, Scores, Section, interval, percent
 
-_CURVE = {name: MEASURES[name] for name in ("words_f1", "label_accuracy", "content_accuracy")}
-
-
-def render(scores: Mapping[str, Any], title: str, views: Mapping[str, str]) -> str:
-    """Write the report; `views` gives the file of a page's view by the page's name."""
-    parts = [f"<h1>{text(title)}</h1>", _lead(scores)]
-    for found in evaluation_tables(scores):
-        parts += [f"<h2>{text(found.title)}</h2>", _table(found), *_plots(found.title, scores)]
-    parts += ["<h2>Calibration</h2>", *_calibration(scores), "<h2>Worst pages</h2>", _worst(scores, views)]
-    return page(title, "\n".join(part for part in parts if part))
+_IN_CURVE = ("words_f1", "label_accuracy", "content_accuracy")
+_IN_TERMINAL = ("Scores", "Learning curve", "Ablation", "Grid")
+_MOST_PAGES = 20
 
 
-def _lead(scores: Mapping[str, Any]) -> str:
+def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
+    """Build the report; `views` has the file of a page's view by data set and name of the page."""
     settings = scores["settings"]
-    counts = f"{scores['pages_count']:,} pages, {scores['blocks_count']:,} blocks"
-    folds = f"{settings['folds']} folds grouped by {settings['group']}, " if settings["folds"] else ""
-    how = f"{folds}seed {settings['seed']}, config {scores['config']}. {how_scored(scores)}".strip()
-    left_out = f" {len(scores['warnings'])} pages could not be used." if scores["warnings"] else ""
-    return f'<p class="note">{text(f"{counts}, {how}{left_out}")}</p>'
+    lead = f"{scores['pages_count']:,} pages, {scores['blocks_count']:,} blocks, "
+    if settings["folds"]:
+        lead += f"{settings['folds']} folds grouped by {settings['group']}, "
+    lead += f"seed {settings['seed']}, config {scores['config']}."
+    if "method" in settings:
+        lead += f" The method {settings['method']} is not trained: there are no folds, and all pages are scored."
+        if settings["learns_from"] == "site":
+            pages = f"at most {settings['sample']} pages of each, without labels"
+            lead += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."
+    if scores["warnings"]:
+        lead += f" {len(scores['warnings'])} pages could not be used."
+    return Report(title, (lead,), (*_tables(scores), _calibration(scores), _worst_pages(scores, views)))
 
 
-def _table(found: Table) -> str:
-    note = f'<p class="note">{text(found.note)}</p>' if found.note else ""
-    return note + html_table(found.head, found.rows)
+def summary(scores: Scores) -> Report:
+    """Build what a terminal shows."""
+    shown = [section for section in _tables(scores) if section.title in _IN_TERMINAL]
+    heads = [tuple(name.replace("CleanEval ", "CE ") for name in section.head) for section in shown]
+    return Report(
+        sections=tuple(replace(section, head=head, note="") for section, head in zip(shown, heads, strict=True))
+    )
 
 
-def _plots(title: str, scores: Mapping[str, Any]) -> list[str]:
-    if title == "Labels":
-        return [picture(plots.label_bars(scores["labels"]), "Precision, recall and F1 of each label")]
-    if title == "Confusion":
-        return [
-            picture(plots.confusion_matrix(scores["confusion"]), "Confusion of labels, in percent of each gold label")
-        ]
-    if title == "Learning curve":
-        return [picture(plots.learning_curve(scores["learning_curve"], _CURVE), "Scores by number of training pages")]
-    if title == "Page types":
-        rows = [(kind, found["words_f1"], None) for kind, found in scores["by_type"].items()]
-        return [
-            picture(plots.bars(rows, scores["mean"]["words_f1"]), "Words F1 by page type; the line is the mean of all")
-        ]
-    if title == "Ablation":
-        rows = [
-            (row["variant"], row["mean"]["words_f1"], row["interval"].get("words_f1")) for row in scores["ablation"]
-        ]
-        caption = "Words F1 with fewer features, with 95 % intervals; the line has all features"
-        return [picture(plots.bars(rows, scores["mean"]["words_f1"]), caption)]
-    return []
+def _tables(scores: Scores) -> list[Section]:
+    """Build the tables that have something to show."""
+    fold_rows = [(f"fold {number}", *_measures(fold)) for number, fold in enumerate(scores["folds"], 1)]
+    grouping = "by page: sites may be on both sides, which flatters"
+    if scores["settings"]["group"] == "site":
+        grouping = "by site: no site is on both sides"
+    grid_rows = [
+        (" ".join(f"{name}={value:g}" for name, value in row["parameters"].items()), *_measures(row["mean"]))
+        for row in scores["grid"]
+    ]
+    sections = [
+        _overview(scores),
+        Section("Folds", ("fold", *MEASURES.values()), fold_rows, f"Pages are shared out {grouping}."),
+        _labels(scores),
+        _confusion(scores),
+        _page_types(scores),
+        _learning_curve(scores),
+        _ablation(scores),
+        Section("Grid", ("parameters", *MEASURES.values()), grid_rows),
+    ]
+    return [section for section in sections if section.rows]
 
 
-def _calibration(scores: Mapping[str, Any]) -> list[str]:
-    if not scores["calibration"]:
-        return ['<p class="note">The labeller gives no probabilities.</p>']
-    caption = "Predicted probability of content against the share that is; on the line the model is honest"
-    return [picture(plots.reliability(scores["calibration"]), caption)]
+def _measures(means: Mapping[str, float | None]) -> list[str]:
+    return [percent(means.get(name)) for name in MEASURES]
 
 
-def _worst(scores: Mapping[str, Any], views: Mapping[str, str], count: int = 20) -> str:
-    worst = sorted(scores["pages"], key=lambda found: found["scores"]["words_f1"])[:count]
+def _overview(scores: Scores) -> Section:
     rows = []
-    for found in worst:
-        name = text(found["name"])
-        view = views.get(f"{found['data']}/{found['name']}")
-        link = f'<a href="{text(quote(view))}">{name}</a>' if view else name
-        cells = [link, text(found["site"]), text(found["type"]), percent(found["scores"]["words_f1"])]
-        cells += [percent(found["scores"]["words_precision"]), percent(found["scores"]["words_recall"])]
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{cell}</th>" for cell in ("page", "site", "type", "words F1", "precision", "recall"))
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<div class="scroll"><table class="pages">{body}</table></div>'
+    for name, title in MEASURES.items():
+        cells = [title, percent(scores["mean"][name]), interval(scores["interval"].get(name))]
+        if scores["folds"]:
+            by_fold = [fold[name] for fold in scores["folds"] if fold.get(name) is not None]
+            cells.append(interval([min(by_fold), max(by_fold)] if by_fold else None))
+        rows.append((*cells, percent(scores["keep_everything"][name])))
+    note = (
+        "Means over pages, in percent; labels and content/noise are shares of all blocks. "
+        "The interval resamples pages. Keeping everything is what a cleaner has to beat."
+    )
+    folds = ("lowest and highest fold",) if scores["folds"] else ()
+    return Section("Scores", ("measure", "mean", "95 % interval", *folds, "keep everything"), rows, note)
+
+
+def _labels(scores: Scores) -> Section:
+    labels = scores["labels"]
+    rows = [(name, *(percent(label[part]) for part in ("precision", "recall", "f1"))) for name, label in labels.items()]
+    plot = plots.label_bars(labels, "Precision, recall and F1 of each label")
+    return Section("Labels", ("label", "precision", "recall", "F1"), rows, plots=(plot,))
+
+
+def _confusion(scores: Scores) -> Section:
+    confusion = scores["confusion"]
+    rows = [(gold, *(f"{counts[ours]:,}" for ours in confusion)) for gold, counts in confusion.items()]
+    note = "Blocks by their gold label and the one they got."
+    plot = plots.confusion_matrix(confusion, "Confusion of labels, in percent of each gold label")
+    return Section("Confusion", ("gold \\ ours", *confusion), rows, note, plots=(plot,))
+
+
+def _page_types(scores: Scores) -> Section:
+    by_type = scores["by_type"]
+    counts = {kind: sum(page["type"] == kind for page in scores["pages"]) for kind in by_type}
+    rows = [(kind, str(counts[kind]), *_measures(means)) for kind, means in by_type.items()]
+    values = [(kind, means["words_f1"], None) for kind, means in by_type.items()]
+    plot = plots.bars(values, "Words F1 by page type; the line is the mean of all", scores["mean"]["words_f1"])
+    return Section("Page types", ("type", "pages", *MEASURES.values()), rows, plots=(plot,))
+
+
+def _learning_curve(scores: Scores) -> Section:
+    curve = scores["learning_curve"]
+    measures = {name: MEASURES[name] for name in _IN_CURVE}
+    plot = plots.learning_curve(curve, measures, "Scores by number of training pages")
+    return _variants("Learning curve", "training pages", "pages", curve, plot)
+
+
+def _ablation(scores: Scores) -> Section:
+    variants = scores["ablation"]
+    values = [(row["variant"], row["mean"]["words_f1"], row["interval"].get("words_f1")) for row in variants]
+    caption = "Words F1 with fewer features, with 95 % intervals; the line has all features"
+    plot = plots.bars(values, caption, scores["mean"]["words_f1"])
+    return _variants("Ablation", "features", "variant", variants, plot)
+
+
+def _variants(title: str, column: str, key: str, variants: Sequence[Scores], plot: plots.Plot) -> Section:
+    """Build a table of variants; some have the difference from the whole on the same pages, and its p-value."""
+    rows = []
+    for row in variants:
+        cells = [str(row[key]), *_measures(row["mean"])]
+        if "difference" in row:
+            cells.append(f"{100 * row['difference']['mean']:+.2f} ({row['difference']['p_value']:.3f})")
+        rows.append(tuple(cells))
+    extra = ("words F1 difference (p)",) if any("difference" in row for row in variants) else ()
+    return Section(title, (column, *MEASURES.values(), *extra), rows, plots=(plot,))
+
+
+def _calibration(scores: Scores) -> Section:
+    if not scores["calibration"]:
+        return Section("Calibration", note="The labeller gives no probabilities.", in_markdown=False)
+    caption = "Predicted probability of content against the share that is; on the line the model is honest"
+    plot = plots.reliability(scores["calibration"], caption)
+    return Section("Calibration", plots=(plot,), in_markdown=False)
+
+
+def _worst_pages(scores: Scores, views: Mapping[str, str]) -> Section:
+    worst = sorted(scores["pages"], key=lambda page: page["scores"]["words_f1"])[:_MOST_PAGES]
+    measures = ("words_f1", "words_precision", "words_recall")
+    return Section(
+        "Worst pages",
+        ("page", "site", "type", "words F1", "precision", "recall"),
+        [
+            (page["name"], page["site"], page["type"], *(percent(page["scores"][name]) for name in measures))
+            for page in worst
+        ],
+        look="pages",
+        links=[quote(views.get(f"{page['data']}/{page['name']}", "")) for page in worst],
+        in_markdown=False,
+    )

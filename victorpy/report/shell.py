@@ -1,4 +1,4 @@
-"""The shell of every HTML page that victorpy writes: self-contained, and closed to what a web page smuggles in.
+"""The shell of every HTML page that victorpy writes: self-contained, and closed to anything a web page smuggles in.
 
 The Content-Security-Policy allows the page's own style and script by their digests, pictures from data URLs, and
 nothing else.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Sequence
+import re
 from functools import cache
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+# Control characters, marks of the direction of writing, and lone surrogates.
+_STEERING = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
@@ -41,10 +42,14 @@ def page(title: str, body: str, style: str = "", script: str = "") -> str:
     return "\n".join(lines)
 
 
+def _digest(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
 @cache
 def read_asset(name: str) -> str:
-    """Read a style or a script that lies beside this module."""
-    return (_HERE / name).read_text(encoding="utf-8")
+    """Read a style or a script from this directory."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def text(value: str) -> str:
@@ -58,31 +63,11 @@ def visible(value: str) -> str:
     >>> visible("red: \\x1b[31m")
     'red: ⟨U+001B⟩[31m'
     """
-    return "".join(_visible(char) for char in value)
+    return _STEERING.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", value)
 
 
-def _visible(char: str) -> str:
-    steers = (char < " " and char not in "\n\t") or "\x7f" <= char <= "\x9f"
-    turns = char in "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
-    broken = "\ud800" <= char <= "\udfff"
-    return f"⟨U+{ord(char):04X}⟩" if steers or turns or broken else char
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table of plain texts."""
-    cells = "".join(f"<th>{text(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead>\n<tbody>\n{body}</tbody></table></div>'
-
-
-def picture(svg: str, alternative: str) -> str:
-    """Put a drawing into the page, with a text for those who do not see it."""
+def picture(svg: str, caption: str) -> str:
+    """Embed a drawing, with its caption also as the text for those who do not see it."""
     data = base64.b64encode(svg.encode()).decode()
-    caption = f"<figcaption>{text(alternative)}</figcaption>"
-    return (
-        f'<figure><img class="plot" alt="{text(alternative)}" src="data:image/svg+xml;base64,{data}">{caption}</figure>'
-    )
-
-
-def _digest(content: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    image = f'<img class="plot" alt="{text(caption)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure>{image}<figcaption>{text(caption)}</figcaption></figure>"

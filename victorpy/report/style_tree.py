@@ -1,4 +1,4 @@
-"""A site's style tree drawn for a person: what the site repeats, and what its pages say of their own."""
+"""A site's style tree drawn for a person: what the site repeats, and what only single pages say."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from victorpy.sites.importance import Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 MOST_CHILDREN = 60
-"""Of more children below one element the rest is counted only."""
-
+"""Further children of an element are only counted."""
 OPEN_LEVELS = 14
 """How deep the tree is open at first."""
-
 EXAMPLES = 8
 """Words shown of what pages say at a leaf."""
 
+_SIGNS = {"noise": "-", "content": "+", "mixed": " "}
 _STYLE = """
 .tree details, .tree .leaf { margin-left: 1.2em; }
 .tree summary, .tree .leaf { padding: 1px 4px; border-left: 5px solid transparent; margin-bottom: 1px; }
@@ -48,63 +47,55 @@ class Branch:
 
 
 def branches(tree: StyleTree, judgement: Judgement, full: bool = False) -> Branch:
-    """What is drawn: the simplified tree (3.4), which ends at maximal noisy and meaningful nodes, or all of it."""
-    return _branch(tree.root, judgement, full)
+    """Return what is drawn: the simplified tree (3.4), which ends at maximal noisy and meaningful nodes, or all."""
 
+    def branch(element: ElementNode) -> Branch:
+        importance = judgement.of(element)
+        is_end = (importance.noisy or importance.meaningful) and not full
+        children = [] if is_end else sorted(element.children(), key=lambda child: -child.page_count)
+        return Branch(
+            f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site",
+            element.page_count,
+            len(element.styles),
+            importance.node,
+            importance.composite,
+            "noise" if importance.noisy else "content" if importance.meaningful else "mixed",
+            _words(element),
+            tuple(map(branch, children[:MOST_CHILDREN])),
+            max(len(children) - MOST_CHILDREN, 0),
+        )
 
-def _branch(element: ElementNode, judgement: Judgement, full: bool) -> Branch:
-    found = judgement.of(element)
-    below = [] if (found.noisy or found.meaningful) and not full else list(element.children())
-    below.sort(key=lambda child: -child.page_count)
-    mark = "noise" if found.noisy else "content" if found.meaningful else "mixed"
-    return Branch(
-        _name(element),
-        element.page_count,
-        len(element.styles),
-        found.node,
-        found.composite,
-        mark,
-        _words(element),
-        tuple(_branch(child, judgement, full) for child in below[:MOST_CHILDREN]),
-        max(len(below) - MOST_CHILDREN, 0),
-    )
-
-
-def _name(element: ElementNode) -> str:
-    return f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site"
+    return branch(tree.root)
 
 
 def _words(element: ElementNode) -> str:
-    """What most pages say at the first leaf below an element."""
-    leaf = next((node for node in element.walk() if node.content is not None and node.content.sums), None)
-    if leaf is None or leaf.content is None:
-        return ""
-    sums = leaf.content.sums
-    spoken = [feature for feature in sums if " " not in feature]
-    spoken.sort(key=lambda word: -int(sums[word][0]).bit_count())
-    return " ".join(spoken[:EXAMPLES])
+    """Return what most pages say at the first leaf below an element."""
+    for node in element.walk():
+        if node.content is not None and node.content.sums:
+            sums = node.content.sums
+            words = [feature for feature in sums if " " not in feature]
+            words.sort(key=lambda word: -int(sums[word][0]).bit_count())
+            return " ".join(words[:EXAMPLES])
+    return ""
 
 
 def as_text(root: Branch) -> str:
-    """The tree as indented lines."""
-    return "\n".join(_lines(root, 0)) + "\n"
+    """Write the tree as indented lines."""
 
+    def lines(branch: Branch, depth: int) -> Iterator[str]:
+        words = "" if branch.children else f"  {branch.words}"
+        facts = f"{_SIGNS[branch.mark]} {branch.composite:.2f} {branch.pages:>5}"
+        yield f"{facts}  {'  ' * depth}{branch.name[:70]}{words}".rstrip()
+        for child in branch.children:
+            yield from lines(child, depth + 1)
+        if branch.hidden:
+            yield f"  {'':>10}  {'  ' * (depth + 1)}... {branch.hidden} more"
 
-_SIGNS = {"noise": "-", "content": "+", "mixed": " "}
-
-
-def _lines(branch: Branch, depth: int) -> Iterator[str]:
-    facts = f"{branch.composite:.2f} {branch.pages:>5}"
-    shown = "" if branch.children else f"  {branch.words}"
-    yield f"{_SIGNS[branch.mark]} {facts}  {'  ' * depth}{branch.name[:70]}{shown}".rstrip()
-    for child in branch.children:
-        yield from _lines(child, depth + 1)
-    if branch.hidden:
-        yield f"  {'':>10}  {'  ' * (depth + 1)}... {branch.hidden} more"
+    return "\n".join(lines(root, 0)) + "\n"
 
 
 def as_html(root: Branch, title: str) -> str:
-    """The tree as a page in which branches open and close, coloured by importance from red to green."""
+    """Write the tree as a page in which branches open and close, coloured by importance from red to green."""
     note = (
         "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
         "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
@@ -114,13 +105,10 @@ def as_html(root: Branch, title: str) -> str:
     return page(title, body, style=_STYLE)
 
 
-def _counted(styles: int) -> str:
-    return "1 style" if styles == 1 else f"{styles} styles"
-
-
 def _html(branch: Branch, depth: int) -> str:
     step = min(int(branch.composite * 10 + 0.5), 10)
-    facts = f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {_counted(branch.styles)}"
+    styles = "1 style" if branch.styles == 1 else f"{branch.styles} styles"
+    facts = f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {styles}"
     label = f'<code>{text(branch.name[:120])}</code> <span class="facts">{text(facts)} · {branch.mark}</span>'
     if not branch.children:
         words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""

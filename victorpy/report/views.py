@@ -11,11 +11,16 @@ from pathlib import Path
 
 from victorpy.config import Config
 from victorpy.crossval import PageResult
-from victorpy.document import Block, CleanPage, Document, Label
+from victorpy.document import Block, CleanPage, Label
 from victorpy.gold import LabelledPage
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.report.shell import page as html_page
 from victorpy.report.shell import read_asset, text
+
+_BREAKING = re.compile(
+    r"/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|fig\w+|footer|form|h\d|header|hr|li|main"
+    r"|nav|ol|option|p|pre|section|select|summary|table|td|th|tr|ul|button|body|html)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +32,27 @@ class Column:
 
 
 def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | None = None) -> str:
-    """Write a page with the labels of one cleaner, or of several side by side, and what the gold says of them."""
+    """Write a page with the labels of one cleaner, or of several side by side, compared with the gold labels if given.
+
+    A block is marked as different if the next cleaner keeps it and this one does not, or the reverse.
+    """
     document = columns[0].page.document
     paths = document.paths()
-    sections = "".join(
-        f"<section><h2>{text(column.title)}</h2>"
-        f"{_counts(column.page, gold)}{_blocks(column.page, gold, paths, _others(column, columns))}</section>"
-        for column in columns
-    )
-    legend = _legend(gold is not None, len(columns) > 1) + _losses(document)
+    sections = ""
+    for column in columns:
+        other = next((each.page.labels for each in columns if each is not column), None)
+        lines: list[str] = []
+        for block in document.blocks:
+            written = _block(block, column.page, paths[block.index], gold, other)
+            if lines and not any(_BREAKING.match(tag) for tag in block.distance):
+                lines[-1] += (" " if block.spaced else "") + written  # both were in one line of the page
+            else:
+                lines.append(written)
+        blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
+        counts = f'<p class="soft">{text(_counts(column.page, gold))}</p>'
+        sections += f"<section><h2>{text(column.title)}</h2>{counts}{blocks}</section>"
+    losses = "".join(f'<p class="soft">lost: {text(loss)}</p>' for loss in document.losses)
+    legend = _legend(gold is not None, len(columns) > 1) + losses
     body = (
         f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{legend}</header>\n'
         f'<main><div class="columns">{sections}</div>'
@@ -45,24 +62,16 @@ def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | N
     return html_page(title, body, read_asset("view.css"), read_asset("view.js"))
 
 
-def _others(column: Column, columns: Sequence[Column]) -> Sequence[Label] | None:
-    """The labels of the cleaner beside this one, where there is one."""
-    return next((other.page.labels for other in columns if other is not column), None)
-
-
 def _legend(has_gold: bool, has_other: bool) -> str:
     names = "".join(f'<span class="{label} s4">{label}</span>' for label in Label)
-    marks = (
-        '<span class="missed">dropped, but gold</span><span class="extra">kept, but not gold</span>' if has_gold else ""
-    )
+    keys = "keys: j, k step"
+    if has_gold:
+        names += '<span class="missed">dropped, but gold</span><span class="extra">kept, but not gold</span>'
     if has_other:
-        marks += '<span class="differs">the other cleaner differs</span>'
-    keys = "keys: j, k step" + (", n, p step through disagreements" if has_gold or has_other else "")
-    return f'<p class="legend">{names}{marks} <span class="soft">stronger: surer; {keys}</span></p>'
-
-
-def _losses(document: Document) -> str:
-    return "".join(f'<p class="soft">lost: {text(loss)}</p>' for loss in document.losses)
+        names += '<span class="differs">the other cleaner differs</span>'
+    if has_gold or has_other:
+        keys += ", n, p step through disagreements"
+    return f'<p class="legend">{names} <span class="soft">stronger: surer; {keys}</span></p>'
 
 
 def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
@@ -73,32 +82,12 @@ def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
         missed = sum(wanted.is_content and not ours.is_content for ours, wanted in pairs)
         extra = sum(ours.is_content and not wanted.is_content for ours, wanted in pairs)
         shown += f"; {missed} dropped that are gold, {extra} kept that are not"
-    return f'<p class="soft">{text(shown)}</p>'
+    return shown
 
 
-def _blocks(page: CleanPage, gold: Sequence[Label] | None, paths: Sequence[str], others: Sequence[Label] | None) -> str:
-    """Write the blocks; those that stood in one line of the page share one."""
-    lines: list[list[str]] = []
-    for block in page.document.blocks:
-        written = _block(block, page, gold, paths[block.index], others[block.index] if others else None)
-        if lines and not _breaks(block):
-            lines[-1].append((" " if block.spaced else "") + written)
-        else:
-            lines.append([written])
-    return "".join(f'<div class="line">{"".join(line)}</div>\n' for line in lines)
-
-
-_BREAKING = re.compile(
-    r"/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|fig\w+|footer|form|h\d|header|hr|li|main"
-    r"|nav|ol|option|p|pre|section|select|summary|table|td|th|tr|ul|button|body|html)$"
-)
-
-
-def _breaks(block: Block) -> bool:
-    return any(_BREAKING.match(tag) for tag in block.distance)
-
-
-def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: str, other: Label | None) -> str:
+def _block(
+    block: Block, page: CleanPage, path: str, gold: Sequence[Label] | None, other: Sequence[Label] | None
+) -> str:
     label = page.labels[block.index]
     classes = ["block", str(label)]
     data = {"number": str(block.index), "label": str(label), "path": path}
@@ -111,14 +100,17 @@ def _block(block: Block, page: CleanPage, gold: Sequence[Label] | None, path: st
         data["gold"] = str(wanted)
         if wanted.is_content != label.is_content:
             classes.append("missed" if wanted.is_content else "extra")
-    classes += ["differs"] if other is not None and other.is_content != label.is_content else []
-    classes += ["pre"] if block.preformatted else []
-    classes += ["hidden-text"] if block.hidden else []
-    classes += ["head"] if any(re.fullmatch("h[1-6]", tag) for tag in block.containers) else []
+    marks = {
+        "differs": other is not None and other[block.index].is_content != label.is_content,
+        "pre": block.preformatted,
+        "hidden-text": block.hidden,
+        "head": any(re.fullmatch("h[1-6]", tag) for tag in block.containers),
+    }
+    classes += [name for name, is_set in marks.items() if is_set]
     if page.features:
         data["features"] = json.dumps(page.features[block.index], ensure_ascii=False)
-    written = "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
-    return f'<span class="{" ".join(classes)}" tabindex="0"{written}>{text(block.text)}</span>'
+    attributes = "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
+    return f'<span class="{" ".join(classes)}" tabindex="0"{attributes}>{text(block.text)}</span>'
 
 
 def write_views(
@@ -129,9 +121,9 @@ def write_views(
     count: int = 20,
     method: str = "",
 ) -> dict[str, str]:
-    """Write views of the worst pages; the answer is the file of each, beside the directory, by data set and name.
+    """Write views of the worst pages. Return the path of each, relative to the report, by data set and name.
 
-    `method` names one that is not trained: it has no folds, and no features to show.
+    `method` names a method that is not trained: it has no folds, and no features to show.
     """
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
@@ -140,13 +132,15 @@ def write_views(
     files = {}
     for number, result in enumerate(worst, 1):
         page = by_name[result.data, result.name]
-        found = result.labelling
+        labels = result.labelling
         features = labeller.features(page.document) if labeller else ()
-        clean = CleanPage(page.document, found.labels, found.probabilities, found.content, found.confidence, features)
-        title = page.document.title or result.name
-        safe = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
-        name = f"{number:02}-{safe}.html"
-        view = render_view(title, [Column(method or f"fold {result.fold + 1}", clean)], page.labels)
-        (directory / name).write_text(view, encoding="utf-8")
-        files[f"{result.data}/{result.name}"] = f"{directory.name}/{name}"
+        clean = CleanPage(
+            page.document, labels.labels, labels.probabilities, labels.content, labels.confidence, features
+        )
+        safe_name = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
+        file = f"{number:02}-{safe_name}.html"
+        column = Column(method or f"fold {result.fold + 1}", clean)
+        view = render_view(page.document.title or result.name, [column], page.labels)
+        (directory / file).write_text(view, encoding="utf-8")
+        files[f"{result.data}/{result.name}"] = f"{directory.name}/{file}"
     return files
