@@ -36,7 +36,7 @@ import victorpy
 from victorpy.batch.by_site import SiteFeed
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
-from victorpy.batch.inputs import Mark, Survey
+from victorpy.batch.inputs import Mark
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
 from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.progress import Progress
@@ -641,7 +641,7 @@ def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
 def test_a_disk_that_is_full_for_a_sites_model_ends_the_run_and_no_page(two_sites, tmp_path):
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
     laid = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "out" / ".spill", 500, Limits())
-    laid._lay_aside()  # there was room for that much
+    laid._spill()  # there was room for that much
 
     def small_disk():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -649,7 +649,8 @@ def test_a_disk_that_is_full_for_a_sites_model_ends_the_run_and_no_page(two_site
 
     ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=small_disk)
     assert ended.returncode == 2, ended.stderr
-    assert list((tmp_path / "out" / ".spill").glob("model-*.tmp"))
+    assert (tmp_path / "out" / ".spill" / "done").exists()
+    assert not list((tmp_path / "out" / ".spill").glob("*model*"))
     assert b"the same command goes on" in ended.stderr
     assert ended.stderr.count(b"\n") == 1
     assert rows(tmp_path / "out") == []
@@ -680,50 +681,60 @@ class Terminal:
         pass
 
 
-def progressed(terminal, quiet=False, seconds=40):
-    times = iter(range(10_000))
+def show_progress(terminal, count=40, interval=0.0, **options):
     stream = Terminal(terminal)
-    progress = Progress(stream, None, quiet, clock=lambda: float(next(times)))
+    progress = Progress(stream, count, interval=interval, **options)
+    shown_at_once = stream.text
     counts = Counts()
-    for number in range(seconds):
-        outcome = Outcome(Status.KEPT, size=1_000_000)
+    for number in range(count):
+        outcome = Outcome(Status.FAILED if number == 3 else Status.KEPT, reason="no tea", size=1_000_000)
         counts.add(outcome)
         progress.add(Mark(0, number), Record(str(number), Path("x")), outcome, counts)
     progress.close()
-    return stream.text
+    return shown_at_once, stream.text
 
 
-def test_progress_is_one_line_on_a_terminal_and_some_lines_elsewhere():
-    assert "\n" not in progressed(True)
-    assert progressed(True).count("\r") > 30
-    assert "pages/s" in progressed(True)
-    plain = progressed(False)
-    assert "\r" not in plain
-    assert 1 <= plain.count("\n") <= 3
-    assert plain.startswith("clean: ")
-    assert progressed(True, quiet=True) == progressed(False, quiet=True) == ""
+def test_progress_is_a_bar_on_a_terminal_and_some_lines_elsewhere():
+    at_once, bar = show_progress(True)
+    assert "0/40" in at_once
+    assert bar.count("\r") > 30
+    assert "page/s, 39 kept, 0 empty, 0 skipped, 1 failed]" in bar
+    _, lines = show_progress(False)
+    assert "\r" not in lines
+    assert {line[:7] for line in lines.splitlines()} == {"clean: "}
+    assert "clean: 40 of 40, " in lines
+    failure = "clean: 3: failed: no tea\n"
+    assert show_progress(False, interval=30)[1] == failure  # too short to say more
+    assert show_progress(True, quiet=True)[1] == show_progress(False, quiet=True)[1] == failure
+    assert show_progress(True, count=1, every_page=True)[1] == ""
 
 
-def test_progress_says_what_is_left_after_a_break_and_site_by_site():
-    stream = Terminal(False)
-    progress = Progress(stream, Survey(0, 3, 9_000_000, ""), clock=lambda: 0.0)
+def test_progress_counts_bytes_and_what_an_earlier_run_has_done():
+    stream = Terminal(True)
+    progress = Progress(stream, 9_000_000, in_bytes=True, interval=0.0)
     progress.skip(3_000_000)
-    counts = Counts()
-    progress.add(Mark(1, 0), Record("x", Path("x"), reached=2_000_000), Outcome(Status.KEPT), counts)
-    assert "4.0 of 9.0 MB left" in progress.line(counts)
-    by_site = Progress(stream, None, clock=lambda: 0.0)
-    by_site.expect(50)
-    counts.add(Outcome(Status.KEPT))
-    assert "1 pages of 50, 49 left" in by_site.line(counts)
+    for file, reached in ((1, 1_000_000), (1, 2_000_000), (2, 1_500_000)):
+        record = Record("x", Path("x"), reached=reached)
+        progress.add(Mark(file, 0), record, Outcome(Status.KEPT), Counts())
+    progress.close()
+    assert "6.50M/9.00M" in stream.text
 
 
-def test_laying_sites_aside_is_no_silence(two_sites, tmp_path):
-    times = iter(range(0, 100_000, 7))
+def test_only_some_failures_of_a_batch_are_named():
     stream = Terminal(False)
-    progress = Progress(stream, None, clock=lambda: float(next(times)))
+    progress = Progress(stream, quiet=True)
+    for number in range(30):
+        progress.add(Mark(0, number), Record(str(number), Path("x")), Outcome(Status.FAILED), Counts())
+    assert stream.text.count("failed: ") == 20
+    assert stream.text.endswith("clean: more pages failed; all of them are in failed.jsonl\n")
+
+
+def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
+    stream = Terminal(True)
+    progress = Progress(stream, interval=0.0)
     feed = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "spill", 500, Limits(), progress=progress)
-    feed._lay_aside()
-    assert "pages laid aside by their sites\n" in stream.text
+    feed._spill()
+    assert "sorting pages by site: 40page" in stream.text
 
 
 def test_lines_beside_pages_are_not_passed_over_in_silence(tmp_path):

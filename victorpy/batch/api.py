@@ -23,10 +23,10 @@ def clean_record(
     method: str | None = None,
     favor: str | None = None,
 ) -> dict[str, Any]:
-    """Clean a record and give all that came of it; whatever goes wrong is in the row, and nothing is raised.
+    """Clean a record and return a row. Errors are in the row, and nothing is raised.
 
     A record has `html` (bytes or text) and may have `url`, `content_type` and `name`; the row has among others `text`,
-    `title`, `status` (kept, empty, skipped, failed), `kind` and `reason`. The model is loaded once in a process.
+    `title`, `status` (kept, empty, skipped, failed), `kind` and `reason`. The model is loaded once per process.
 
     >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
     ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
@@ -35,15 +35,15 @@ def clean_record(
     >>> clean_record({"url": "http://tea.example/"})["reason"]
     "the record has no 'html'"
     """
-    made = record if isinstance(record, Record) else as_record(record)
+    page = record if isinstance(record, Record) else as_record(record)
     cleaner = _loaded(Choice(method, (), model, None, favor))
     output = find_output(format)
-    ended = outcome.clean_record(made, cleaner, output, most_bytes=MOST_BYTES)
-    return outcome.row(made, ended, output.columns)
+    cleaned = outcome.clean_record(page, cleaner, output, most_bytes=MOST_BYTES)
+    return outcome.row(page, cleaned, output.columns)
 
 
 def as_record(fields: Mapping[str, Any]) -> Record:
-    """Make a record of named fields."""
+    """Make a record from named fields."""
     page, url = fields.get("html"), str(fields.get("url") or "")
     name = str(fields.get("name") or url)
     origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))

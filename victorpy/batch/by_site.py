@@ -1,7 +1,7 @@
-"""Site by site: records are laid aside by their site, a model is made of some of a site's pages, and all are cleaned.
+"""Site by site: records are spilled to disk by site, a model is learned from some pages of each, and all are cleaned.
 
-Memory holds neither pages nor sites: records go to files, a few sites in each, and what is kept of one such file is
-where its records are.
+Memory holds neither pages nor sites: records go to bucket files with a few sites in each, and only the positions of
+one bucket's records are kept at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from victorpy.batch.progress import Progress
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
-from victorpy.batch.site import SEED, seeing
+from victorpy.batch.site import SEED, with_sample
 from victorpy.batch.site_models import load_at_site, save_at_site
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
@@ -42,18 +42,17 @@ SPILL = "spill"
 BUCKETS = 64
 _DONE = "done"
 _PAGES_A_DEADLINE = 50
-"""So many pages of a sample may take as long as one page may."""
+"""Number of sampled pages that may take as long as cleaning one page."""
 
 
 class Ref(NamedTuple):
-    """Where a record was laid aside."""
+    """Where a record was spilled."""
 
     path: str
     offset: int
     length: int
 
     def record(self) -> Record:
-        """Read it."""
         with Path(self.path).open("rb") as file:
             file.seek(self.offset)
             record: Record = pickle.loads(file.read(self.length))  # our own file
@@ -61,7 +60,7 @@ class Ref(NamedTuple):
 
 
 def site_key(record: Record) -> str:
-    """The site of a record: the host of its address, or the folder that it was found in.
+    """Return the site of a record: the host of its address, or the folder that it was found in.
 
     >>> site_key(Record("x", Path("tea.example/a.html"))), site_key(Record("x", Path("a"), url="http://Tea.example:80/"))
     ('tea.example', 'tea.example')
@@ -74,12 +73,12 @@ def site_key(record: Record) -> str:
 
 
 def bucket_of(site: str) -> int:
-    """Which of the files that records are laid aside in a site goes to; they are taken up in this order."""
+    """Return the number of the bucket that a site's records are spilled to. Buckets are read in this order."""
     return hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
 
 
 class SiteFeed:
-    """The records of the inputs, those of a site together."""
+    """The records of the inputs, grouped by site."""
 
     def __init__(
         self,
@@ -100,14 +99,17 @@ class SiteFeed:
         self._read = read
         self._progress = progress
         self._wanted = wanted
-        """What is to be cleaned, where it is not all; sites are learned from all of their pages in any case."""
+        """The records to clean, if not all. Sites are learned from all of their pages in any case."""
 
     def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Ref]]:
-        """Lay all records aside, then take up site after site, some ahead of what is asked for."""
-        self._lay_aside()
+        """Spill all records, then process site after site. Some models are learned ahead of time."""
+        if not (self._directory / _DONE).exists():
+            self._spill()
         if self._progress is not None:
-            self._progress.expect(int((self._directory / _DONE).read_text(encoding="ascii")))
+            self._progress.begin("", int((self._directory / _DONE).read_text(encoding="ascii")))
         done = 0 if after is None else after.position + 1
+        if self._progress is not None and done:
+            self._progress.skip(done)
         ahead: deque[_Site] = deque()
         for site in self._sites():
             if site.first + len(site.refs) <= done:
@@ -120,45 +122,38 @@ class SiteFeed:
             yield from ahead.popleft().tasks(guard, done)
 
     def close(self) -> None:
-        """Take the laid aside records away."""
+        """Delete the spilled records."""
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def _lay_aside(self) -> None:
-        """Write every record to the file of its bucket, and to that bucket's list; once, unless broken off."""
-        if (self._directory / _DONE).exists():
-            return
+    def _spill(self) -> None:
+        """Write every record to the file of its bucket, and its position to that bucket's list."""
         shutil.rmtree(self._directory, ignore_errors=True)
         self._directory.mkdir(parents=True)
-        sites = self._wanted_sites()
+        if self._progress is not None:
+            self._progress.begin("sorting pages by site")
+        wanted_sites = None  # all of them: if a file was not read, its sites are unknown
+        if self._wanted is not None and not self._wanted.rests:
+            wanted_sites = {site_key(Record("", item.place, url=item.url)) for item in self._wanted.failed}
         count = 0
-        with ExitStack() as opened:
-            files = [opened.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
-            lists = [opened.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
+        with ExitStack() as stack:
+            files = [stack.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
+            lists = [stack.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
             for _, record in read_inputs(self._inputs, self._options, read=self._read):
                 site = site_key(record)
-                if sites is not None and site not in sites:
+                if wanted_sites is not None and site not in wanted_sites:
                     continue
                 number = bucket_of(site)
                 content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-                wanted = self._wanted is None or record in self._wanted
-                lists[number].write(json.dumps([site, files[number].tell(), len(content), wanted]) + "\n")
+                is_wanted = self._wanted is None or record in self._wanted
+                lists[number].write(json.dumps([site, files[number].tell(), len(content), is_wanted]) + "\n")
                 files[number].write(content)
-                count += wanted
-                self._tell(count)
+                count += is_wanted
+                if self._progress is not None:
+                    self._progress.advance()
         (self._directory / _DONE).write_text(str(count), encoding="ascii")
 
-    def _tell(self, count: int) -> None:
-        if self._progress is not None:
-            self._progress.tell(lambda: f"{count:,} pages laid aside by their sites")
-
-    def _wanted_sites(self) -> frozenset[str] | None:
-        """The sites that are to be laid aside; None for all, as where a file was not read nobody knows its sites."""
-        if self._wanted is None or self._wanted.rests:
-            return None
-        return frozenset(site_key(Record("", each.place, url=each.url)) for each in self._wanted.failed)
-
     def _sites(self) -> Iterator[_Site]:
-        """The sites, in an order that depends on nothing but their names."""
+        """Yield the sites in an order that depends only on their names."""
         first = 0
         for number in range(BUCKETS):
             pages: dict[str, list[Ref]] = {}
@@ -187,67 +182,65 @@ class _Site:
     def __init__(self, name: str, pages: list[Ref], refs: list[Ref], first: int, model: Path) -> None:
         self.name = name
         self.pages = pages
-        """All that can be learned from."""
+        """Pages to learn from."""
         self.refs = refs
-        """What is to be cleaned."""
+        """Pages to clean."""
         self.first = first
-        """The number of its first record among all."""
+        """Number of its first record among all."""
         self._model = model
         self._learning: Task[Ref] | None = None
 
     def begin(self, guard: Guard | Unguarded, sample: int, limits: Limits) -> None:
-        """Begin to make the site's model."""
-        allowance = limits.deadline * len(self._chosen(sample)) / _PAGES_A_DEADLINE
-        self._learning = Task(learn, self._chosen(sample), (str(self._model), sample), allowance=allowance)
+        """Start to learn the site's model from `sample` of its pages, the same ones each time."""
+        chosen = self.pages
+        if len(chosen) > sample:
+            chosen = [chosen[number] for number in sorted(random.Random(SEED).sample(range(len(chosen)), sample))]
+        allowance = limits.deadline * len(chosen) / _PAGES_A_DEADLINE
+        self._learning = Task(learn, chosen, (str(self._model), sample), allowance=allowance)
         guard.submit(self._learning)
 
-    def _chosen(self, sample: int) -> list[Ref]:
-        if len(self.pages) <= sample:
-            return self.pages
-        return [self.pages[number] for number in sorted(random.Random(SEED).sample(range(len(self.pages)), sample))]
-
     def tasks(self, guard: Guard | Unguarded, done: int) -> Iterator[Task[Ref]]:
-        """Clean the site's pages, but for those that are done, with its model."""
-        problem = self._learned(guard)
+        """Clean the site's pages with its model, except those that are done."""
+        problem = self._wait_for_model(guard)
         function = clean_at_site if problem is None else fail_at_site
         fixed: tuple[Any, ...] = (str(self._model),) if problem is None else (problem,)
-        start = max(done - self.first, 0)
-        last = range(start, len(self.refs), BATCH_PAGES)[-1]
-        for at in range(start, len(self.refs), BATCH_PAGES):
+        for at in range(max(done - self.first, 0), len(self.refs), BATCH_PAGES):
             refs = self.refs[at : at + BATCH_PAGES]
-            told = [(Mark(0, self.first + at + number), _light(ref.record())) for number, ref in enumerate(refs)]
-            cleanup = partial(self._model.unlink, missing_ok=True) if at == last else None
+            told = [
+                (Mark(0, self.first + at + number), replace(ref.record(), payload=b""))
+                for number, ref in enumerate(refs)
+            ]
+            is_last = at + BATCH_PAGES >= len(self.refs)
+            cleanup = partial(self._model.unlink, missing_ok=True) if is_last else None
             yield Task(function, refs, fixed, told=told, cleanup=cleanup)
 
-    def _learned(self, guard: Guard | Unguarded) -> Problem | None:
-        """See that the model is there. Where making it failed, leave out the pages that are to blame."""
+    def _wait_for_model(self, guard: Guard | Unguarded) -> Problem | None:
+        """Wait for the model. If learning failed, try again without the pages that caused it."""
         assert self._learning is not None
-        ended = self._result(guard, self._learning)
-        if ended is None:
-            return None
-        if ended.kind not in {Kind.SITE, Kind.INTERNAL}:
+        problem = self._result(guard, self._learning)
+        if problem is not None and problem.kind not in {Kind.SITE, Kind.INTERNAL}:
             checks = [Task(check, [ref], ()) for ref in self._learning.items]
-            sound = [task.items[0] for task, found in guard.map(checks) if found[0].kind is None]
-            again: Task[Ref] = replace(self._learning, items=sound)
-            guard.submit(again)
-            ended = self._result(guard, again)
-            if ended is None:
-                return None
-        return Problem(ended.kind, f"the model of the site {self.name!r} could not be made: {ended.words}")
+            harmless = [task.items[0] for task, outcomes in guard.map(checks) if outcomes[0].kind is None]
+            retry: Task[Ref] = replace(self._learning, items=harmless)
+            guard.submit(retry)
+            problem = self._result(guard, retry)
+        if problem is None:
+            return None
+        return Problem(problem.kind, f"the model of the site {self.name!r} could not be made: {problem.words}")
 
     @staticmethod
     def _result(guard: Guard | Unguarded, learning: Task[Ref]) -> Problem | None:
-        """Wait for a model; that it cannot be written is not its pages' fault, and ends the run."""
-        ended = guard.result(learning)
-        if isinstance(ended, OSError):
-            raise ended
-        return ended if isinstance(ended, Problem) else None
+        """Wait for a model. Raise if it could not be written: that is no fault of the pages, and stops the run."""
+        result = guard.result(learning)
+        if isinstance(result, OSError):
+            raise result
+        return result if isinstance(result, Problem) else None
 
 
 def clean_site(
     name: str, refs: list[Ref], model: Path, sample: int, limits: Limits, guard: Guard | Unguarded
 ) -> Iterator[tuple[Record, Outcome]]:
-    """Make the model of one site, whose records are laid aside, and clean all its pages with it."""
+    """Learn the model of one site, whose records are spilled already, and clean all its pages with it."""
     site = _Site(name, refs, refs, 0, model)
     site.begin(guard, sample, limits)
     for task, outcomes in guard.map(site.tasks(guard, 0)):
@@ -257,19 +250,15 @@ def clean_site(
             task.cleanup()
 
 
-def _light(record: Record) -> Record:
-    return replace(record, payload=b"")
-
-
-# What runs in workers.
+# These functions run in workers.
 
 
 def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | str:
-    """Make the model of a site from some of its pages, and leave it in a file; say what went wrong otherwise."""
+    """Learn the model of a site from some of its pages, and write it to a file. Return what went wrong, if anything."""
     tools = worker.tools()
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
-        cleaner = seeing(tools.cleaner, sample).at_site(documents)
+        cleaner = with_sample(tools.cleaner, sample).at_site(documents)
         save_at_site(cleaner, tools.cleaner, Path(model))
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
@@ -279,7 +268,7 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | s
 
 
 def check(refs: Sequence[Ref]) -> list[Outcome]:
-    """See whether pages can be learned from, each as a site of its own; whoever cannot takes this worker with it."""
+    """Learn from each page as if it were a site. A page that crashes learning takes this worker with it."""
     for ref in refs:
         document = _document(ref)
         with suppress(VictorError):
@@ -294,7 +283,7 @@ def clean_at_site(model: str, refs: Sequence[Ref]) -> list[Outcome]:
 
 
 def fail_at_site(problem: Problem, refs: Sequence[Ref]) -> list[Outcome]:
-    """Say of every page of a site why it has no model; a page with a problem of its own keeps that."""
+    """Fail the pages of a site that has no model. A page with a problem of its own keeps that one."""
     return [failure(ref.record().problem or problem) for ref in refs]
 
 
@@ -302,14 +291,13 @@ def _document(ref: Ref) -> Document | None:
     tools = worker.tools()
     record = ref.record()
     try:
-        return read_document(
-            record.read(tools.work.most_bytes), tools.cleaner.config, record.url or None, record.content_type or None
-        )
+        page = record.read(tools.work.most_bytes)
+        return read_document(page, tools.cleaner.config, record.url or None, record.content_type or None)
     except (VictorError, OSError, ProblemError):
         return None
 
 
 @lru_cache(maxsize=2)
 def _load(model: str) -> Cleaner:
-    """Load a site's model; pages of a site come together."""
+    """Load a site's model. Pages of a site come together, so two are enough."""
     return load_at_site(worker.tools().cleaner, Path(model))

@@ -1,4 +1,4 @@
-"""Which method or model cleans: named by plain values, so that every worker can load it for itself."""
+"""Which method or model cleans, as plain values, so that every worker can load it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Choice:
     favor: str | None = None
 
     def load(self) -> Cleaner:
-        """Load what was chosen."""
         method = self.method
         if method and (self.model or self.config):
             raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
@@ -37,17 +36,17 @@ class Choice:
         return cleaner.favoring(self.favor) if self.favor else cleaner
 
     def identity(self) -> dict[str, Any]:
-        """What tells this choice from others: a model's digest rather than its name."""
+        """Return the settings that identify this choice: a model's digest rather than its name."""
         name = MODELS.get(self.method, None) if self.method else self.model or self.config or DEFAULT
-        told: dict[str, Any] = {"favor": self.favor}
         if name is None:
-            return {**told, "method": self.method, "parameters": list(self.parameters)}
+            return {"favor": self.favor, "method": self.method, "parameters": list(self.parameters)}
         wanted = load_config(self.config).name if self.config and not self.model else name
-        return {**told, "model": json.loads((find_model(wanted) / "meta.json").read_bytes())["digest"]}
+        digest: str = json.loads((find_model(wanted) / "meta.json").read_bytes())["digest"]
+        return {"favor": self.favor, "model": digest}
 
 
 def _cleaner(model: str | None, config: str | None) -> Cleaner:
-    """Load the model that was asked for; a config by itself names the model that was trained with it."""
+    """Load a model; a config alone names the model that was trained with it."""
     if config is None:
         return Cleaner.load(model or DEFAULT)
     wanted = load_config(config)

@@ -13,12 +13,12 @@ import sqlite3
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, place_told
 from victorpy.batch.records import Record
-from victorpy.batch.sinks.base import PartWriter, Sink
+from victorpy.batch.sinks import Sink
 from victorpy.outputs import OUTPUTS
 from victorpy.replicas.base import Detector, Keep, load_detector
 from victorpy.replicas.find import decide
@@ -70,18 +70,11 @@ def as_replica(outcome: Outcome, repeats: str) -> Outcome:
 class AsideSink(Sink):
     """Parts of pickled outcomes, which this program reads again and deletes."""
 
-    suffix = ".pickle"
-
     def __init__(self, directory: Path) -> None:
-        super().__init__(directory, OUTPUTS.get("text"))
+        super().__init__("pickle", directory, OUTPUTS.get("text"))
 
-    def open(self, path: Path) -> PartWriter:
-        return _AsidePart(path.open("wb"))
-
-
-class _AsidePart:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def open(self, path: Path) -> None:
+        self._file = path.open("wb")
 
     def write(self, record: Record, outcome: Outcome) -> None:
         pickle.dump((replace(record, payload=b""), outcome), self._file, pickle.HIGHEST_PROTOCOL)

@@ -1,4 +1,4 @@
-"""What becomes of a record: the one function that every kind of run maps over records."""
+"""What becomes of a record: the function that every kind of run maps over records."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ class Outcome:
     status: Status
     text: str = ""
     kind: Kind | None = None
-    """Why a record was skipped or failed, to count by ..."""
+    """Why a record was skipped or failed."""
     reason: str = ""
-    """... and to read."""
+    """The same as a sentence."""
     losses: tuple[str, ...] = ()
-    """What of the page was lost or guessed, though it did not fail."""
+    """Parts of the page that were lost or guessed, though it did not fail."""
     confidence: float | None = None
-    """The word F1 that may be expected of the text; None where not known."""
+    """Expected word F1 of the text; None if unknown."""
     url: str = ""
     title: str = ""
     language: str = ""
-    """What the page says of its language."""
+    """The language that the page declares."""
     digest: str = ""
-    """The page's bytes, by SHA-256."""
+    """SHA-256 of the page's bytes."""
     size: int = 0
-    """How many bytes the page has."""
+    """Number of bytes of the page."""
     labels: Mapping[str, int] = field(default_factory=dict)
-    """How many blocks have each label."""
+    """Number of blocks by label."""
     probability: float | None = None
-    """The mean probability of the blocks' labels; None where not known."""
+    """Mean probability of the blocks' labels; None if unknown."""
     columns: Mapping[str, Any] = field(default_factory=dict)
-    """What the format knows of the page besides."""
+    """Columns that the format adds."""
     signed: Signed | None = None
-    """What is remembered of the text where replicas are looked for."""
+    """Signature of the text, if replicas are to be found."""
     repeats: Mapping[str, Any] | None = None
-    """Of a replica, the record that it repeats."""
+    """The record that a replica repeats."""
 
 
 def clean_record(
@@ -64,7 +64,7 @@ def clean_record(
     most_bytes: int | None = None,
     detector: Detector | None = None,
 ) -> Outcome:
-    """Clean one page; whatever goes wrong becomes its outcome and nobody else's."""
+    """Clean one page. Whatever goes wrong becomes its outcome; nothing is raised."""
     digest, size = "", 0
     try:
         page = record.read(most_bytes)
@@ -83,22 +83,22 @@ def clean_record(
 
 
 def failure(problem: Problem, digest: str = "", size: int = 0) -> Outcome:
-    """The outcome of a record with a problem."""
+    """Return the outcome of a record with a problem."""
     return Outcome(problem.kind.status, kind=problem.kind, reason=problem.words, digest=digest, size=size)
 
 
 def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """All that is known of a record in the end, as plain data: a line of JSON, a row of a table.
+    """Return all that is known of a record, as plain data: a line of JSON, a row of a table.
 
-    `columns` are those that the format adds; where a page failed they are None.
+    `columns` are those that the format adds; they are None if the page failed.
     """
-    told = outcome.columns
+    own = outcome.columns
     return {
         **place_told(record, outcome),
         "digest": outcome.digest,
-        "language": told.get("language", outcome.language),
-        "title": told.get("title", outcome.title),
-        "text": told.get("content", outcome.text),
+        "language": own.get("language", outcome.language),
+        "title": own.get("title", outcome.title),
+        "text": own.get("content", outcome.text),
         "labels": dict(outcome.labels),
         "probability": outcome.probability,
         "confidence": outcome.confidence,
@@ -107,12 +107,12 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
         "kind": str(outcome.kind or ""),
         "reason": outcome.reason,
         "repeats": outcome.repeats,
-        **{name: told.get(name) for name in columns},
+        **{name: own.get(name) for name in columns},
     }
 
 
 def place_told(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """What names a record to others: the beginning of its row."""
+    """Return what identifies a record: the first columns of its row."""
     return {
         "url": record.url or outcome.url,
         "name": record.name,
@@ -122,8 +122,11 @@ def place_told(record: Record, outcome: Outcome) -> dict[str, Any]:
 
 
 def _problem(error: Exception) -> Problem:
-    """Sort what went wrong."""
-    if _is_memory(error):
+    """Find the kind of an error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, MemoryError):  # parsers may hide it in another error
+        cause = cause.__cause__ or cause.__context__
+    if cause is not None:
         return Problem(Kind.MEMORY, "the memory did not suffice")
     match error:
         case ProblemError():
@@ -138,17 +141,15 @@ def _problem(error: Exception) -> Problem:
             return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
 
 
-def _is_memory(error: BaseException | None) -> bool:
-    """Whether memory ran out, whatever was made of it on the way up."""
-    while error is not None and not isinstance(error, MemoryError):
-        error = error.__cause__ or error.__context__
-    return error is not None
-
-
 def _described(page: CleanPage, output: Output, digest: str, size: int, detector: Detector | None) -> Outcome:
     document = page.document
     text, columns = output.tabulate(page) if output.tabulate else (output.render(page), {})
-    counts = Counter(map(str, page.labels))
+    root = document.elements.attributes[0] if document.elements.attributes else {}
+    language = (root.get("lang") or root.get("xml:lang") or "").strip()[:40]
+    signed = None
+    if detector and not page.is_empty:
+        signed = detector.signed(OUTPUTS.get("text").render(page), language)  # of plain text, whatever the format
+    probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
     return Outcome(
         Status.EMPTY if page.is_empty else Status.KEPT,
         text,
@@ -156,31 +157,19 @@ def _described(page: CleanPage, output: Output, digest: str, size: int, detector
         confidence=_rounded(page.confidence),
         url=document.url,
         title=document.title,
-        language=_language(page),
+        language=language,
         digest=digest,
         size=size,
-        labels=dict(sorted(counts.items())),
-        probability=_rounded(sum(page.probabilities) / len(page.probabilities)) if page.probabilities else None,
+        labels=dict(sorted(Counter(map(str, page.labels)).items())),
+        probability=_rounded(probability),
         columns=columns,
-        signed=_signed(page, detector) if detector and not page.is_empty else None,
+        signed=signed,
     )
-
-
-def _signed(page: CleanPage, detector: Detector) -> Signed:
-    """What is remembered of the page's text: the plain one, whatever format it is written in."""
-    return detector.signed(OUTPUTS.get("text").render(page), _language(page))
 
 
 def _digest(page: bytes | str) -> tuple[str, int]:
     content = page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page
     return f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)
-
-
-def _language(page: CleanPage) -> str:
-    """The language that the root names, cut short: nobody's has forty characters."""
-    attributes = page.document.elements.attributes
-    named = attributes[0] if attributes else {}
-    return (named.get("lang") or named.get("xml:lang") or "").strip()[:40]
 
 
 def _rounded(number: float | None) -> float | None:

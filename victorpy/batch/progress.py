@@ -1,128 +1,163 @@
-"""Progress in words: a line that changes on a terminal, a new one every so often elsewhere, a table at the end."""
+"""Progress of a run: a bar in a terminal, a line now and then elsewhere, and a table of the counts at the end."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
 from typing import Any, TextIO
 
-from victorpy.batch.inputs import Mark, Survey
+from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Record
 from victorpy.batch.shards import Counts
 
-TERMINAL_SECONDS = 0.5
+TERMINAL_SECONDS = 0.2
 PLAIN_SECONDS = 30.0
+PLAIN_LINE = "{n_fmt} of {total_fmt}, {rate_fmt}, {remaining} left{postfix}"
+SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
 MOST_NAMED = 20
-"""Failures that are named as they come; the others are in failed.jsonl."""
+"""Failures that a batch run reports as they happen; the others are in failed.jsonl."""
+
+SURE = 0.98
+"""Confidence above which an empty page is reported without a hint."""
 
 
 class Progress:
-    """Tells on a stream how a run is going."""
+    """Reports on a stream how a run is going."""
 
     def __init__(
-        self, stream: TextIO, survey: Survey | None, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        total: int | None = None,
+        in_bytes: bool = False,
+        quiet: bool = False,
+        every_page: bool = False,
+        interval: float | None = None,
     ) -> None:
+        """Show the bar at once. `total` counts pages or bytes of the inputs; with `every_page`, all warnings are shown.
+
+        `interval` is the number of seconds between two updates. A job of one page has no bar.
+        """
         self._stream = stream
-        self._survey = survey
         self._quiet = quiet
-        self._clock = clock
-        self._terminal = stream.isatty()
-        self._begun = self._shown = clock()
-        self._width = 0
-        self._named = 0
-        self._pages = self._bytes = 0
-        self._source_bytes = 0
-        """Of files that are done."""
-        self._file = (-1, 0)
-        """The file that is being read, and how far."""
-        self._expected: int | None = None
+        self._every_page = every_page
+        self._in_bytes = in_bytes
+        self._failures = 0
+        self._start = time.monotonic()
+        self._finished_bytes = 0  # of input files that were read to their end
+        self._file, self._reached = -1, 0  # the file that is being read, and how far
+        self._bar: Any = None
+        if quiet or (every_page and total == 1):
+            return
+        from tqdm import tqdm
+
+        tqdm.set_lock(threading.RLock())  # one of multiprocessing's is slow to make, and workers do not write
+        tqdm.monitor_interval = 0
+        is_terminal = stream.isatty()
+        interval = (TERMINAL_SECONDS if is_terminal else PLAIN_SECONDS) if interval is None else interval
+        self._bar = tqdm(
+            total=total,
+            unit="B" if in_bytes else "page",
+            unit_scale=in_bytes,
+            file=stream if is_terminal else _PlainLines(stream),
+            bar_format=None if is_terminal else PLAIN_LINE,
+            mininterval=interval,
+            miniters=1,
+            delay=0 if is_terminal else interval,
+            dynamic_ncols=is_terminal,
+            leave=is_terminal,
+        )
 
     @property
     def seconds(self) -> float:
-        """Since the beginning."""
-        return self._clock() - self._begun
+        """Seconds since the start."""
+        return time.monotonic() - self._start
 
     def add(self, mark: Mark, record: Record, outcome: Outcome, counts: Counts) -> None:
-        """Take notice of a record; `counts` has those of earlier runs too."""
-        self._pages += 1
-        self._bytes += outcome.size
-        if mark.file != self._file[0]:
-            self._source_bytes += self._file[1]
-        self._file = (mark.file, record.reached)
-        if outcome.status is Status.FAILED and self._named <= MOST_NAMED:
-            self._name(record, outcome)
-        self.tell(lambda: self.line(counts))
+        """Count a record, and report it if there is something to say. `counts` includes earlier runs."""
+        self._report(record, outcome)
+        if self._bar is None:
+            return
+        shown = ", ".join(f"{counts.statuses[str(status)]:,} {status}" for status in SHOWN)
+        self._bar.set_postfix_str(shown, refresh=False)
+        if not self._in_bytes:
+            self._bar.update()
+            return
+        if mark.file != self._file:
+            self._finished_bytes += self._reached
+        self._file, self._reached = mark.file, record.reached
+        self._bar.update(self._finished_bytes + self._reached - self._bar.n)
 
-    def tell(self, line: Callable[[], str]) -> None:
-        """Show a line, where the last one was shown long enough ago."""
-        wait = TERMINAL_SECONDS if self._terminal else PLAIN_SECONDS
-        if not self._quiet and self._clock() - self._shown >= wait:
-            self._shown = self._clock()
-            self._show(line())
+    def skip(self, count: int) -> None:
+        """Leave out pages, or bytes of files, that an earlier run has done."""
+        self._finished_bytes += count
+        if self._bar is not None:
+            self._bar.initial += count
+            self._bar.n += count
 
-    def skip(self, size: int) -> None:
-        """Take notice of files, of this size together, that were done before."""
-        self._source_bytes += size
+    def begin(self, description: str, total: int | None = None) -> None:
+        """Start a new stage, which counts pages from zero."""
+        self._in_bytes = False
+        if self._bar is not None:
+            self._bar.unit, self._bar.unit_scale = "page", False
+            self._bar.set_description_str(description, refresh=self._stream.isatty())
+            self._bar.total, self._bar.n, self._bar.initial, self._bar.start_t = total, 0, 0, time.time()
 
-    def expect(self, pages: int) -> None:
-        """Take notice of how many pages there are in all, where that is known."""
-        self._expected = pages
+    def advance(self) -> None:
+        """Count a page of a stage in which no page ends."""
+        if self._bar is not None:
+            self._bar.update()
 
     def say(self, words: str) -> None:
-        """Say something in a line of its own."""
-        self._clear()
-        self._stream.write(f"clean: {words}\n")
+        """Write a line of its own."""
+        if self._bar is not None and self._stream.isatty():
+            self._bar.write(f"clean: {words}", file=self._stream)
+        else:
+            self._stream.write(f"clean: {words}\n")
         self._stream.flush()
 
-    def line(self, counts: Counts) -> str:
-        """How far the run is, in a line."""
-        seconds = max(self.seconds, 1e-9)
-        parts = [
-            f"{counts.pages:,} pages{self._left(counts)}",
-            f"{self._pages / seconds:,.1f} pages/s",
-            f"{self._bytes / 1e6 / seconds:,.2f} MB/s",
-            f"{counts.statuses['failed']:,} failed",
-        ]
-        return ", ".join(parts)
-
     def close(self) -> None:
-        """Leave the terminal's line empty."""
-        self._clear()
+        if self._bar is not None:
+            self._bar.close()
 
-    def _left(self, counts: Counts) -> str:
-        survey = self._survey
-        expected = survey.pages if survey is not None and not survey.sources else self._expected
-        if expected is not None:
-            return f" of {expected:,}, {max(expected - counts.pages, 0):,} left"
-        if survey is None:
-            return ""
-        left = max(survey.size - self._source_bytes - self._file[1], 0)
-        return f", {left / 1e6:,.1f} of {survey.size / 1e6:,.1f} MB left"
+    def _report(self, record: Record, outcome: Outcome) -> None:
+        """Report a failure, even if quiet; and with `every_page` what was lost and which pages are empty."""
+        if outcome.status is Status.FAILED:
+            self._failures += 1
+            if self._every_page or self._failures <= MOST_NAMED:
+                self.say(f"{record.name}: failed: {outcome.reason}")
+            elif self._failures == MOST_NAMED + 1:
+                self.say("more pages failed; all of them are in failed.jsonl")
+        elif self._every_page and not self._quiet:
+            for loss in outcome.losses:
+                self.say(f"{record.name}: {loss}")
+            if outcome.status is Status.SKIPPED:
+                self.say(f"{record.name}: skipped: {outcome.reason}")
+            if outcome.status is Status.EMPTY:
+                hint = ""
+                if outcome.confidence is not None and outcome.confidence <= SURE:
+                    hint = f" (sure by {outcome.confidence:.2f}; --favor recall gives the best guess)"
+                self.say(f"{record.name}: no content was found{hint}")
 
-    def _name(self, record: Record, outcome: Outcome) -> None:
-        self._named += 1
-        if self._named <= MOST_NAMED:
-            self.say(f"{record.name}: failed: {outcome.reason}")
-        else:
-            self.say("more pages failed; all of them are in failed.jsonl")
 
-    def _show(self, line: str) -> None:
-        if self._terminal:
-            self._stream.write(f"\r{line:<{self._width}}")
-            self._width = len(line)
-            self._stream.flush()
-        else:
-            self.say(line)
+class _PlainLines:
+    """A stream for tqdm that writes each state of the bar as a line."""
 
-    def _clear(self) -> None:
-        if self._terminal and self._width:
-            self._stream.write(f"\r{'':<{self._width}}\r")
-            self._width = 0
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        words = text.strip()
+        if words:
+            self._stream.write(f"clean: {words}\n")
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def summary_table(summary: dict[str, Any]) -> str:
-    """The counts in the end, a line each, with the reasons below those that were not cleaned.
+    """Return the counts, one per line, with the reasons why records were skipped or failed.
 
     >>> print(summary_table({"pages": 3, "kept": 2, "empty": 0, "skipped": 0, "failed": 1, "seconds": 2.0,
     ...                      "bytes": 4_000_000, "kinds": {"timeout": 1}}))
@@ -132,15 +167,15 @@ def summary_table(summary: dict[str, Any]) -> str:
     skipped        0
     failed         1     timeout 1
     """
-    from victorpy.batch.reasons import Kind
-
     seconds = max(summary["seconds"], 1e-9)
-    done, size = summary.get("pages-now", summary["pages"]), summary.get("bytes-now", summary["bytes"])
-    notes = {"pages": f"{done / seconds:,.1f} pages/s, {size / 1e6 / seconds:,.2f} MB/s in {summary['seconds']:,.1f} s"}
+    pages, size = summary.get("pages-now", summary["pages"]), summary.get("bytes-now", summary["bytes"])
+    rates = f"{pages / seconds:,.1f} pages/s, {size / 1e6 / seconds:,.2f} MB/s"
+    notes = {"pages": f"{rates} in {summary['seconds']:,.1f} s"}
     for status in (Status.SKIPPED, Status.FAILED):
         kinds = [f"{kind} {count}" for kind, count in summary["kinds"].items() if Kind(kind).status is status]
         notes[str(status)] = ", ".join(kinds)
+    names = ["pages", *map(str, SHOWN)]
     if "dedup" in summary:
+        names.append(str(Status.REPLICA))
         notes[str(Status.REPLICA)] = summary["dedup"]
-    names = ["pages", *(str(status) for status in Status if status is not Status.REPLICA or "dedup" in summary)]
     return "\n".join(f"{name:<8}{summary[name]:>8,}     {notes.get(name, '')}".rstrip() for name in names)

@@ -1,4 +1,4 @@
-"""How a record can end, and why: a short kind to count by, and words to read."""
+"""How a record can end, and why: a short kind to count by, and a sentence to read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class Kind(StrEnum):
 
     @property
     def status(self) -> Status:
-        """What a record of this kind counts as: nobody did wrong where it was no page to begin with."""
         return Status.SKIPPED if self in {Kind.NOT_HTML, Kind.TOO_LARGE} else Status.FAILED
 
 
@@ -45,7 +44,7 @@ class Problem(NamedTuple):
 
 
 class ProblemError(Exception):
-    """Carries a problem from where it was met to the outcome of the record."""
+    """Carries a problem from where it was found to the outcome of the record."""
 
     def __init__(self, kind: Kind, words: str) -> None:
         super().__init__(words)

@@ -24,7 +24,7 @@ from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted, head_settings
-from victorpy.batch.shards import MANIFEST, Counts, Part, Store
+from victorpy.batch.shards import MANIFEST, Counts, Store
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
@@ -114,7 +114,11 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.dedup is not None:
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
-    progress = Progress(stream, None if job.by_site else seen, job.quiet)
+    total = in_bytes = None
+    if seen is not None and not job.by_site:
+        in_bytes = seen.sources > 0
+        total = seen.size if in_bytes else seen.pages
+    progress = Progress(stream, total, bool(in_bytes), job.quiet)
     if seen is not None and not job.quiet:
         _say_passed_over(job, progress)
         _say_empty(seen, progress)
@@ -171,8 +175,7 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
     """Clean records into parts."""
     label = retry_label(directory, settings) if job.retry else ""
     store = _opened(directory, settings, label, {"choice": asdict(job.choice)})
-    before = Counts()
-    before.add_stored(store.counts.as_dict())
+    before = Counts(store.counts.as_dict())
     try:
         if store.complete:
             remove_aside(store)  # if an earlier run was killed just before this
@@ -209,7 +212,7 @@ def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[s
 
 def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing. With --dedup, clean all pages into a store aside first."""
-    sink = SINKS.get(job.to)(store.directory, find_output(job.format))
+    sink = SINKS.get(job.to)(job.to, store.directory, find_output(job.format))
     sink.resume(store.finished_parts())
     with ExitStack() as stack:
         if job.dedup is not None:
@@ -230,36 +233,22 @@ def _fill(job: Job, store: Store, progress: Progress) -> None:
 def _clean_into(job: Job, store: Store, sink: Sink, progress: Progress) -> None:
     """Clean all records that a store does not have yet."""
     if store.last is not None and not (job.by_site or job.retry):
-        progress.skip(size_before(job.inputs, store.last.file))
+        progress.skip(size_before(job.inputs, store.last.file) or store.counts.pages)
     with _cleaning(job, store, progress) as ended:
         _write_parts(job, store, sink, ended, progress)
 
 
 def _write_parts(job: Job, store: Store, sink: Sink, ended: Iterator[Ended], progress: Progress | None) -> None:
     """Write records as they come, part after part."""
-    part: Part | None = None
-    counts = Counts()
-    counts.add_stored(store.counts.as_dict())
-    in_part = 0
-    try:
-        for mark, record, outcome in ended:
-            part = part or store.begin(sink)
-            part.write(mark, record, outcome)
-            in_part += 1
-            counts.add(outcome)
-            if progress is not None:
-                progress.add(mark, record, outcome, counts)
-            if in_part == job.shard_records:
-                part.commit()
-                part, in_part = None, 0
-        if part is not None:
-            part.commit()
-            part = None
-        store.finish()
-    except BaseException:
-        if part is not None:
-            part.abandon()
-        raise
+    counts = Counts(store.counts.as_dict())
+    for mark, record, outcome in ended:
+        in_part = store.write(sink, mark, record, outcome)
+        counts.add(outcome)
+        if progress is not None:
+            progress.add(mark, record, outcome, counts)
+        if in_part == job.shard_records:
+            store.commit()
+    store.finish()
 
 
 @contextmanager

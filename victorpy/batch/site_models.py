@@ -1,4 +1,4 @@
-"""Models of sites as bytes: what a site has added to the model that every worker has loaded anyway."""
+"""Models of sites as bytes: only what a site adds to the model that every worker has loaded anyway."""
 
 from __future__ import annotations
 
@@ -14,64 +14,62 @@ from typing import Any
 from victorpy.batch.choice import Choice
 from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError
+from victorpy.files import write_atomically
 
-_DEEPEST = 10_000  # calls of pickle's: the trees of sites are as deep as their pages
+_DEEPEST = 10_000  # nested calls of pickle: the tree of a site is as deep as its pages
 
 
 @dataclass(frozen=True, slots=True)
 class SiteModel:
-    """A method or model that has seen a site, as it travels to workers: these load what they know by name."""
+    """A method or model that has learned from a site, in a form that workers can receive."""
 
     choice: Choice
     learned: bytes = field(repr=False)
 
     def load(self) -> Cleaner:
-        """Have it as it was."""
         return from_bytes(self.choice.load(), self.learned)
 
 
 def save_at_site(cleaner: Cleaner, base: Cleaner, path: Path) -> None:
-    """Write a cleaner that has seen a site, whole or not at all; what it shares with its base is only named."""
-    fresh = path.with_name(f"{path.name}.tmp")
-    fresh.write_bytes(at_site_bytes(cleaner, base))
-    fresh.replace(path)
+    """Write a cleaner that has learned from a site. Parts that it shares with its base are only named."""
+    write_atomically(path, at_site_bytes(cleaner, base), alone=True)
 
 
 def load_at_site(base: Cleaner, path: Path) -> Cleaner:
-    """Read it again, beside the same base."""
+    """Read what `save_at_site` wrote, given the same base."""
     return from_bytes(base, path.read_bytes())
 
 
 def at_site_bytes(cleaner: Cleaner, base: Cleaner) -> bytes:
-    """A cleaner that has seen a site, without what it shares with its base."""
-    written = io.BytesIO()
-    with _deep_calls():
-        _Pickler(written, _parts(base)).dump(cleaner)
-    return written.getvalue()
+    """Return a cleaner that has learned from a site, without what it shares with its base."""
+    content = io.BytesIO()
+    with _deep_recursion():
+        _Pickler(content, _shared_parts(base)).dump(cleaner)
+    return content.getvalue()
 
 
-def from_bytes(base: Cleaner, written: bytes) -> Cleaner:
-    """What `at_site_bytes` wrote, our own bytes, beside the same base."""
-    with _deep_calls():
-        cleaner: Cleaner = _Unpickler(io.BytesIO(written), _parts(base)).load()
+def from_bytes(base: Cleaner, content: bytes) -> Cleaner:
+    """Load what `at_site_bytes` returned, given the same base. The bytes have to be our own."""
+    with _deep_recursion():
+        cleaner: Cleaner = _Unpickler(io.BytesIO(content), _shared_parts(base)).load()
     return cleaner
 
 
 @contextmanager
-def _deep_calls() -> Iterator[None]:
-    """Let functions call themselves more often than is usual; pages that are deeper still are refused."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(_DEEPEST, before))
+def _deep_recursion() -> Iterator[None]:
+    """Raise the recursion limit; pages that are nested even more deeply are refused."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(_DEEPEST, limit))
     try:
         yield
     except RecursionError as error:
         raise DataError("the pages of this site are nested too deeply to be handed to workers") from error
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(limit)
 
 
-def _parts(base: Cleaner) -> dict[str, Any]:
-    """What a labeller is made of, by name; numbers and the like are not worth it."""
+def _shared_parts(base: Cleaner) -> dict[str, Any]:
+    """Return the parts of a labeller by name, except numbers, strings and other builtin values."""
     return {name: part for name, part in vars(base.labeller).items() if type(part).__module__ != "builtins"}
 
 

@@ -1,4 +1,4 @@
-"""What runs in a worker: a model loaded once, and lists of records cleaned with it."""
+"""What runs in a worker: a model that is loaded once, and batches of records that are cleaned with it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from victorpy.methods import load_method
 from victorpy.outputs import Output, find_output
 
 MEMORY_EXIT = 86
-"""How a worker ends that has run out of memory: what it holds cannot be trusted to be freed."""
+"""Exit code of a worker that ran out of memory. It ends, because what C libraries hold then may never be freed."""
 
 _COPIES = 3
-"""Of a page, while a worker receives it: memory for these is there in any case, or it would end before it can tell."""
+"""Copies of a page in memory while a worker receives it. They do not count as memory that the page takes."""
 
 _SMALL_PAGE = """<script type="application/ld+json">{"@type": "Article"}</script><h1>Tea</h1><p>May 17, 2024</p>
 <p>Tea is made by pouring hot water over the leaves of the tea bush. It is drunk hot or cold, with milk or lemon, in the
@@ -29,16 +29,16 @@ morning and in the afternoon, all over the world.</p>"""
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How records are cleaned, as a worker has to know it."""
+    """How records are cleaned, as plain data that pickles."""
 
     make: Callable[[], Cleaner]
-    """Loads the model; it is called once in each worker, and has to pickle."""
+    """Loads the model; called once in each worker."""
     format: str = "text"
     url: str | None = None
     content_type: str | None = None
     most_bytes: int | None = None
     dedup: Dedup | None = None
-    """How replicas are told, where they are looked for."""
+    """How replicas are detected, if they are."""
 
 
 class Tools:
@@ -49,23 +49,24 @@ class Tools:
         self.cleaner = work.make()
         self.output: Output = find_output(work.format)
         self.detector = work.dedup.detector() if work.dedup else None
-        self._load_libraries()
-
-    def _load_libraries(self) -> None:
-        """Make a record of a small page: what is loaded when first needed would be at the cost of the first record.
-
-        That has a deadline and an amount of memory of its own, and a machine under load may take long to load.
-        """
+        # Some libraries are imported when they are first needed. Process a small page now, so that the first record
+        # does not pay for the imports: it has a deadline and a memory limit, and a busy machine may take long.
         if self.output.wants_metadata:
             self.output.render(load_method("everything").document(_SMALL_PAGE, metadata=True))
         if self.detector:
             self.detector.sign(_SMALL_PAGE)
 
     def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
-        """Clean one record."""
         work = self.work
-        told = (work.url, work.content_type, work.most_bytes)
-        return clean_record(record, cleaner or self.cleaner, self.output, *told, detector=self.detector)
+        return clean_record(
+            record,
+            cleaner or self.cleaner,
+            self.output,
+            work.url,
+            work.content_type,
+            work.most_bytes,
+            detector=self.detector,
+        )
 
 
 class _Worker:
@@ -76,17 +77,17 @@ class _Worker:
 
 
 def start(work: Work, memory: int | None = None, guarded: bool = True) -> None:
-    """Load the model, and let this process have no more than so much memory besides."""
+    """Load the model, and limit this process to `memory` bytes more than it uses now."""
     _Worker.guarded = guarded
     if guarded:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # also where C code hangs, and no handler of Python's would run
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # while C code hangs, a Python handler would not run
     _Worker.tools = Tools(work)
     if memory:
         _limit_memory(memory + _COPIES * (work.most_bytes or 0))
 
 
 def tools() -> Tools:
-    """What `start` has loaded."""
+    """Return what `start` has loaded."""
     if _Worker.tools is None:
         raise RuntimeError("the worker was not started")
     return _Worker.tools
@@ -98,9 +99,9 @@ def clean_batch(records: Sequence[Record]) -> list[Outcome]:
 
 
 def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
-    """Clean a record, and end the worker where memory runs out: the record is tried again in a new one, alone.
+    """Clean a record. End the worker if it runs out of memory: a new one tries the record again, alone.
 
-    Not where it ran out before, when the record was read: that is what is to be told of it.
+    A record that already ran out of memory when it was read keeps that problem.
     """
     outcome = tools().clean(record, cleaner)
     if outcome.kind is Kind.MEMORY and record.problem is None and _Worker.guarded:
@@ -109,13 +110,12 @@ def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
 
 
 def _limit_memory(memory: int) -> None:
-    """Limit what this process may ask for to what it has now and so many bytes more."""
     try:
         import resource
 
         used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     except (ImportError, OSError, ValueError):
-        return  # other systems have no such limit: the deadline has to do
+        return  # only Linux has this limit; elsewhere the deadline has to do
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = used + memory
     resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))

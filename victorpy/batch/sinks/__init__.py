@@ -1,5 +1,5 @@
-"""What the parts of a run's output are: folders of files, lines of JSON, tables, archives."""
+"""Kinds of output of a run: folders of files, JSON lines, tables, archives."""
 
-from victorpy.batch.sinks.base import SINKS, PartWriter, Sink, sink_name
+from victorpy.batch.sinks.base import SINKS, Sink, sink_name
 
-__all__ = ["SINKS", "PartWriter", "Sink", "sink_name"]
+__all__ = ["SINKS", "Sink", "sink_name"]

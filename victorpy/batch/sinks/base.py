@@ -1,11 +1,11 @@
-"""What a sink is: it writes parts, each a file that is whole or not there; the same outcomes give the same bytes."""
+"""What a sink is: it writes parts, one file after the other. The same outcomes give the same bytes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.records import Record
@@ -13,40 +13,38 @@ from victorpy.outputs import Output
 from victorpy.registry import Registry
 
 
-class PartWriter(Protocol):
-    """One part under way."""
-
-    def write(self, record: Record, outcome: Outcome) -> None:
-        """Add a record."""
-
-    def close(self) -> None:
-        """Write what is left; the file is whole then."""
-
-
 class Sink(ABC):
-    """Makes the parts of a run's output."""
+    """Writes the parts of a run's output, one at a time: `open`, `write` for each record, `close`."""
 
-    suffix: ClassVar[str]
-    """How the files of parts are named."""
     folder: ClassVar[str] = ""
-    """Where in the output directory parts are."""
+    """Subdirectory of the output directory that holds the parts."""
 
-    def __init__(self, directory: Path, output: Output) -> None:
+    def __init__(self, kind: str, directory: Path, output: Output) -> None:
+        self.suffix = f".{kind}"
         self.directory = directory
         self.output = output
 
     @abstractmethod
-    def open(self, path: Path) -> PartWriter:
-        """Begin a part in a file of this name."""
+    def open(self, path: Path) -> None:
+        """Begin a part in this file."""
 
-    def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most have nothing to learn)
-        """Learn from parts that were finished before, where later ones depend on them."""
+    @abstractmethod
+    def write(self, record: Record, outcome: Outcome) -> None:
+        """Add a record to the part."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish the part: its file is complete after this call."""
+
+    def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)
+        """Read back the state that earlier parts left, if later parts depend on it."""
 
 
 SINKS: Registry[type[Sink]] = Registry("kind of output (--to)", "victorpy.batch.sinks")
+"""By name. A class may have several names: ``jsonl.gz`` is ``jsonl`` with compression."""
 
 
 def sink_name(target: str) -> str | None:
-    """The kind of output that a directory's name asks for: ``corpus.jsonl.gz/`` is made of such files."""
-    endings = [name for name in SINKS if target.rstrip("/").lower().endswith(f".{name}")]
-    return max(endings, key=len, default=None)
+    """Return the kind of output that a directory's name asks for: ``corpus.jsonl.gz/`` is made of such files."""
+    names = [name for name in SINKS if target.rstrip("/").lower().endswith(f".{name}")]
+    return max(names, key=len, default=None)
