@@ -138,7 +138,7 @@ class Person:
             start + 1: "down",
         }
         key = self._pane.marks.get(target) or one_key.get(target)
-        letter = self._pane.letter_of(target)
+        letter = self._pane.letters.get(target, "")
         return [key] if key else ["'", letter] if letter else ["g", *str(target + 1), "enter"]
 
     def _correct(self) -> None:

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from terminal import Terminal
 
 from victorpy.annotate.app import App
-from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.block_pane import BlockPane
 from victorpy.annotate.events import Choice, Prediction, Scope
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.lock import Lock
 from victorpy.annotate.opening import Opened
-from victorpy.annotate.panes import FactsPane
 from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import width_of
+from victorpy.annotate.side_panes import FactsPane
 from victorpy.annotate.store import Store
+from victorpy.annotate.text import text_of, width_of
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
@@ -165,7 +165,7 @@ def test_whatever_shares_lines_the_cursor_is_seen_nothing_is_cut_and_paging_show
     pane.rows(width, height)
     seen = set(pane.shown)
     for _ in blocks:
-        session.move(pane.page(1))
+        session.move(pane.scroll_page(1))
         rows = lines(pane, width, height)
         assert sum("►" in line for line in rows) == 1
         assert pane.shown.start <= max(seen) + 1  # no gap
@@ -178,7 +178,7 @@ def test_a_page_of_many_short_blocks_is_looked_at_only_where_it_is_seen():
     pane = BlockPane(session)
     session.move(49_999)
     assert "►" in "\n".join(lines(pane))
-    assert len(pane._ready) < 600
+    assert len(pane.layout._blocks) < 600
 
 
 # The same place of every record
@@ -297,8 +297,8 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
     assert before[0] == "label: other, predicted"
     assert before[-1].startswith("features: one moment")
     may_go_on.set()
-    assert pane._found is not None
-    pane._found.result(30)
+    assert pane._work is not None
+    pane._work.result(30)
     assert not pane.is_waiting
     after = [text_of(row) for row in pane.rows(60, 30)]
     assert after[-1].strip() == "words 1"

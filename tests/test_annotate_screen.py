@@ -19,18 +19,19 @@ from terminal import Terminal
 
 from victorpy.anno import load_annotation
 from victorpy.annotate.app import App
-from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.block_pane import BlockPane
 from victorpy.annotate.colours import palette
 from victorpy.annotate.events import Choice, Prediction
 from victorpy.annotate.keys import GROUPS, Keys
+from victorpy.annotate.layout import spans_of
 from victorpy.annotate.learning import Learned, Learning
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.pages import INDEX, Entry, Known, Pages
-from victorpy.annotate.panes import ResultPane
 from victorpy.annotate.screen import canvas_of
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import BOX, cut, fit, show_block, visible, width_of, wrap
+from victorpy.annotate.side_panes import ResultPane
 from victorpy.annotate.store import Store
+from victorpy.annotate.text import BOX, cut, fit, text_of, visible, width_of, wrap
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
@@ -359,7 +360,7 @@ def test_drawing_costs_what_is_visible():
         rows = pane.rows(100, 40)
         assert any(text_of(row).startswith("►") for row in rows)
         result.rows(40, 40)
-    assert len(pane._ready) < 400
+    assert len(pane.layout._blocks) < 400
 
 
 def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path):
@@ -378,7 +379,7 @@ def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path)
 
 def test_a_very_long_block_is_cut_for_the_screen():
     document = read_document("<p>" + "tea " * 50_000, CONFIG)
-    shown = "".join(span.text for span in show_block(document.blocks[0], document).spans)
+    shown = "".join(span.text for span in spans_of(document.blocks[0], document, ""))
     assert len(shown) < 6_000
     assert shown.endswith("194,999 more characters")
 

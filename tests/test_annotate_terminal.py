@@ -26,17 +26,17 @@ from test_annotate_screen import (
 )
 
 from victorpy.annotate.app import App
-from victorpy.annotate.blocks import BlockPane, text_of
+from victorpy.annotate.block_pane import BlockPane
 from victorpy.annotate.events import Prediction
-from victorpy.annotate.keys import Keys
+from victorpy.annotate.keys import GROUPS, Keys
 from victorpy.annotate.learning import Learning, learn
 from victorpy.annotate.opening import Opened
-from victorpy.annotate.page_list import PageListView
 from victorpy.annotate.pages import Pages
 from victorpy.annotate.predictor import Predictor
 from victorpy.annotate.session import Session
-from victorpy.annotate.show import width_of
 from victorpy.annotate.store import Store
+from victorpy.annotate.text import text_of, width_of
+from victorpy.annotate.views import PageListView
 from victorpy.cleaner import read_document
 from victorpy.document import Label
 from victorpy.errors import ConfigError
@@ -73,14 +73,14 @@ def test_the_line_below_says_how_to_get_help_and_out_and_is_not_cut(page, column
 
 def test_all_of_the_help_can_be_read_in_80_columns():
     app = App(Keys(), CONFIG)
-    from victorpy.annotate.help_view import HelpView
+    from victorpy.annotate.views import HelpView
 
     rows = HelpView(app).body(80, 1000)
     text = " ".join(" ".join(map(text_of, rows)).split())
-    for group, bindings in Keys().help():
+    for group, bindings in GROUPS.items():
         assert group in text
-        for _, does in bindings:
-            assert does in text
+        for binding in bindings:
+            assert binding.help in text
     assert max(width_of(text_of(row)) for row in rows) <= 80
     assert "Ctrl-C leaves at once" in text
     assert "a range that you mark is taken whole" in text
@@ -250,14 +250,14 @@ def test_paging_shows_all_of_a_page_once():
 
     screens = [seen()]
     while screens[-1][-1] < 99:
-        session.move(pane.page(1))
+        session.move(pane.scroll_page(1))
         screens.append(seen())
     assert sorted(set().union(*screens)) == list(range(100))
     assert len(screens) == 6  # 20 lines each, of which 4 were seen before
-    session.move(pane.page(1))
+    session.move(pane.scroll_page(1))
     assert session.cursor == 99
     while session.cursor:
-        session.move(pane.page(-1))
+        session.move(pane.scroll_page(-1))
         screens.append(seen())
     assert screens[-1] == screens[0]
 
@@ -359,7 +359,7 @@ def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
 
 
 def test_the_list_takes_escape_and_leaves_by_q(directory):
-    view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name", lambda entry: None)
+    view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name")
     assert view.act("cancel")
     assert not view.act("label-header")
 

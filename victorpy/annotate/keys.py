@@ -1,8 +1,9 @@
-"""The keys: one table of actions, from which the help screen and the bottom line are made; a config may change it."""
+"""The keys: one table of actions, from which the help and the bottom line are made. A config may change it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from victorpy.config import Config
@@ -10,11 +11,12 @@ from victorpy.document import Label
 from victorpy.errors import suggest
 
 VARIABLE = "annotate-key-"
+"""Prefix of the variables of a config that change the keys of an action."""
 
-LABEL, ALIKE, PLACE = "label-", "all-", "place-"
-"""How the actions are named that give a label to a block, to all of its path, to all at its place of a record."""
+LABEL, LABEL_PATH, LABEL_PLACE = "label-", "all-", "place-"
+"""Prefixes of actions that label a block, all blocks of its path, all blocks at its place of a record."""
 
-_NAMES = {
+_DISPLAY_NAMES = {
     " ": "space",
     "page up": "PgUp",
     "page down": "PgDn",
@@ -30,17 +32,16 @@ _NAMES = {
     "esc": "Esc",
     "delete": "Del",
 }
-"""Keys whose name is shown otherwise than it is written in a config."""
-
+"""Keys that the screen shows by another name than a config does."""
 
 _MODIFIERS = ("ctrl", "shift", "meta")
-_NAMED = frozenset(
+_NAMED_KEYS = frozenset(
     [
         *("up", "down", "left", "right", "page up", "page down", "home", "end", "insert", "delete", "backspace"),
         *("enter", "tab", "esc", *(f"f{number}" for number in range(1, 21))),
     ]
 )
-"""Keys that have a name, as the screen calls them."""
+"""Keys with a name of more than one character, as urwid calls them."""
 
 
 class Binding(NamedTuple):
@@ -51,38 +52,25 @@ class Binding(NamedTuple):
     help: str
 
 
-def _label_bindings() -> list[Binding]:
-    return [Binding(f"{LABEL}{label}", (label[0],), f"label the block {label} and go on") for label in Label]
-
-
-def _alike_bindings() -> list[Binding]:
-    keys = {label: label[0].upper() for label in Label}
-    return [
-        Binding(f"{ALIKE}{label}", (keys[label],), f"label all undecided blocks of the same path {label}")
-        for label in Label
-    ]
-
-
-def _place_bindings() -> list[Binding]:
-    return [
-        Binding(
-            f"{PLACE}{label}",
-            (f"meta {label[0]}",),
-            f"label all undecided blocks at this place of each record {label}",
-        )
-        for label in Label
-    ]
-
-
 GROUPS: dict[str, list[Binding]] = {
     "Label": [
-        *_label_bindings(),
+        *(Binding(f"{LABEL}{label}", (label[0],), f"label the block {label} and go on") for label in Label),
         Binding("confirm", (" ",), "confirm the label and go on"),
         Binding("confirm-rest", ("a",), "confirm all labels that nobody has decided on"),
         Binding("repeat", (".",), "do the last action again here"),
         Binding("clear", ("x", "delete"), "take a decision back: the block is undecided again"),
-        *_alike_bindings(),
-        *_place_bindings(),
+        *(
+            Binding(f"{LABEL_PATH}{label}", (label[0].upper(),), f"label all undecided blocks of the same path {label}")
+            for label in Label
+        ),
+        *(
+            Binding(
+                f"{LABEL_PLACE}{label}",
+                (f"meta {label[0]}",),
+                f"label all undecided blocks at this place of each record {label}",
+            )
+            for label in Label
+        ),
     ],
     "Select, then label": [
         Binding("select-range", ("v",), "begin or give up a range: move, then label"),
@@ -142,56 +130,38 @@ GROUPS: dict[str, list[Binding]] = {
     ],
 }
 
-_BY_ACTION = {binding.action: binding for group in GROUPS.values() for binding in group}
-
 
 class Keys:
     """Which key does what."""
 
     def __init__(self, config: Config | None = None) -> None:
-        self._keys = {action: binding.keys for action, binding in _BY_ACTION.items()}
-        own = config.family(VARIABLE) if config is not None else {}
-        if config is not None:
-            for action, written in own.items():
-                if action not in self._keys:
-                    known = f"{suggest(action, self._keys)}; docs/annotation.md lists them"
-                    raise config.error(VARIABLE + action, f"there is no action {action!r}{known}")
-                self._keys[action] = tuple(self._read(config, action, key) for key in written)
+        self._keys = {binding.action: binding.keys for group in GROUPS.values() for binding in group}
         self.action_of: dict[str, str] = {}
+        changed: set[str] = set()
+        if config is not None:
+            for action, names in config.family(VARIABLE).items():
+                if action not in self._keys:
+                    hint = f"{suggest(action, self._keys)}; docs/annotation.md lists them"
+                    raise config.error(VARIABLE + action, f"there is no action {action!r}{hint}")
+                self._keys[action] = tuple(_read_key(name, action, config) for name in names)
+                changed.add(action)
         for action, keys in self._keys.items():
             for key in keys:
                 other = self.action_of.setdefault(key, action)
                 if other != action and config is not None:
-                    at_fault = action if action in own else other
-                    raise config.error(
-                        VARIABLE + at_fault, f"the key {_show_key(key)!r} is that of {other!r} and of {action!r}"
-                    )
-
-    def _read(self, config: Config, action: str, written: str) -> str:
-        key = _read_key(written)
-        if not _is_key(key):
-            known = [name.replace(" ", "-") for name in (*_NAMED, "space")]
-            raise config.error(
-                VARIABLE + action,
-                f"there is no key {written!r}{suggest(written, known)}; keys are a character, a name such as space, "
-                "enter, page-down or f5, or one of these behind ctrl-, shift- or alt-",
-            )
-        return key
-
-    def has(self, action: str) -> bool:
-        """Whether there is such an action."""
-        return action in self._keys
+                    problem = f"the key {_show_key(key)!r} is that of {other!r} and of {action!r}"
+                    raise config.error(VARIABLE + (action if action in changed else other), problem)
 
     def shown(self, action: str) -> str:
-        """The keys of an action, as a person reads them."""
+        """Return all keys of an action for a person to read."""
         return " ".join(map(_show_key, self._keys[action])) or "no key"
 
     def first(self, action: str) -> str:
-        """The shortest way to say how to do something."""
+        """Return the first key of an action for a person to read."""
         return _show_key(self._keys[action][0]) if self._keys[action] else "no key"
 
     def hints(self, hints: Sequence[tuple[Sequence[str], str]], width: int) -> str:
-        """A line of what can be done: actions, and a word for them together; the last fall out where it is narrow."""
+        """Return a line of keys, each with a word for what it does. The last ones are dropped if they do not fit."""
         line = ""
         for actions, word in hints:
             longer = f"{line}{'  ' if line else ''}{''.join(map(self.first, actions))} {word}"
@@ -200,35 +170,26 @@ class Keys:
             line = longer
         return line
 
-    def help(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """All actions by group: keys, and what they do."""
-        return [
-            (group, [(self.shown(binding.action), binding.help) for binding in bindings])
-            for group, bindings in GROUPS.items()
-        ]
 
-
-def _read_key(written: str) -> str:
-    """A key as a config has it, ``ctrl-r`` or ``space``, as the screen calls it."""
-    if written == "space":
-        return " "
-    return written if len(written) == 1 else written.replace("-", " ").lower().replace("alt ", "meta ")
-
-
-def _is_key(key: str) -> bool:
-    """Whether a terminal can send such a key."""
-    *modifiers, last = [key] if len(key) == 1 else _parts(key)
-    if len(set(modifiers)) < len(modifiers):
-        return False
-    return last in _NAMED or (len(last) == 1 and last.isprintable() and "shift" not in modifiers)
-
-
-def _parts(key: str) -> list[str]:
-    """Modifiers and the key itself; names such as ``page up`` have a space in them too."""
-    words = key.split(" ")
-    count = next((at for at, word in enumerate(words) if word not in _MODIFIERS), len(words))
-    return [*words[:count], " ".join(words[count:])]
+def _read_key(name: str, action: str, config: Config) -> str:
+    """Return urwid's name of a key that a config calls ``ctrl-r`` or ``space``. Raise if no terminal can send it."""
+    key = " " if name == "space" else name
+    words = [key]
+    if len(key) > 1:
+        key = key.replace("-", " ").lower().replace("alt ", "meta ")
+        words = key.split(" ")
+    modifiers = list(takewhile(_MODIFIERS.__contains__, words))
+    base = " ".join(words[len(modifiers) :])  # names such as "page up" have a space, too
+    is_character = len(base) == 1 and base.isprintable() and "shift" not in modifiers
+    if len(set(modifiers)) < len(modifiers) or not (base in _NAMED_KEYS or is_character):
+        valid_names = [valid.replace(" ", "-") for valid in (*_NAMED_KEYS, "space")]
+        raise config.error(
+            VARIABLE + action,
+            f"there is no key {name!r}{suggest(name, valid_names)}; keys are a character, a name such as space, "
+            "enter, page-down or f5, or one of these behind ctrl-, shift- or alt-",
+        )
+    return key
 
 
 def _show_key(key: str) -> str:
-    return _NAMES.get(key, key.replace("meta ", "alt-").replace(" ", "-"))
+    return _DISPLAY_NAMES.get(key, key.replace("meta ", "alt-").replace(" ", "-"))

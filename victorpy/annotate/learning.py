@@ -23,7 +23,7 @@ from pathlib import Path
 import victorpy
 from victorpy.annotate.pages import Entry
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.show import visible
+from victorpy.annotate.text import visible
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.document import CleanPage

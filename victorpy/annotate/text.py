@@ -1,0 +1,124 @@
+"""Text for a terminal: made safe, measured in columns, and cut into lines that fit.
+
+Characters that steer a terminal or the direction of writing are shown by number, characters without a width of their
+own as a dot, unassigned characters as a box. What is left has the width that urwid says it has.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import urwid
+
+Cell = tuple[str, str]
+"""The name of a look (see colours.py) and a text."""
+Row = list[Cell]
+
+LONGEST_WORD = 25
+"""A line is cut at a space unless the word after it is longer than this: some scripts have no spaces."""
+
+DOT, BOX, RING = "·", "□", "\u25cc"
+
+_BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_MODIFIERS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x1F3FB, 0x1F400))
+"""Variation selectors and skin tones. They change the previous character, and terminals disagree on the width."""
+_COMBINING = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+_STACK = re.compile(f"({_COMBINING}{{3}}){_COMBINING}+")
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""Text that makes some terminals reverse a line."""
+
+
+class _SafeCharacters(dict[int, str]):
+    """Translation table for `visible`, filled in as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        if char in "\t\n\r" or category in {"Zs", "Zl", "Zp"}:
+            shown = " "
+        elif category in {"Cc", "Cs"} or char in _BIDI_CONTROLS:
+            shown = f"⟨U+{code:04X}⟩"
+        elif any(code in modifiers for modifiers in _MODIFIERS):
+            shown = ""
+        elif category == "Cf":
+            shown = DOT
+        else:
+            shown = BOX if category in {"Co", "Cn"} else char
+        self[code] = shown
+        return shown
+
+
+_SAFE = _SafeCharacters()
+
+
+def visible(text: str) -> str:
+    r"""Make text safe for a terminal.
+
+    >>> visible("a\x1b[31mb\u202ec\u200bd")
+    'a⟨U+001B⟩[31mb⟨U+202E⟩c·d'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    shown = _STACK.sub(r"\1", text.translate(_SAFE))
+    starts_with_mark = shown and unicodedata.category(shown[0]) in {"Mn", "Me", "Mc"}
+    return RING + shown if starts_with_mark else shown  # the mark would join whatever is drawn before the text
+
+
+def width_of(text: str) -> int:
+    """Return how many columns a text takes."""
+    return len(text) if text.isascii() else urwid.calc_width(text, 0, len(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Return as much of a text as fits."""
+    if width_of(text) <= width:
+        return text
+    if text.isascii():
+        return text[: max(width, 0)]
+    return text[: urwid.calc_text_pos(text, 0, len(text), max(width, 0))[0]]
+
+
+def fit(text: str, width: int) -> str:
+    """Cut or pad a text to a width. An ellipsis shows that something was cut off."""
+    if width_of(text) > width:
+        text = cut(text, width - 1) + "…" if width > 1 else cut(text, width)
+    return text + " " * (width - width_of(text))
+
+
+def wrap(text: str, width: int) -> list[tuple[int, int]]:
+    """Cut text into lines: return where each starts and stops."""
+    lines = []
+    start, length = 0, len(text)
+    width = max(width, 2)
+    while start < length:
+        stop = _line_stop(text, start, length, width)
+        lines.append((start, start + len(text[start:stop].rstrip(" "))))
+        start = stop
+        while start < length and text[start] == " ":
+            start += 1
+    return lines or [(0, 0)]
+
+
+def _line_stop(text: str, start: int, length: int, width: int) -> int:
+    near = min(length, start + 8 * width)  # bounded, so that the cost is linear in the length of the text
+    is_ascii = text[start:near].isascii()
+    characters = width if is_ascii else urwid.calc_text_pos(text, start, near, width)[0] - start
+    stop = min(start + max(characters, 1), length)
+    if stop == length or text[stop] == " ":
+        return stop
+    space = text.rfind(" ", start, stop)
+    return space + 1 if space > start and stop - space <= LONGEST_WORD and text[start:space].strip() else stop
+
+
+def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
+    """Cut a text into rows that fit, each after a head that is only shown in the first. One column stays free."""
+    lines = [text[start:stop] for start, stop in wrap(text, max(width - len(head[1]) - 1, 10))]
+    blank = ("pane", " " * len(head[1]))
+    return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]
+
+
+def text_of(row: Sequence[Cell]) -> str:
+    """Return a row without its looks."""
+    return "".join(text for _, text in row)
