@@ -25,9 +25,9 @@ from victorpy.evidence import block_weights, expected_f1, probabilities
 from victorpy.gold import LabelledPage, load_gold, parse_data
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
-from victorpy.labellers.site_beliefs import adjust, believe
 from victorpy.model import check_target
 from victorpy.scores import word_f1
+from victorpy.sites.beliefs import adjust, believe
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.train import Trained, tell_story
 

@@ -23,8 +23,7 @@ from victorpy.datasets import GoldPage
 from victorpy.document import Document
 from victorpy.errors import VictorError
 from victorpy.gold import label_page
-from victorpy.labellers.site_style_tree import SiteStyleTree
-from victorpy.labellers.tuning import REACH, THRESHOLDS, Trial, best_threshold
+from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree, Trial, best_threshold
 from victorpy.methods import CONFIG
 from victorpy.scores import word_f1
 from victorpy.site_runs import Plan, share_out

@@ -15,9 +15,8 @@ from sitepages import site, site_page
 from victorpy.document import Document, Label
 from victorpy.errors import DataError
 from victorpy.labellers.crf import CRFLabeller
-from victorpy.labellers.site_beliefs import MOST_PAGES, Remembered
 from victorpy.methods import load_method
-from victorpy.sites.beliefs import FARTHEST, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs
+from victorpy.sites.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
 from victorpy.sites.mapping import Place
 from victorpy.sites.style_tree import ElementNode
 
@@ -160,13 +159,13 @@ def test_the_order_of_a_sites_pages_does_not_matter() -> None:
 
 
 def test_a_page_that_comes_often_is_remembered_once() -> None:
-    remembered = Remembered()
+    remembered = SitePages()
     first, *others = site(MOST_PAGES + 1)
     for page in (*[first] * MOST_PAGES, *others):
         remembered.add(page, None)
     remembered.add(first, ["other"])
-    assert len({id(page) for page, _ in remembered.pages[1:]}) == MOST_PAGES
-    assert remembered.pages[0] == (first, ["other"])
+    assert len({id(page) for page, _ in remembered.all[1:]}) == MOST_PAGES
+    assert remembered.all[0] == (first, ["other"])
 
 
 def test_another_way_of_using_a_model_keeps_its_site(pages: list[Document]) -> None:

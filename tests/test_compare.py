@@ -26,8 +26,7 @@ from victorpy.datasets.base import Gold
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.evaluate import evaluate_untrained, load_untrained
 from victorpy.gold import load_gold
-from victorpy.labellers.base import LABELLERS, SiteLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.report import comparison
 from victorpy.report.base import to_html, to_markdown
 from victorpy.report.plots import spread

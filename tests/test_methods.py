@@ -15,10 +15,9 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Document, Label
 from victorpy.errors import ConfigError, VictorError
-from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages
+from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages, label_kept
 from victorpy.labellers.crf import CRFLabeller
 from victorpy.labellers.everything import KeepEverything
-from victorpy.labellers.kinds import label_kept
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import MODELS, load_method, method_names

@@ -19,8 +19,7 @@ from victorpy.commands import main
 from victorpy.document import Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.groups import draw_sample
-from victorpy.labellers.base import LABELLERS, SiteLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
 from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
 from victorpy.mining.cleaning import clean_site

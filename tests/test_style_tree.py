@@ -20,8 +20,7 @@ from sitepages import BLOCKS, WORDS, document, kept, own_labels, own_words, site
 from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
-from victorpy.labellers.site_style_tree import SiteStyleTree
-from victorpy.labellers.tuning import Trial, best_threshold
+from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
 from victorpy.report.style_tree import as_html, as_text, branches
 from victorpy.sites.content import Content, words
 from victorpy.sites.importance import Judgement, node_importance

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from victorpy.about.areas import is_marginal, is_menu
 from victorpy.document import Document, Elements
-from victorpy.labellers.kinds import begins_segment
+from victorpy.labellers.base import begins_segment
 from victorpy.sites.tree import PageTree
 from victorpy.unicode import count_words
 

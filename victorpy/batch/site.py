@@ -40,10 +40,9 @@ def learn_site(
 
 def with_sample(cleaner: Cleaner, sample: int) -> Cleaner:
     """Return the method with its limit of pages set to `sample`, unless its parameters already set one."""
-    parameters = cleaner.labeller.get_params()
-    if parameters.get("sample") != SAMPLE:
+    if cleaner.labeller.get_params().get("sample") != SAMPLE:
         return cleaner
-    return Cleaner(type(cleaner.labeller)(**parameters | {"sample": sample}), cleaner.config)
+    return Cleaner(cleaner.labeller.clone(sample=sample), cleaner.config)
 
 
 def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cleaner:

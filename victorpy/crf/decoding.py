@@ -9,17 +9,17 @@ Floats = npt.NDArray[np.float64]
 
 
 def viterbi(states: Floats, transitions: Floats) -> npt.NDArray[np.int64]:
-    """Find the label sequence with the highest score; of equal ones the first, as crfsuite does."""
+    """Return the label sequence with the highest score; of equal ones the first, as crfsuite does."""
     count = len(states)
     if not count:
         return np.zeros(0, dtype=np.int64)
     came_from = np.zeros(states.shape, dtype=np.int64)
     best = states[0]
-    everyone = np.arange(states.shape[1])
+    labels = np.arange(states.shape[1])
     for at in range(1, count):
         scores = best[:, None] + transitions
         came_from[at] = scores.argmax(axis=0)
-        best = scores[came_from[at], everyone] + states[at]
+        best = scores[came_from[at], labels] + states[at]
     path = np.zeros(count, dtype=np.int64)
     path[-1] = best.argmax()
     for at in range(count - 1, 0, -1):
@@ -28,17 +28,17 @@ def viterbi(states: Floats, transitions: Floats) -> npt.NDArray[np.int64]:
 
 
 def marginals(states: Floats, transitions: Floats) -> Floats:
-    """Compute how probable each label is at each place, by the forward-backward algorithm.
+    """Compute how probable each label is for each block, by the forward-backward algorithm.
 
-    A step of it is a product with a small matrix. The chain is cut into about as many parts as a part has
-    steps, all parts go through their steps side by side, and the parts are joined: for a page of n
-    blocks some 4 * sqrt(n) array operations instead of 4 * n.
+    A step of the algorithm multiplies a vector of label weights by a small matrix. `_running_products` does many
+    steps at once: for a page of n blocks about 4 * sqrt(n) array operations instead of 4 * n.
     """
     count, labels = states.shape
     if not count:
         return np.zeros((0, labels))
     local = np.exp(states - states.max(axis=1, keepdims=True))
     steps = np.exp(transitions - transitions.max())[None] * local[1:, None, :]  # from t to t + 1
+    # The chain is cut into about as many parts as a part has steps; identity matrices fill the last part.
     parts = max(int(np.sqrt(count)), 1)
     length = -(-max(count - 1, 1) // parts)
     padding = np.broadcast_to(np.eye(labels), (parts * length - (count - 1), labels, labels))
@@ -53,22 +53,24 @@ def marginals(states: Floats, transitions: Floats) -> Floats:
 
 
 def _running_products(start: Floats, chain: Floats) -> Floats:
-    """Multiply a row vector with the matrices of a chain, one after the other, and give it after each.
+    """Multiply a row vector by the matrices of a chain, one after the other, and return it after each.
 
-    Each vector is scaled at will: only the proportions within it matter.
+    Of a chain in two parts, A B C and D E F, the products within the parts are computed first, both parts at the same
+    time: A, AB, ABC and D, DE, DEF. The vector before the first part is the start s, before the second s ABC. Each of
+    these times the products of its part gives the result: s A, s AB, s ABC, (s ABC) D, (s ABC) DE, (s ABC) DEF.
+    Vectors and products are scaled at will, because only the proportions within a vector matter.
     """
     parts, length, labels, _ = chain.shape
     products = np.empty_like(chain)
-    product = chain[:, 0]
-    products[:, 0] = product
+    product = products[:, 0] = chain[:, 0]
     for step in range(1, length):
         product = product @ chain[:, step]
         product /= product.max(axis=(1, 2), keepdims=True)
         products[:, step] = product
-    starts = np.empty((parts, 1, 1, labels))
     vector = start
+    vectors = np.empty((parts, 1, 1, labels))  # the vector before each part
     for part in range(parts):
-        starts[part, 0, 0] = vector
+        vectors[part, 0, 0] = vector
         vector = vector @ products[part, -1]
         vector = vector / vector.sum()
-    return (starts @ products)[:, :, 0, :]
+    return (vectors @ products)[:, :, 0, :]

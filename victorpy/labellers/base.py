@@ -1,6 +1,6 @@
-"""The contract of every labeller: scikit-learn's manners, on pages instead of rows.
+"""The contract of every labeller: scikit-learn's estimator API, on pages instead of rows.
 
-``fit(documents, labels)`` learns, ``label(document)`` answers for one page, and ``predict``,
+``fit(documents, labels)`` learns, ``label(document)`` labels one page, and ``predict``,
 ``predict_marginals`` and ``score`` follow from it, so that scikit-learn's cross_val_score and
 GridSearchCV take any labeller. scikit-learn itself is not needed to run one.
 """
@@ -11,11 +11,12 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from typing import Any, ClassVar, Self
 
-from victorpy.config import Config
-from victorpy.document import Document, Label, Labelling
+from victorpy.config import Config, load_config
+from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.registry import Registry
 
@@ -34,30 +35,30 @@ class LearnsFrom(StrEnum):
 
 
 Labels = Sequence[Sequence[str] | None] | None
-"""The labels of pages' blocks; a page whose labels are not known has None, and no page's may be known."""
+"""The labels of pages' blocks. A page with unknown labels has None; None in place of the list means all unknown."""
 
 
 class Labeller(ABC):
-    """Gives every block of a page a label. What `__init__` takes are its parameters."""
+    """Gives every block of a page a label. The arguments of `__init__` are its parameters."""
 
     learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
 
     @property
     def wants_site(self) -> bool:
-        """Whether it makes use of other pages of a page's site."""
+        """Whether it uses other pages of a page's site."""
         return self.learns_from is LearnsFrom.SITE
 
     @property
     def tunes(self) -> bool:
-        """Whether labels of a few pages of a site make it better there."""
+        """Whether labels of a few pages of a site improve it there."""
         return False
 
     @abstractmethod
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Learn from pages, and from the labels of their blocks where the method needs them."""
+        """Learn from pages, and from the labels of their blocks if the method needs them."""
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """The labeller for pages of one site, of which some are given; most methods are the same at every site."""
+        """Return the labeller for a site, given some of its pages; most methods are the same at every site."""
         return self
 
     @abstractmethod
@@ -65,11 +66,11 @@ class Labeller(ABC):
         """Label the blocks of one page."""
 
     def with_config(self, config: Config) -> Labeller:
-        """The same labeller as another config would run it; methods without a config are as they are."""
+        """Return the same labeller run with another config; methods without a config return themselves."""
         return self
 
     def features(self, document: Document) -> tuple[dict[str, str], ...]:
-        """Give the features of every block by name, where the method has any."""
+        """Return the features of every block by name, if the method has any."""
         return ()
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
@@ -77,11 +78,11 @@ class Labeller(ABC):
         return [[str(label) for label in self.label(document).labels] for document in documents]
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Give the probability of every label for every block, where the method knows it."""
+        """Return the probability of every label for every block, if the method knows it."""
         raise VictorError(f"{type(self).__name__} gives no probabilities")
 
     def score(self, documents: Sequence[Document], labels: Sequence[Sequence[str]]) -> float:
-        """Compute the share of blocks whose label is right."""
+        """Return the share of blocks that are labelled correctly."""
         right = total = 0
         for predicted, gold in zip(self.predict(documents), labels, strict=True):
             right += sum(ours == theirs for ours, theirs in zip(predicted, gold, strict=True))
@@ -89,20 +90,24 @@ class Labeller(ABC):
         return right / max(total, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters by name, as scikit-learn's clone wants them."""
+        """Return the parameters by name, as scikit-learn's clone expects them."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name."""
-        known = self.get_params()
+        names = self.get_params()
         for name, value in parameters.items():
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}{suggest(name, known)}")
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}{suggest(name, names)}")
             setattr(self, name, value)
         return self
 
+    def clone(self, **changes: Any) -> Self:
+        """Return a new labeller with the same parameters, except for the given ones, that has learned nothing."""
+        return type(self)(**self.get_params() | changes)
+
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn, where it asks, what kind of estimator this is: none whose labels it could stratify."""
+        """Tell scikit-learn that this is neither a classifier, whose labels it would stratify, nor a regressor."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
@@ -113,44 +118,70 @@ class Labeller(ABC):
 
 
 class PageLabeller(Labeller):
-    """A labeller that needs nothing but the page: there is nothing to learn."""
+    """A labeller that needs nothing but the page."""
 
     learns_from = LearnsFrom.NOTHING
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Learn nothing."""
         return self
 
 
 class SiteLabeller(Labeller):
-    """A labeller that learns from pages of a site what the site repeats; labels of a few may help it."""
+    """A labeller that learns from a site's pages what the site repeats. Labels of a few pages may help."""
 
     learns_from = LearnsFrom.SITE
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """A labeller with the same parameters that has learned from these pages."""
-        return type(self)(**self.get_params()).fit(documents, labels)
+        return self.clone().fit(documents, labels)
 
 
 def first_pages(
     documents: Iterable[Document], labels: Labels, count: int | None = None
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
-    """The first so many pages of a site or all, one at a time, each with its labels where they are known."""
+    """Yield the first `count` pages of a site, or all, each with its labels if they are known."""
     if count is not None and count < 1:
         raise ConfigError(f"a method that learns from a site needs pages of it: sample must be at least 1, not {count}")
     for number, document in enumerate(islice(documents, count)):
         if labels is not None and number >= len(labels):
             raise DataError(f"there are labels for {len(labels)} pages and more pages: give None for those without")
-        known = None if labels is None else labels[number]
-        if known is not None:
-            _check_labels(document, known)
-        yield document, known
+        page_labels = None if labels is None else labels[number]
+        if page_labels is not None:
+            page = document.url or document.source or "a page"
+            if len(page_labels) != len(document.blocks):
+                raise DataError(f"{page} has {len(document.blocks)} blocks and {len(page_labels)} labels")
+            unknown = sorted(set(page_labels) - set(Label))
+            if unknown:
+                raise DataError(f"{page}: label {unknown[0]!r} is not one of {', '.join(Label)}")
+        yield document, page_labels
 
 
-def _check_labels(document: Document, labels: Sequence[str]) -> None:
-    page = document.url or document.source or "a page"
-    if len(labels) != len(document.blocks):
-        raise DataError(f"{page} has {len(document.blocks)} blocks and {len(labels)} labels")
-    unknown = sorted(set(labels) - set(Label))
-    if unknown:
-        raise DataError(f"{page}: label {unknown[0]!r} is not one of {', '.join(Label)}")
+_HEADERS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_ITEMS = frozenset(["li", "dt", "dd"])
+
+
+def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
+    """Label the kept blocks by their markup alone, and the rest as noise."""
+    labels: list[Label] = []
+    for block, keep in zip(document.blocks, kept, strict=True):
+        follows_content = bool(labels) and labels[-1].is_content
+        labels.append(_kind(block, follows_content) if keep else Label.OTHER)
+    return Labelling(tuple(labels))
+
+
+def _kind(block: Block, follows_content: bool) -> Label:
+    if follows_content and not begins_segment(block.distance):
+        return Label.CONTINUATION
+    if not _HEADERS.isdisjoint(block.containers):
+        return Label.HEADER
+    return Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST
+
+
+def begins_segment(distance: Sequence[str]) -> bool:
+    """Whether the tags before a block separate it from the previous text: one line break does not, two do."""
+    breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
+    return breaks != ["br"] and bool(breaks)
+
+
+@cache
+def _block_level() -> frozenset[str]:
+    return load_config("base").cuts.block_level

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -25,29 +26,31 @@ from victorpy.evidence.together import headings_above, with_whole_tables
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
-from victorpy.labellers.label_shares import content_of, kinds_given_content, noise_of, shared_out
-from victorpy.labellers.site_beliefs import Remembered, adjust, believe
-from victorpy.sites.beliefs import Beliefs
+from victorpy.sites.beliefs import Beliefs, SitePages, adjust, believe
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.template import load_template
 from victorpy.variables import FAVORS
 
-# Probabilities are rounded to what is worth reading, so that what is written reads back the same.
+# Probabilities are rounded, so that a file that holds them reads back the same.
 DIGITS = 6
 
-Numbers = npt.NDArray[np.int64]
-
-# What beta of the F-measure each way to favor is: how much more recall counts than precision.
+# The beta of the F-measure for each value of `favor`: how much more recall counts than precision.
 BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
-# A page of fewer blocks is not said to have no content merely because little of it looks like content.
+# Shorter pages are not reported as empty just because little of them looks like content.
 FEWEST_BLOCKS = 5
 
-# A heading right above text that is kept stays if it is so probable.
+# A heading right above kept text is kept from this probability on.
 LEAST_PROBABLE_HEADING = "0.1"
 
 # A page whose most probable block is no more probable than this has no content.
 LEAST_PROBABLE = 0.01
+
+# Subtracted from the score of a label that is not allowed; much larger than any score.
+_NEVER = 200.0
+
+Decoded = tuple[npt.NDArray[np.int64], Floats, Floats]
+"""The number of each block's label, the probabilities of all labels (a row per block), and that of content."""
 
 
 @LABELLERS.register("crf")
@@ -82,7 +85,7 @@ class CRFLabeller(Labeller):
         self.crfsuite_model_ = b""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what a config means, which is found again: a user's own features do not pickle."""
+        """Leave out what is derived from the config: a user's own features cannot be pickled."""
         return self.__dict__ | {"_prepared": None}
 
     def fit(
@@ -90,47 +93,42 @@ class CRFLabeller(Labeller):
         documents: Iterable[Document],
         labels: Labels = None,
         progress: Progress | None = None,
-        report: Report = lambda said: None,
+        report: Report = lambda message: None,
     ) -> Self:
-        """Train on pages and the labels of their blocks, first the stages of evidence, if the config has any."""
+        """Train on pages and the labels of their blocks: first the stages of evidence, if any, then the CRF."""
         prepared = self.prepare()
-        known = [of_page for of_page in labels or () if of_page is not None]
-        if labels is None or len(known) < len(labels):
+        if labels is None or any(page_labels is None for page_labels in labels):
             raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
-        documents = list(documents)
         settings = self._settings()
-        named = [_checked(names, document, prepared.config) for names, document in zip(known, documents, strict=True)]
-        if len({label for sequence in named for label in sequence}) < 2:
-            raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-        pages = [(document, sequence) for document, sequence in zip(documents, named, strict=True) if sequence]
-        sites = [site_of(document.url) or document.source or str(number) for number, (document, _) in enumerate(pages)]
-        site_columns = _site_columns([document for document, _ in pages], sites, self.wants_site)
-        self.evidence_ = self.kinds_ = None
-        found: list[Floats | None] = [None] * len(pages)
-        if prepared.config.get("evidence"):
-            columns = [
-                prepared.columns(document, site=known) for (document, _), known in zip(pages, site_columns, strict=True)
-            ]
-            fitted = fit_evidence(
-                columns, [_is_content(sequence) for _, sequence in pages], sites, prepared.config, report
-            )
-            self.evidence_, found = fitted.evidence, list(fitted.log_odds)
-            self.found_in_training_ = fitted.log_odds
-            if prepared.config.get(KINDS):
-                for page, log_odds in zip(columns, fitted.log_odds, strict=True):
-                    page.evidence = log_odds
-                self.kinds_ = fit_kinds(
-                    columns, fitted.numbers, [sequence for _, sequence in pages], prepared.config, report
-                )
-        tables = [
-            prepared.encode(prepared.columns(document, log_odds, known))
-            for (document, _), log_odds, known in zip(pages, found, site_columns, strict=True)
-        ]
-        sequences = [sequence for _, sequence in pages]
-        trained = train(
-            list(zip(tables, sequences, strict=True)), prepared.encoders, prepared.template, settings, progress
+        pages = _labelled_pages(documents, labels, prepared.config)
+        kept_documents, sequences = [document for document, _ in pages], [sequence for _, sequence in pages]
+        sites = [site_of(page.url) or page.source or str(number) for number, page in enumerate(kept_documents)]
+        site_columns = _site_columns(kept_documents, sites) if self.wants_site else [None] * len(pages)
+        # Made one at a time: only the stages of evidence need all pages at once.
+        columns: Iterable[Columns] = (
+            prepared.columns(document, site=site) for document, site in zip(kept_documents, site_columns, strict=True)
         )
+        self.evidence_ = self.kinds_ = None
+        if prepared.config.get(EVIDENCE):
+            columns = list(columns)
+            self._fit_evidence(columns, sequences, sites, report)
+        examples = []
+        for page, sequence in zip(columns, sequences, strict=True):
+            examples.append((encode(page, prepared.encoders), sequence))
+            page.forget_characters()
+        trained = train(examples, prepared.encoders, prepared.template, settings, progress)
         return self.with_tables(trained.tables, trained.crfsuite_model, self.evidence_, self.kinds_)
+
+    def _fit_evidence(self, pages: list[Columns], labels: list[list[str]], sites: list[str], report: Report) -> None:
+        """Train the trees for content and for kinds. Set the evidence of pages, from trees that did not see them."""
+        config = self.prepare().config
+        content = [np.array([Label(label).is_content for label in sequence], dtype=bool) for sequence in labels]
+        fitted = fit_evidence(pages, content, sites, config, report)
+        self.evidence_, self.found_in_training_ = fitted.evidence, fitted.log_odds
+        for page, log_odds in zip(pages, fitted.log_odds, strict=True):
+            page.evidence = log_odds
+        if config.get(KINDS):
+            self.kinds_ = fit_kinds(pages, fitted.numbers, labels, config, report)
 
     def with_tables(
         self,
@@ -139,7 +137,7 @@ class CRFLabeller(Labeller):
         evidence: Evidence | None = None,
         kinds: Kinds | None = None,
     ) -> Self:
-        """Take over what was trained before."""
+        """Set what training has learned."""
         self.tables_ = tables
         self.crfsuite_model_ = crfsuite_model
         self.evidence_ = evidence
@@ -147,77 +145,73 @@ class CRFLabeller(Labeller):
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:
-        """The same weights, at the same site if it is at one, run as another config says."""
-        trained = self._tables(), self.crfsuite_model_, self.evidence_, self.kinds_
-        changed = CRFLabeller(**self.get_params() | {"config": config}).with_tables(*trained)
-        changed.site_, changed.beliefs_ = self.site_, self.beliefs_
+        """Return a labeller with the same weights, at the same site, that runs with another config."""
+        self._tables()  # raises if there are none
+        changed = copy.copy(self)
+        changed.config = config
         return changed
 
     @property
     def wants_site(self) -> bool:
-        """Whether the config asks what the page's site repeats."""
         return self.prepare().wants_site
 
     @property
     def tunes(self) -> bool:
-        """Whether labels of a few pages of a site make it better there."""
-        return self.wants_site and bool(self.prepare().config.get("evidence"))
+        return self.wants_site and bool(self.prepare().config.get(EVIDENCE))
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """The same model, which has seen pages of a site; one that asks nothing of the site is as it is."""
+        """Return the same model after it has seen pages of a site; without features of sites, return itself."""
         if not self.wants_site:
             return self
-        changed = self.with_config(self.prepare().config)
+        changed = copy.copy(self)
         site = changed.site_ = SiteStatistics()
         changed.beliefs_ = None
-        remembered = Remembered()
-        for document, of_page in first_pages(documents, labels):
+        pages = SitePages()
+        for document, page_labels in first_pages(documents, labels):
             site.add(document)
-            remembered.add(document, of_page)
+            pages.add(document, page_labels)
         if self.evidence_ is not None and site.pages > 1:
-            changed.beliefs_ = believe(remembered.pages, site, changed._columns)
+            changed.beliefs_ = believe(pages.all, site, changed._columns)
         return changed
 
     def label(self, document: Document) -> Labelling:
         """Label the blocks of a page, with probabilities."""
         tables = self._tables()
         page = self._columns(document)
-        table = self.prepare().encode(page)
-        chosen, shares, content = (
-            self._decode(tables, table, page) if page.evidence is None else self._decode_evidence(tables, table, page)
-        )
-        kinds = [Label(label) for label in tables.labels]
-        kept = np.array([kind.is_content for kind in kinds], dtype=bool)[chosen]
+        codes = encode(page, self.prepare().encoders)
+        decode = self._decode_chain if page.evidence is None else self._decode_evidence
+        chosen, shares, content = decode(tables, codes, page)
+        names = [Label(label) for label in tables.labels]
         return Labelling(
-            tuple([kinds[number] for number in chosen.tolist()]),
+            tuple([names[number] for number in chosen.tolist()]),
             _rounded(shares[np.arange(len(chosen)), chosen]),
             _rounded(content),
-            round(expected_f1(content, block_weights(page), kept), DIGITS),
+            round(expected_f1(content, block_weights(page), ~tables.is_noise[chosen]), DIGITS),
         )
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Give the probability of every label for every block: what the chain alone says.
+        """Return the probability of every label for every block by the chain alone.
 
-        `label` goes on from there: what is content the evidence decides, where there is any, and the trees for kinds
-        have a say in the rest.
+        `label` uses more: evidence, if there is any, decides what is content, and trees for kinds have a say in
+        which kind of content it is.
         """
         tables = self._tables()
         pages = []
         for document in documents:
-            states = tables.states(self.prepare().encode(self._columns(document)))
+            states = tables.states(encode(self._columns(document), self.prepare().encoders))
             shares = marginals(states, tables.transitions)
             pages.append([dict(zip(tables.labels, map(float, row), strict=True)) for row in shares])
         return pages
 
     def features(self, document: Document) -> tuple[dict[str, str], ...]:
-        """Give the features of every block by name."""
         page = self._columns(document)
-        known = [
-            encoder for encoder in self.prepare().encoders if encoder.name != "evidence" or page.evidence is not None
-        ]
-        return tuple(show_features(page, known))
+        encoders = self.prepare().encoders
+        if page.evidence is None:
+            encoders = [encoder for encoder in encoders if encoder.name != "evidence"]
+        return tuple(show_features(page, encoders))
 
     def _columns(self, document: Document) -> Columns:
+        """Count what features need of a page, and run the stages before the CRF."""
         page = self.prepare().columns(document, site=None if self.site_ is None else self.site_.columns(document))
         if self.evidence_ is not None:
             page.evidence, numbers = self.evidence_.judge(page)
@@ -229,58 +223,69 @@ class CRFLabeller(Labeller):
 
     @property
     def _way(self) -> str:
-        """How labels are chosen."""
+        """How labels are chosen: a value of the config's `decode`."""
         return self.prepare().config.one("decode", "viterbi") if self.threshold is None else "marginal"
 
-    def _decode(self, tables: Tables, table: Codes, page: Columns) -> tuple[Numbers, Floats, Floats]:
-        """Choose a label for every block; with it go the probabilities of all labels, and that of content."""
-        states = tables.states(table)
+    def _decode_chain(self, tables: Tables, codes: Codes, page: Columns) -> Decoded:
+        """Choose labels by the chain alone."""
+        states = tables.states(codes)
         shares = marginals(states, tables.transitions)
-        content = content_of(tables, shares)
+        content = shares[:, ~tables.is_noise].sum(axis=1)
         if self._way == "viterbi":
             return viterbi(states, tables.transitions), shares, content
         if self._way == "label":
             return shares.argmax(axis=1), shares, content
-        noise = noise_of(tables)
-        best = np.where(np.arange(len(tables.labels)) == noise, -1.0, shares).argmax(axis=1)
-        return np.where(self.kept(content, page), best, noise), shares, content
+        best_kind = np.where(tables.is_noise, -1.0, shares).argmax(axis=1)
+        return np.where(self.kept(content, page), best_kind, tables.noise), shares, content
 
-    def _decode_evidence(self, tables: Tables, table: Codes, page: Columns) -> tuple[Numbers, Floats, Floats]:
-        """The same where the evidence says what is content: the chain then says which kind it is."""
+    def _decode_evidence(self, tables: Tables, codes: Codes, page: Columns) -> Decoded:
+        """Choose labels when the evidence says how probable content is; the chain and the trees say which kind."""
         assert page.evidence is not None
         content = probabilities(page.evidence)
-        if self._way == "viterbi" or noise_of(tables) < 0:
-            chosen, shares, _ = self._decode(tables, table, page)
+        if self._way == "viterbi" or tables.noise < 0:
+            chosen, shares, _ = self._decode_chain(tables, codes, page)
             return chosen, shares, content
         if self._way == "label":
-            content = self._content_by_block(page)
-            chain = marginals(tables.states(table), tables.transitions)
-            shares = shared_out(tables, self._with_trees(chain, page), content)
-            return shares.argmax(axis=1), shares, content
-        keep = self.kept(content, page)
-        shares = np.zeros((page.count, len(tables.labels)))
-        shares[:, noise_of(tables)] = 1 - content
-        # Noise that stands between kept blocks cuts the chain, so that only what is beside a kept one matters.
-        beside = keep.copy()
-        beside[1:] |= keep[:-1]
-        beside[:-1] |= keep[1:]
-        used = np.flatnonzero(beside)
-        kinds = kinds_given_content(tables, tables.states(table, used), keep[used])
-        shares[keep] = self._with_trees(kinds[keep[used]], page, keep) * content[keep, None]
-        return np.where(keep, shares.argmax(axis=1), noise_of(tables)), shares, content
+            return self._decode_each_block(tables, codes, page)
+        return self._decode_kept_blocks(tables, codes, page, content)
 
-    def _content_by_block(self, page: Columns) -> Floats:
-        """How probable content is where labels count, not words: trees that count by block have a say."""
+    def _decode_each_block(self, tables: Tables, codes: Codes, page: Columns) -> Decoded:
+        """Choose the most probable label of each block, for the most labels that are right."""
         assert page.evidence is not None
-        if page.block_evidence is None:
-            return probabilities(page.evidence)
-        share = float(self.prepare().config.one("kinds-content-share", "0"))
-        return probabilities((1 - share) * page.evidence + share * page.block_evidence)
+        log_odds = page.evidence
+        if page.block_evidence is not None:  # these trees count blocks, not words
+            share = float(self.prepare().config.one("kinds-content-share", "0"))
+            log_odds = (1 - share) * page.evidence + share * page.block_evidence
+        content = probabilities(log_odds)
+        chain = marginals(tables.states(codes), tables.transitions)
+        # The probabilities of kinds are scaled so that they add up to that of content.
+        kinds = np.where(tables.is_noise, 0.0, self._with_trees(chain, page))
+        kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
+        shares = np.where(tables.is_noise, 1 - content[:, None], kinds)
+        return shares.argmax(axis=1), shares, content
+
+    def _decode_kept_blocks(self, tables: Tables, codes: Codes, page: Columns, content: Floats) -> Decoded:
+        """Choose which blocks to keep, then the most probable kind of each kept block, given that choice."""
+        keep = self.kept(content, page)
+        # A block of noise cuts the chain, because its label is certain. So only kept blocks and their neighbours
+        # have to be scored: of K n n n K the block in the middle is left out.
+        is_scored = keep.copy()
+        is_scored[1:] |= keep[:-1]
+        is_scored[:-1] |= keep[1:]
+        scored = np.flatnonzero(is_scored)
+        states = tables.states(codes, scored)
+        states[np.ix_(keep[scored], tables.is_noise)] -= _NEVER
+        states[np.ix_(~keep[scored], ~tables.is_noise)] -= _NEVER
+        chain = marginals(states, tables.transitions)[keep[scored]]
+        shares = np.zeros((page.count, len(tables.labels)))
+        shares[:, tables.noise] = 1 - content
+        shares[keep] = self._with_trees(chain, page, keep) * content[keep, None]
+        return np.where(keep, shares.argmax(axis=1), tables.noise), shares, content
 
     def _with_trees(self, chain: Floats, page: Columns, blocks: Flags | slice = slice(None)) -> Floats:
-        """The chain's probabilities of kinds and those of the trees for kinds, if there are any: their weighted mean.
+        """Return the weighted mean of the chain's probabilities of kinds and the trees', if there are any.
 
-        It is the mean of logarithms, so that a kind which one of them rules out is out.
+        It is a mean of logarithms, so that a kind that one of them rules out is out.
         """
         if self.kinds_ is None or page.kinds is None:
             return chain
@@ -292,13 +297,16 @@ class CRFLabeller(Labeller):
         return np.asarray(joined / np.maximum(joined.sum(axis=1, keepdims=True), 1e-300))
 
     def kept(self, content: Floats, page: Columns) -> Flags:
-        """Which blocks are kept: those that are probable enough, or that make the page's expected F highest."""
+        """Return which blocks are kept: those probable enough, or those that maximise the page's expected F."""
         config = self.prepare().config
         if self._way == "marginal":
-            return content >= self._threshold(content)
+            # The threshold is relative to the most probable block, so that a page unlike the training pages,
+            # such as a very short one, is judged by its own best block.
+            best = float(content.max(initial=0.0))
+            share = float(config.one("threshold", "0.5")) if self.threshold is None else self.threshold
+            return content >= (share * best if best > LEAST_PROBABLE else float("inf"))
         favor = config.one("favor", "balanced")
-        weight = block_weights(page)
-        cut, expected = best_cut(content, weight, BETA[favor])
+        cut, expected = best_cut(content, block_weights(page), BETA[favor])
         least = float(config.one("empty-below", "0"))
         if page.count < FEWEST_BLOCKS:  # too short to be judged by what is around its blocks
             least = min(least, LEAST_PROBABLE)
@@ -311,17 +319,8 @@ class CRFLabeller(Labeller):
         heading_least = float(config.one("heading-least", LEAST_PROBABLE_HEADING))
         return kept | headings_above(kept, content, page, heading_least)
 
-    def _threshold(self, content: Floats) -> float:
-        """How probable content must be on this page: so much of what its most probable block is.
-
-        A page unlike those of the training, a very short one say, is thus judged by its own best block.
-        """
-        best = float(content.max(initial=0.0))
-        share = float(self.prepare().config.one("threshold", "0.5")) if self.threshold is None else self.threshold
-        return share * best if best > LEAST_PROBABLE else float("inf")
-
     def _settings(self) -> dict[str, Any]:
-        """The trainer's parameters: the config's, as far as they are of the algorithm, and our own."""
+        """Return the trainer's parameters: the config's that the algorithm has, overridden by the labeller's."""
         config = self.prepare().config
         algorithm = self.algorithm or config.one("crf-algorithm", "lbfgs")
         known = trainer_parameters(algorithm)
@@ -342,7 +341,7 @@ class CRFLabeller(Labeller):
         return settings
 
     def prepare(self) -> _Prepared:
-        """Find what the config means, its features and its template; done once, at the first page at the latest."""
+        """Find the features and the template of the config. Done once, at the first page at the latest."""
         if self._prepared is None or self._prepared.asked is not self.config:
             self._prepared = _Prepared(self.config)
         return self._prepared
@@ -354,7 +353,7 @@ class CRFLabeller(Labeller):
 
 
 class _Prepared:
-    """What a config means: its encoders and its template, found once."""
+    """The encoders and the template that a config describes."""
 
     def __init__(self, asked: Config | str) -> None:
         self.asked = asked
@@ -364,11 +363,12 @@ class _Prepared:
 
     @cached_property
     def wants_site(self) -> bool:
-        named = self.config.features
+        """Whether any stage has a feature of the page's site."""
+        names = self.config.features
         for stage in (EVIDENCE, KINDS):
             if self.config.get(stage):
-                named = (*named, *load_numbers_template(self.config, stage).features)
-        return any(name.startswith("site.") for name in named)
+                names = (*names, *load_numbers_template(self.config, stage).features)
+        return any(name.startswith("site.") for name in names)
 
     def columns(self, document: Document, evidence: Floats | None = None, site: SiteColumns | None = None) -> Columns:
         page = Columns(document, self.config)
@@ -376,32 +376,32 @@ class _Prepared:
         page.site = site
         return page
 
-    def encode(self, page: Columns) -> Codes:
-        return encode(page, self.encoders)
+
+def _labelled_pages(
+    documents: Iterable[Document], labels: Sequence[Sequence[str] | None], config: Config
+) -> list[tuple[Document, list[str]]]:
+    """Return the pages that have blocks, with their labels; raise DataError if nothing can be learned from them."""
+    pages = [
+        (document, [*map(str, page_labels or ())]) for document, page_labels in zip(documents, labels, strict=True)
+    ]
+    for document, sequence in pages:
+        page = document.url or "a page"
+        if len(sequence) != len(document.blocks):
+            raise DataError(f"{page} has {len(document.blocks)} blocks and {len(sequence)} labels")
+        for number, label in enumerate(sequence):
+            if label not in config.labels:
+                raise DataError(f"{page}, block {number}: label {label!r} is not one of {', '.join(config.labels)}")
+    if len({label for _, sequence in pages for label in sequence}) < 2:
+        raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
+    return [(document, sequence) for document, sequence in pages if sequence]
 
 
-def _is_content(labels: Sequence[str]) -> Flags:
-    return np.array([Label(label).is_content for label in labels], dtype=bool)
-
-
-def _site_columns(documents: Sequence[Document], sites: Sequence[str], wanted: bool) -> list[SiteColumns | None]:
-    """What each page's site repeats, as the pages that are at hand show it."""
-    if not wanted:
-        return [None] * len(documents)
-    of_site: dict[str, SiteStatistics] = {}
+def _site_columns(documents: Sequence[Document], sites: Sequence[str]) -> list[SiteColumns | None]:
+    """Count what each page's site repeats on the given pages."""
+    statistics: dict[str, SiteStatistics] = {}
     for document, site in zip(documents, sites, strict=True):
-        of_site.setdefault(site, SiteStatistics()).add(document)
-    return [of_site[site].columns(document) for document, site in zip(documents, sites, strict=True)]
-
-
-def _checked(labels: Sequence[str], document: Document, config: Config) -> list[str]:
-    if len(labels) != len(document.blocks):
-        raise DataError(f"{document.url or 'a page'} has {len(document.blocks)} blocks and {len(labels)} labels")
-    for at, label in enumerate(labels):
-        if label not in config.labels:
-            known = ", ".join(config.labels)
-            raise DataError(f"{document.url or 'a page'}, block {at}: label {label!r} is not one of {known}")
-    return [str(label) for label in labels]
+        statistics.setdefault(site, SiteStatistics()).add(document)
+    return [statistics[site].columns(document) for document, site in zip(documents, sites, strict=True)]
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:

@@ -2,20 +2,19 @@
 
 Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web Applications, 2004, sections 3.1 and 4. A
 page is a tree of container tags. A node is a hub if more than `hub` of the words attached to it are in links, an image
-node if it has more than `image` images a word, else topic; the page is a hub if hub nodes have more than `page_hub` of
-the words of its central area, an image page by the same rule with `page_image`, else a topic page. Of a topic page the
-topic nodes are kept, of a hub page the central area, of an image page the image nodes and the text around them: that of
-the nodes beside them in the same parent. The paper gives no thresholds; benchmarks/docview.py chose them.
+node if it has more than `image` images per word, else topic. The page is a hub if hub nodes have more than `page_hub`
+of the words of its central area, an image page by the same rule with `page_image`, else a topic page. On a topic page
+the topic nodes are kept, on a hub page the central area, on an image page the image nodes and the topic nodes beside
+them in the same parent. The paper gives no thresholds; benchmarks/docview.py chose them.
 
-The whole tree of a topic page is looked at, as section 4.2 has it; with `central=True` its central area alone.
+On a topic page the whole tree is used, as in section 4.2; with `central=True` only its central area.
 """
 
 from __future__ import annotations
 
 from victorpy.about.tag_tree import TagTree, Thresholds, Type
 from victorpy.document import Document, Labelling
-from victorpy.labellers.base import LABELLERS, PageLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
 from victorpy.settings import check_range
 
 
@@ -40,30 +39,24 @@ class DocViewCleaner(PageLabeller):
         self.central = central
 
     def label(self, document: Document) -> Labelling:
-        """Keep the topic content of a page."""
         tree = TagTree(document)
-        kept = [0] * len(tree.page.texts)
-        for node, keep in zip(tree.nodes, self.kept_nodes(tree), strict=True):
-            for text in node.texts if keep else ():
-                kept[text] = len(tree.page.texts[text].text)
+        pairs = zip(tree.nodes, self.kept_nodes(tree), strict=True)
+        kept = [text for node, is_kept in pairs if is_kept for text in node.texts]
         return label_kept(document, tree.page.blocks_with(kept, 0.5))
 
     def kept_nodes(self, tree: TagTree) -> list[bool]:
-        """Which blocks are topic content, by the type of the page."""
+        """Return which nodes are kept, by the type of the page."""
         thresholds = Thresholds(self.hub, self.image, self.page_hub, self.page_image)
         types = [node.type(thresholds) for node in tree.nodes]
         match tree.page_type(thresholds):
             case Type.HUB:
                 return tree.central
             case Type.IMAGE:
-                return _around_images(tree, types)
+                nodes = list(zip(tree.nodes, types, strict=True))
+                illustrated = {node.parent for node, kind in nodes if kind is Type.IMAGE}
+                return [
+                    kind is Type.IMAGE or (kind is Type.TOPIC and node.parent in illustrated) for node, kind in nodes
+                ]
             case _:
                 pairs = zip(types, tree.central, strict=True)
                 return [kind is Type.TOPIC and (is_central or not self.central) for kind, is_central in pairs]
-
-
-def _around_images(tree: TagTree, types: list[Type]) -> list[bool]:
-    """Image blocks, and the blocks beside them in the same parent."""
-    illustrated = {node.parent for node, kind in zip(tree.nodes, types, strict=True) if kind is Type.IMAGE}
-    pairs = zip(tree.nodes, types, strict=True)
-    return [kind is Type.IMAGE or (kind is Type.TOPIC and node.parent in illustrated) for node, kind in pairs]

@@ -4,11 +4,11 @@ D. Gibson, K. Punera and A. Tomkins, The Volume and Evolution of Web Page Templa
 the paper on sentence entropy describes it (section 2, and 5.2 for F = 100): a hash is computed of the content of every
 node, and nodes are templates by how often their hashes occur.
 
-What we decided. A node's content is its tag, attributes, texts and all in it, in order: what stands between its start
-and end offset in the page. The offsets tell where it is and are not hashed, or else a footer below articles of
-different lengths would never be the same. Text nodes are nodes too. Occurrence is counted in pages: a node is a
-template if its hash is on at least F pages. On a site with fewer than 2 F pages it is on half of them, and on two at
-least, or else the method could not work there at all.
+What we decided. A node's content is its tag, attributes, texts and everything in it, in order: the page between its
+start and end offset. The offsets themselves are not hashed, or a footer below articles of different lengths would
+never be the same. Text nodes are nodes too. Occurrences are counted in pages: a node is a template if its hash is on
+at least F pages. On a site with fewer than 2 F pages half of the pages are enough, but at least two, or the method
+could not work there at all.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class DomTemplate(Repeated):
         self.F = F
 
     def _numbers(self, tree: PageTree) -> Numbers:
-        """The hashes of all texts, and of all elements behind them."""
-        elements = tree.elements
-        shown = zip(elements.tag, elements.attributes, strict=True)
-        labels = numbers_of("\t".join([tag, *(f"{k}={v}" for k, v in given.items())]) for tag, given in shown)
+        """Return the hashes of all texts, followed by those of all elements."""
+        elements = zip(tree.elements.tag, tree.elements.attributes, strict=True)
+        labels = numbers_of(
+            "\t".join([tag, *(f"{name}={value}" for name, value in attributes.items())]) for tag, attributes in elements
+        )
         texts = numbers_of(text.text for text in tree.texts)
-        found = [*texts, *(number & MASK for number in tree.subtree_numbers(labels, texts))]
-        return np.array(found, dtype=np.uint64)
+        subtrees = [number & MASK for number in tree.subtree_numbers(labels, texts)]
+        return np.array([*texts, *subtrees], dtype=np.uint64)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
-        spread = counts.spread(tree.number, self._numbers(tree))
-        is_template = (spread >= enough(self.F, counts.with_page(tree.number))).tolist()
+        pages = counts.spread(tree.number, self._numbers(tree))
+        is_template = (pages >= enough(self.F, counts.with_page(tree.number))).tolist()
         count = len(tree.texts)
-        characters = [len(text.text) if is_template[place] else 0 for place, text in enumerate(tree.texts)]
+        texts = {text for text in range(count) if is_template[text]}
         for element in tree.topmost(is_template[count:]):
-            for text in tree.text_ranges[element]:
-                characters[text] = len(tree.texts[text].text)
-        return tree.blocks_with(characters, NOISE)
+            texts.update(tree.text_ranges[element])
+        return tree.blocks_with(texts, NOISE)

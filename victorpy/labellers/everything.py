@@ -1,10 +1,9 @@
-"""Keep everything: what any method must beat."""
+"""Keep everything: the baseline that any method must beat."""
 
 from __future__ import annotations
 
 from victorpy.document import Document, Labelling
-from victorpy.labellers.base import LABELLERS, PageLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
 
 
 @LABELLERS.register("everything")
@@ -12,5 +11,4 @@ class KeepEverything(PageLabeller):
     """Keeps every block of a page."""
 
     def label(self, document: Document) -> Labelling:
-        """Keep all blocks."""
         return label_kept(document, [True] * len(document.blocks))

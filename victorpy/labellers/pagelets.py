@@ -5,14 +5,14 @@ Site Style Tree describe it (Yi, Liu and Li 2003, sections 4.1 and 4.2.2). An el
 children contains at least k links and none of its ancestors is a pagelet. Pagelets with the same shingle are a
 template; a group of two or more is deleted.
 
-What we decided. A *shingle* is "a text fingerprint that is invariant under small perturbations". Broder's: of all runs
-of `w` words the one with the smallest hash; two texts have the same one with the probability of their resemblance,
-the share of runs that they have in common. On a site with hundreds of pages that is too lax, as some other page always
-has the same smallest run, if only a quarter of the runs are common to both. So a fingerprint is made of the smallest
-runs by `s` independent hashes, equal with probability resemblance^s: hardly ever for a half, mostly for 95 %.
-Words are compared without case, and a pagelet of fewer than `w` words is one run. A group must be of different pages:
-a pagelet that one page repeats is no template of the site. Text that lies beside a child with k links, and hence in no
-pagelet, is kept.
+What we decided. A *shingle* is "a text fingerprint that is invariant under small perturbations". Broder's shingle is
+the run with the smallest hash among all runs of `w` words. Two texts have the same one with the probability of their
+resemblance, the share of runs that they have in common. On a site with hundreds of pages that is too lax: some other
+page always has the same smallest run, even if only a quarter of the runs are common. So a fingerprint is made of the
+smallest runs by `s` independent hashes, which are equal with probability resemblance^s: hardly ever for a half, mostly
+for 95 %. Words are compared without case, and a pagelet of fewer than `w` words is one run. A group must be of
+different pages: a pagelet that one page repeats is not a template of the site. Text beside a child with k links is in
+no pagelet and is kept.
 """
 
 from __future__ import annotations
@@ -44,45 +44,42 @@ class Pagelets(Repeated):
         self.s = s
 
     def _numbers(self, tree: PageTree) -> Numbers:
-        return np.array([number for _, number in self._fingerprints(tree)], dtype=np.uint64)
+        return np.array(list(self._fingerprints(tree).values()), dtype=np.uint64)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
-        found = self._fingerprints(tree)
-        spread = counts.spread(tree.number, np.array([number for _, number in found], dtype=np.uint64))
-        characters = [0] * len(tree.texts)
-        for (pagelet, _), pages in zip(found, spread.tolist(), strict=True):
-            for text in tree.text_ranges[pagelet] if pages >= 2 else ():
-                characters[text] = len(tree.texts[text].text)
-        return tree.blocks_with(characters, NOISE)
+        fingerprints = self._fingerprints(tree)
+        pages = counts.spread(tree.number, np.array(list(fingerprints.values()), dtype=np.uint64))
+        repeated = [pagelet for pagelet, count in zip(fingerprints, pages.tolist(), strict=True) if count >= 2]
+        return tree.blocks_with([text for pagelet in repeated for text in tree.text_ranges[pagelet]], NOISE)
 
     def pagelets(self, tree: PageTree) -> Iterator[int]:
-        """The elements that are pagelets."""
+        """Yield the elements that are pagelets."""
         is_small = [True] * len(tree.elements)
         for parent, links in zip(tree.elements.parent, tree.links, strict=True):
             if parent >= 0 and links >= self.k:
                 is_small[parent] = False
         return tree.topmost(is_small)
 
-    def _fingerprints(self, tree: PageTree) -> list[tuple[int, int]]:
-        """The pagelets that have text, with their fingerprints."""
+    def _fingerprints(self, tree: PageTree) -> dict[int, int]:
+        """Return the pagelets that have text, with their fingerprints."""
         words = [_WORD.findall(text.text.casefold()) for text in tree.texts]
-        before = [0, *accumulate(map(len, words))]
         numbers = np.array(numbers_of(chain.from_iterable(words)), dtype=np.uint64)
+        words_before = [0, *accumulate(map(len, words))]
         pagelets = [pagelet for pagelet in self.pagelets(tree) if tree.text_ranges[pagelet]]
         ranges = [tree.text_ranges[pagelet] for pagelet in pagelets]
-        found = fingerprints(numbers, [(before[texts.start], before[texts.stop]) for texts in ranges], self.w, self.s)
-        return list(zip(pagelets, found, strict=True))
+        stretches = [(words_before[texts.start], words_before[texts.stop]) for texts in ranges]
+        return dict(zip(pagelets, fingerprints(numbers, stretches, self.w, self.s), strict=True))
 
 
 def fingerprints(words: Numbers, stretches: Sequence[tuple[int, int]], w: int, s: int) -> list[int]:
-    """A number for each stretch of a page's words: its smallest run of `w` words, by each of `s` hashes."""
-    runs = windows(words, w)
+    """Return a number for each stretch of a page's words: its smallest run of `w` words, by each of `s` hashes."""
     salts = np.arange(1, s + 1, dtype=np.uint64)[:, np.newaxis]
-    last = np.full((s, 1), np.iinfo(np.uint64).max)  # ends of stretches must be places too
-    hashes = np.append(mixed(runs + mixed(salts)), last, axis=1)
+    end = np.full((s, 1), np.iinfo(np.uint64).max)  # a stretch may end after the last run
+    hashes = np.append(mixed(windows(words, w) + mixed(salts)), end, axis=1)
     long = [(start, stop - w + 1) for start, stop in stretches if stop - start >= w]
-    places = np.array(long, dtype=np.int64).ravel()
-    smallest = iter(np.minimum.reduceat(hashes, places, axis=1)[:, ::2].T.tolist() if long else ())
+    # With the borders start, stop, start, stop ... every second minimum is that of a stretch; the others lie between.
+    borders = np.array(long, dtype=np.int64).ravel()
+    smallest = iter(np.minimum.reduceat(hashes, borders, axis=1)[:, ::2].T.tolist() if long else ())
     return [
         hash(tuple(next(smallest) if stop - start >= w else words[start:stop].tolist())) & MASK
         for start, stop in stretches

@@ -1,4 +1,4 @@
-"""What the methods have in common that count on how many pages of a site a thing is, and drop what is on many."""
+"""The base of methods that count on how many pages of a site something is, and drop what is on many."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Self
 
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.labellers.base import Labels, SiteLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import Labels, SiteLabeller, label_kept
 from victorpy.sites.counts import PageCounts
 from victorpy.sites.hashes import Numbers
 from victorpy.sites.tree import PageTree
 
 NOISE = 0.75
-"""A block is noise if that share of its characters is of a template: fewer may be a label before a value of its own."""
+"""A block is noise if this share of its characters is in a template; less may be a label before a value."""
 
 
 class Repeated(SiteLabeller):
@@ -25,18 +24,18 @@ class Repeated(SiteLabeller):
 
     @abstractmethod
     def _numbers(self, tree: PageTree) -> Numbers:
-        """The numbers of a page's parts."""
+        """Return the numbers of a page's parts."""
 
     @abstractmethod
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
-        """Whether each block of a page is of a template."""
+        """Return whether each block of a page is in a template."""
 
     def _has_enough(self, pages: int) -> bool:
-        """Whether no more pages need be looked at."""
+        """Whether no more pages are needed."""
         return False
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Count the parts of a site's pages, one page after the other."""
+        """Count the parts of a site's pages."""
         counts = PageCounts()
         for document in documents:
             tree = PageTree(document)
@@ -49,7 +48,6 @@ class Repeated(SiteLabeller):
         return self
 
     def label(self, document: Document) -> Labelling:
-        """Drop the blocks that are of a template."""
         if self._counts is None:
             raise not_fitted(self)
         noise = self._noise(PageTree(document), self._counts)
@@ -57,6 +55,6 @@ class Repeated(SiteLabeller):
 
 
 def not_fitted(labeller: SiteLabeller) -> VictorError:
-    """What to say when a page is to be labelled before pages of its site were seen."""
+    """Return the error for a page that is labelled before `fit`."""
     name = type(labeller).__name__
     return VictorError(f"{name} has seen no pages of the site: call fit or at_site with some of them first")

@@ -6,9 +6,9 @@ mapped one after the other (victorpy/sites/restricted_mapping.py): the template 
 through all sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
 
 Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
-text in the same place. So what has the same structure on all pages is gone, and with it much of the articles of a site
-that puts them all into the same elements, and the values in the cells of tables; `text` says that texts must be equal
-too, which keeps them. `names` says that an element's class and id must be equal.
+text in the same place. So everything with the same structure on all pages is dropped. This includes much of the
+articles on a site that puts them all into the same elements, and the values in table cells. With `text` texts must be
+equal too, which keeps these. With `names` an element's class and id must be equal.
 
 What we decided. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
 least three quarters of its characters are mapped.
@@ -16,13 +16,12 @@ least three quarters of its characters are mapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Self
 
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
 from victorpy.labellers.repeated import NOISE, not_fitted
 from victorpy.settings import check_count
 from victorpy.sites.hashes import number_of, numbers_of
@@ -44,7 +43,7 @@ class Rtdm(SiteLabeller):
         self._template: Node | None = None
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Map pages to what is left of the template, one after the other."""
+        """Map page after page to the template so far, and keep what is mapped."""
         template, seen = None, set()
         for document in documents:
             tree = PageTree(document)
@@ -61,22 +60,16 @@ class Rtdm(SiteLabeller):
         return self
 
     def label(self, document: Document) -> Labelling:
-        """Drop the blocks that are mapped to the template."""
         if self._template is None:
             raise not_fitted(self)
         tree = PageTree(document)
-        characters = [0] * len(tree.texts)
-        for text in Mapping().mapped_texts(self._template, self._nodes(tree)):
-            characters[text] = len(tree.texts[text].text)
-        return label_kept(document, [not is_noise for is_noise in tree.blocks_with(characters, NOISE)])
+        noise = tree.blocks_with(Mapping().mapped_texts(self._template, self._nodes(tree)), NOISE)
+        return label_kept(document, [not is_noise for is_noise in noise])
 
     def _nodes(self, tree: PageTree) -> Node:
-        labels = self._labels(tree)
+        labels: Iterable[str] = tree.elements.tag
+        if self.names:
+            pairs = zip(tree.elements.tag, tree.elements.attributes, strict=True)
+            labels = (f"{tag} {given.get('class', '')} {given.get('id', '')}" for tag, given in pairs)
         texts = numbers_of(text.text for text in tree.texts) if self.text else [_TEXT] * len(tree.texts)
-        return node_of(tree, labels, texts)
-
-    def _labels(self, tree: PageTree) -> Sequence[int]:
-        if not self.names:
-            return numbers_of(tree.elements.tag)
-        pairs = zip(tree.elements.tag, tree.elements.attributes, strict=True)
-        return numbers_of(f"{tag} {given.get('class', '')} {given.get('id', '')}" for tag, given in pairs)
+        return node_of(tree, numbers_of(labels), texts)

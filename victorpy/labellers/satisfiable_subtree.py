@@ -1,23 +1,21 @@
 """Satisfiable sub-trees: heuristics for one page.
 
 X. Qi and J. Sun, Eliminating Noisy Information in Webpage through Heuristic Rules, section 3.2 and the pseudo code of
-3.3.3. From every text node one goes up G generations; the sub-tree there is satisfiable if
+3.3.3. From every text node go up G generations. The sub-tree there is satisfiable if
 
 1. a text node of its G-th generation has at least α characters,
 2. SL_text, the characters of all its text nodes, are at least β, and SL_anchor, those in links, at most γ · SL_text.
 
 Satisfiable sub-trees inside another one are dropped; the text of those that remain, SST_max, is the page's content.
-(Since the text node that one starts from is of the G-th generation, condition 1 holds for a sub-tree exactly if one of
-the text nodes that lead to it has α characters.) Where there are fewer than G generations above a text node the page's
-root is taken. An image's ``alt`` is no text node. A block of which a part is in such a sub-tree is kept if that is at
-least half of its characters.
+(The text node at the start is of the G-th generation. So condition 1 holds for a sub-tree exactly if one of the text
+nodes that lead to it has α characters.) If a text node has fewer than G ancestors, the page's root is used. An image's
+``alt`` is not a text node. A block is kept if at least half of its characters are in such a sub-tree.
 """
 
 from __future__ import annotations
 
 from victorpy.document import Document, Labelling
-from victorpy.labellers.base import LABELLERS, PageLabeller
-from victorpy.labellers.kinds import label_kept
+from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
 from victorpy.settings import check_count, check_range
 from victorpy.sites.tree import PageTree
 
@@ -36,26 +34,22 @@ class SatisfiableSubtree(PageLabeller):
         self.gamma = gamma
 
     def label(self, document: Document) -> Labelling:
-        """Keep the text of the largest satisfiable sub-trees."""
         tree = PageTree(document)
-        kept = [0] * len(tree.texts)
-        for root in self.largest(tree):
-            for text in tree.text_ranges[root]:
-                kept[text] = len(tree.texts[text].text) if tree.texts[text].shown else 0
-        return label_kept(document, tree.blocks_with(kept, 0.5))
+        inside = [text for root in self.largest(tree) for text in tree.text_ranges[root]]
+        return label_kept(document, tree.blocks_with([text for text in inside if tree.texts[text].shown], 0.5))
 
     def satisfiable(self, tree: PageTree) -> list[bool]:
-        """ROOT(SST): whether each element is the root of a satisfiable sub-tree."""
+        """Return ROOT(SST): whether each element is the root of a satisfiable sub-tree."""
         lengths = [len(text.text) if text.shown else 0 for text in tree.texts]
         anchors = [length if is_link else 0 for length, is_link in zip(lengths, tree.in_link, strict=True)]
         all_text, all_anchors = tree.totals(lengths), tree.totals(anchors)
-        found = [False] * len(tree.elements)
+        is_root = [False] * len(tree.elements)
         for text in tree.texts:
             if text.shown and len(text.text) >= self.alpha:
                 root = tree.ancestor(text.element, self.G - 1)
-                found[root] = all_text[root] >= self.beta and all_anchors[root] <= self.gamma * all_text[root]
-        return found
+                is_root[root] = all_text[root] >= self.beta and all_anchors[root] <= self.gamma * all_text[root]
+        return is_root
 
     def largest(self, tree: PageTree) -> list[int]:
-        """ROOT(SST_max): the satisfiable sub-trees that are in no other one."""
+        """Return ROOT(SST_max): the satisfiable sub-trees that are in no other one."""
         return list(tree.topmost(self.satisfiable(tree)))

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from victorpy.document import Document, Labelling
+import numpy as np
+
+from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller
-from victorpy.labellers.kinds import label_kept
-from victorpy.labellers.tuning import Example, Trial, add_pages, best_threshold
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept
 from victorpy.settings import check_range
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
@@ -22,7 +22,15 @@ from victorpy.sites.merging import FREQ, LAM, merge_alike
 from victorpy.sites.style_tree import StyleTree
 
 SAMPLE = 500
-"""The pages of a site that are enough for its tree (4.2)."""
+"""How many pages of a site are enough for its tree (4.2)."""
+
+THRESHOLDS = tuple(step / 100 for step in range(101))
+
+REACH = 10
+"""How many neighbours on either side a threshold is averaged with."""
+
+Example = tuple[Document, Sequence[str]]
+"""A page and the labels of its blocks."""
 
 
 @LABELLERS.register("sst")
@@ -31,7 +39,6 @@ class SiteStyleTree(SiteLabeller):
 
     @property
     def tunes(self) -> bool:
-        """Labels choose its thresholds."""
         return True
 
     def __init__(
@@ -57,7 +64,7 @@ class SiteStyleTree(SiteLabeller):
         self.judgement_: Judgement | None = None
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Build the tree from at most `sample` pages, one at a time; those with labels choose the threshold."""
+        """Build the tree from at most `sample` pages; those with labels choose the threshold."""
         check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
@@ -65,7 +72,7 @@ class SiteStyleTree(SiteLabeller):
         return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
     def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
-        """Take a tree that was built before, and choose the threshold by examples, if there are any."""
+        """Use an existing tree, and choose the threshold by examples, if there are any."""
         if not tree.page_count:
             raise VictorError("sst learns from the pages of a site: there are none")
         if tree.styles == "paper":
@@ -73,28 +80,64 @@ class SiteStyleTree(SiteLabeller):
         self.tree_ = tree
         self.judgement_ = Judgement(self.gamma, self.t, self.epsilon).judge(tree)
         if examples:
-            trials = [Trial(document, self.importances(document), known) for document, known in examples]
+            trials = [Trial(document, self.importances(document), labels) for document, labels in examples]
             self.judgement_ = Judgement(self.gamma, best_threshold(trials), self.epsilon).judge(tree)
         return self
 
     def importances(self, document: Document) -> list[float]:
-        """Map a page to the tree: how important its blocks are."""
+        """Map a page to the tree and return how important its blocks are."""
         if self.tree_ is None or self.judgement_ is None:
             raise VictorError("this SiteStyleTree has seen no pages of the site: call fit() with some")
         return block_importances(self.tree_, self.judgement_, document)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle without what was found of the nodes, which are others in another process ..."""
-        return {**self.__dict__, "judgement_": self.judgement_ and replace(self.judgement_, _found={})}
+        # A judgement knows nodes by their ids, which are others in another process: it is made again there.
+        return {**self.__dict__, "judgement_": self.judgement_ and replace(self.judgement_, _judged={})}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """... and find it again."""
         self.__dict__.update(state)
         if self.judgement_ is not None and self.tree_ is not None:
             self.judgement_.judge(self.tree_)
 
     def label(self, document: Document) -> Labelling:
-        """Keep what is more important than the threshold."""
         importances = self.importances(document)
         assert self.judgement_ is not None
         return label_kept(document, [importance > self.judgement_.t for importance in importances])
+
+
+def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sample: int) -> list[Example]:
+    """Add the first `sample` pages of a site to its tree. Return those with labels."""
+    examples = []
+    for document, page_labels in first_pages(documents, labels, sample):
+        tree.add(document)
+        if page_labels is not None:
+            examples.append((document, page_labels))
+    return examples
+
+
+class Trial:
+    """A labelled page with a value for each block: a threshold keeps the blocks with higher values."""
+
+    def __init__(self, document: Document, values: Sequence[float], labels: Sequence[str]) -> None:
+        self._values = np.asarray(values, dtype=float)
+        self._words = np.array([len(block.text.split()) for block in document.blocks], dtype=float)
+        self._content = np.array([Label(label).is_content for label in labels], dtype=bool)
+
+    def f1(self, threshold: float) -> float:
+        """Return the F1 by words of what a threshold keeps; 1 if it rightly keeps nothing."""
+        kept = self._values > threshold
+        total = float(self._words[kept].sum() + self._words[self._content].sum())
+        return 2 * float(self._words[kept & self._content].sum()) / total if total else 1.0
+
+
+def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS, reach: int = REACH) -> float:
+    """Return the threshold with the best mean F1 around it; of several equal ones, the middle one.
+
+    On other pages content is a little more or less important than on the few labelled ones, and a threshold right
+    beside a sharp fall would lose text there. So a threshold counts with its neighbours, the nearer the more.
+    """
+    means = np.array([sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds])
+    weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)]) / (reach + 1) ** 2
+    around = np.convolve(np.pad(means, reach, mode="edge"), weights, mode="valid")
+    best = np.flatnonzero(around >= around.max() - 1e-9)
+    return thresholds[int(best[len(best) // 2])]

@@ -6,10 +6,10 @@ scripts are removed, a window of size W slides over what is left, and templates 
 enough.
 
 What we decided, since the description does not say. W is counted in characters (32 words would be longer than most
-menus). A fragment is of a template if it is on at least F pages of the site; with fewer than 2 F pages on half of them,
-and on two at least. D is the gap that is bridged: two stretches of a template with at most D characters between them
-are one; with 0 none is. P is the most pages of a site that are looked at, the first ones that come. White space counts
-as one space, and a page shorter than W is one fragment.
+menus). A fragment belongs to a template if it is on at least F pages of the site; on a site with fewer than 2 F pages
+half of them are enough, but at least two. D is the gap that is bridged: two stretches of a template with at most D
+characters between them are one. Only the first P pages of a site are used. White space counts as one space, and a page
+shorter than W is one fragment.
 """
 
 from __future__ import annotations
@@ -44,24 +44,25 @@ class TextTemplate(Repeated):
         return pages >= self.P
 
     def _numbers(self, tree: PageTree) -> Numbers:
-        """The fragment in the window, wherever it stands."""
+        """Return the hash of the fragment in the window at each position."""
         text = " ".join(block.text for block in tree.document.blocks)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return windows(codes.astype(np.uint64), self.W)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
-        spread = counts.spread(tree.number, self._numbers(tree))
-        starts = np.flatnonzero(spread >= enough(self.F, counts.with_page(tree.number)))
+        pages = counts.spread(tree.number, self._numbers(tree))
+        starts = np.flatnonzero(pages >= enough(self.F, counts.with_page(tree.number)))
         lengths = np.array([len(block.text) for block in tree.document.blocks], dtype=np.int64)
         covered = cover(starts, self.W, self.D, int(lengths.sum()) + len(lengths))
-        running = np.append(0, np.cumsum(covered))
+        # The number of covered characters before each position gives that of every block.
+        covered_before = np.append(0, np.cumsum(covered))
         first = np.cumsum(lengths + 1) - lengths - 1
-        noise: list[bool] = (running[first + lengths] - running[first] >= NOISE * lengths).tolist()
+        noise: list[bool] = (covered_before[first + lengths] - covered_before[first] >= NOISE * lengths).tolist()
         return noise
 
 
 def cover(starts: npt.NDArray[np.int64], width: int, gap: int, length: int) -> npt.NDArray[np.bool_]:
-    """Which places lie in a window that begins at one of the starts, or between two such that are near enough.
+    """Return which positions lie in a window that begins at one of the starts, or in a gap that is bridged.
 
     >>> cover(np.array([1, 6]), 3, 2, 10).astype(int).tolist()
     [0, 1, 1, 1, 1, 1, 1, 1, 1, 0]

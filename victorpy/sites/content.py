@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from victorpy.document import Block, Document, Elements
+from victorpy.document import Block, Document
 
 _WORD = re.compile(r"\w+")
 _QUERY = re.compile(r"[?#].*", re.DOTALL)
@@ -31,30 +31,30 @@ class Content:
         self.pages = 0
         """A bit for each page."""
         self.sums: dict[str, list[float]] = {}
-        """Of each feature a bit for each page that has it, N, and the sum of n log n."""
+        """For each feature a bit for each page that has it, N, and the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
-        """Add what a page says here, all of it at once."""
+        """Add everything that a page says here, at once."""
         bit = 1 << page
         self.pages |= bit
         sums = self.sums
         for feature, count in counts.items():
-            found = sums.get(feature)
-            if found is None:
+            entry = sums.get(feature)
+            if entry is None:
                 sums[feature] = [bit, count, count * math.log(count)]
             else:
-                found[0] = int(found[0]) | bit
-                found[1] += count
-                found[2] += count * math.log(count)
+                entry[0] = int(entry[0]) | bit
+                entry[1] += count
+                entry[2] += count * math.log(count)
 
     def merge(self, other: Content) -> None:
-        """Take in what other pages say at another place that turned out to be the same."""
+        """Add what other pages say at another place that turned out to be the same."""
         self.pages |= other.pages
         for feature, (pages, total, logs) in other.sums.items():
-            found = self.sums.setdefault(feature, [0, 0.0, 0.0])
-            found[0] = int(found[0]) | int(pages)
-            found[1] += total
-            found[2] += logs
+            entry = self.sums.setdefault(feature, [0, 0.0, 0.0])
+            entry[0] = int(entry[0]) | int(pages)
+            entry[1] += total
+            entry[2] += logs
 
     @property
     def page_count(self) -> int:
@@ -62,14 +62,14 @@ class Content:
         return self.pages.bit_count()
 
     def entropy(self, feature: str) -> float:
-        """H(a) of equation 5: 1 where all pages have the feature alike, 0 where one page alone has it."""
+        """Return H(a) of equation 5: 1 if all pages have the feature alike, 0 if only one page has it."""
         if feature not in self.sums or self.page_count < 2:
             return 0.0
         _, total, logs = self.sums[feature]
         return min(max((math.log(total) - logs / total) / math.log(self.page_count), 0.0), 1.0)
 
     def importance(self) -> float:
-        """CompImp of a leaf, equation 4: 1 less the mean entropy of its features; nothing said weighs nothing."""
+        """Return CompImp of a leaf, equation 4: 1 minus the mean entropy of its features; 0 without features."""
         if not self.sums:
             return 0.0
         if self.page_count == 1:
@@ -77,7 +77,7 @@ class Content:
         return 1 - sum(map(self.entropy, self.sums)) / len(self.sums)
 
     def repeated(self, epsilon: float) -> frozenset[str]:
-        """The locally noisy features, which the pages repeat at this place (3.6, the third enhancement).
+        """Return the locally noisy features, which the pages repeat at this place (3.6, the third enhancement).
 
         The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation a feature of
         one page alone has entropy 0 and one of all pages 1: it would drop what a page alone says. Its examples ("Home"
@@ -89,35 +89,31 @@ class Content:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in lower case."""
+    """Return the words of a text, in lower case."""
     return _WORD.findall(text.lower())
 
 
 def link_features(document: Document, block: Block) -> list[str]:
-    """The targets of the links in a block, each once."""
-    targets = dict.fromkeys(_link_target(document.elements, piece.element) for piece in block.pieces)
+    """Return the targets of the links in a block, each once.
+
+    They are cut at the query: links to share or print a page have the page's own address there.
+    """
+    tags, attributes, parents = document.elements.tag, document.elements.attributes, document.elements.parent
+    targets: dict[str, None] = {}
+    for piece in block.pieces:
+        element = piece.element
+        while element >= 0 and not (tags[element] == "a" and attributes[element].get("href")):
+            element = parents[element]
+        if element >= 0:
+            targets[_QUERY.sub("", attributes[element]["href"])] = None
     return [_LINK + target for target in targets if target]
 
 
-def _link_target(elements: Elements, element: int) -> str:
-    """Where the link around an element goes, if there is one."""
-    while element >= 0:
-        if elements.tag[element] == "a" and elements.attributes[element].get("href"):
-            return _without_query(elements.attributes[element]["href"])
-        element = elements.parent[element]
-    return ""
-
-
 def image_features(document: Document, elements: Iterable[int]) -> list[str]:
-    """The image files among some elements."""
+    """Return the image files among some elements."""
     tags, attributes = document.elements.tag, document.elements.attributes
     return [
         _IMAGE + attributes[number]["src"]
         for number in elements
         if tags[number] == "img" and "src" in attributes[number]
     ]
-
-
-def _without_query(target: str) -> str:
-    """The target up to its query: links to share or print a page have the page's own address there."""
-    return _QUERY.sub("", target)

@@ -11,35 +11,33 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.uint64]
 
 MASK = (1 << 64) - 1
-"""Makes a number of 64 bits of any whole number."""
+"""Reduces any whole number to 64 bits."""
 
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
 
 
 def number_of(text: str) -> int:
-    """A number of 64 bits for a text. Python's own hash of a text differs from one process to the next."""
+    """Return a number of 64 bits for a text. Python's own hash of a text differs from process to process."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def numbers_of(texts: Iterable[str]) -> list[int]:
-    """The numbers of texts of which many are the same."""
-    known: dict[str, int] = {}
-    for text in (texts := list(texts)):
-        if text not in known:
-            known[text] = number_of(text)
-    return [known[text] for text in texts]
+    """Return the numbers of texts, hashing equal texts once."""
+    texts = list(texts)
+    numbers = {text: number_of(text) for text in dict.fromkeys(texts)}
+    return [numbers[text] for text in texts]
 
 
 def mixed(numbers: Numbers) -> Numbers:
-    """Scatter numbers, so that any order among them is by chance."""
+    """Scatter numbers, so that their order is random."""
     for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
     return numbers ^ (numbers >> np.uint64(33))
 
 
 def windows(sequence: Numbers, size: int) -> Numbers:
-    """A number for each stretch of so many members; a shorter sequence is one stretch, an empty one none.
+    """Return a number for each stretch of `size` members. A shorter sequence is one stretch, an empty one none.
 
     The stretch at i is the polynomial of its members: the difference of two running sums of member · base^place,
     divided by base^i. All of it is modulo 2^64, where an odd base has an inverse.

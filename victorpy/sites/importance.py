@@ -11,11 +11,11 @@ GAMMA = 0.9
 """The attenuating factor of equation 2."""
 
 EPSILON = 0.01
-"""Below so much information a feature is locally noisy."""
+"""A feature with less information than this is locally noisy."""
 
 
 def node_importance(element: ElementNode) -> float:
-    """NodeImp(E), equation 1: the entropy of the styles in which pages show an element, to the base of the pages."""
+    """Return NodeImp(E), equation 1: the entropy of an element's styles, to the base of its pages."""
     if element.page_count <= 1:
         return 1.0
     entropy = sum(-share * math.log(share) for share in _shares(element))
@@ -24,7 +24,7 @@ def node_importance(element: ElementNode) -> float:
 
 
 def _shares(element: ElementNode) -> list[float]:
-    """The p_i of an element's styles; being a leaf, on the pages where it is one, is a style too."""
+    """Return the p_i of an element's styles; being a leaf, on the pages where it is one, is a style too."""
     counts = [style.page_count for style in element.styles.values()]
     if element.content is not None:
         counts.append(element.content.page_count)
@@ -33,19 +33,19 @@ def _shares(element: ElementNode) -> list[float]:
 
 @dataclass(slots=True)
 class Judged:
-    """What was found of an element node."""
+    """The importance of an element node, and what follows from it."""
 
     node: float
     composite: float
     said: float
-    """The importance of what pages say there, on the pages where it is a leaf; 0 where it never is."""
-    repeated: frozenset[str] = frozenset()
+    """The importance of what pages say there, on the pages where it is a leaf; 0 if it never is."""
+    repeated: frozenset[str]
     """The features that pages repeat there; a block of nothing else is noise, as labels are of blocks."""
-    highest: float = 0.0
-    """The highest composite importance of it and all below: it is noisy for every threshold from here."""
-    noisy: bool = False
-    """It and all below are no more important than the threshold (figure 5)."""
-    meaningful: bool = False
+    highest: float
+    """The highest composite importance of it and all nodes below: it is noisy for every threshold from here."""
+    noisy: bool
+    """It and all nodes below are no more important than the threshold (figure 5)."""
+    meaningful: bool
     """Nothing below is noisy."""
 
 
@@ -56,43 +56,40 @@ class Judgement:
     gamma: float = GAMMA
     t: float = 0.4
     epsilon: float = EPSILON
-    _found: dict[int, Judged] = field(default_factory=dict)
+    _judged: dict[int, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
-        """What was found of an element node."""
-        return self._found[id(element)]
+        """Return what was found for an element node."""
+        return self._judged[id(element)]
 
     def judge(self, tree: StyleTree) -> Judgement:
-        """Go through a tree from the leaves up; all of the paper's procedures in one pass."""
-        self._found.clear()
+        """Judge all nodes of a tree from the leaves up; all of the paper's procedures in one pass."""
+        self._judged.clear()
         self._judge(tree.root)
         return self
 
     def _judge(self, element: ElementNode) -> Judged:
-        if id(element) in self._found:  # an element node of several styles
-            return self._found[id(element)]
+        if id(element) in self._judged:  # an element node of several styles
+            return self._judged[id(element)]
         below = [self._judge(child) for child in element.children()]
         said = 0.0 if element.content is None else element.content.importance()
         repeated = frozenset[str]() if element.content is None else element.content.repeated(self.epsilon)
-        found = Judged(node_importance(element), self._composite(element, said), said, repeated)
-        found.highest = max([found.composite, *(child.highest for child in below)])
-        found.noisy = found.highest <= self.t
-        found.meaningful = not found.noisy and all(child.meaningful for child in below)
-        self._found[id(element)] = found
-        return found
-
-    def _composite(self, element: ElementNode, said: float) -> float:
-        """CompImp(E), equation 2; that of a leaf is equation 4."""
-        if not element.styles:
-            return said
-        own = [] if element.content is None else [said]
-        importances = [*map(self.style_importance, element.styles.values()), *own]
-        weight = self.gamma ** len(importances)
-        below = sum(share * value for share, value in zip(_shares(element), importances, strict=True))
-        return (1 - weight) * node_importance(element) + weight * below
+        node, composite = node_importance(element), said  # the composite importance of a leaf is equation 4
+        if element.styles:  # CompImp(E), equation 2
+            importances = [self.style_importance(style) for style in element.styles.values()]
+            if element.content is not None:
+                importances.append(said)
+            weight = self.gamma ** len(importances)
+            mean = sum(share * value for share, value in zip(_shares(element), importances, strict=True))
+            composite = (1 - weight) * node + weight * mean
+        highest = max([composite, *(child.highest for child in below)])
+        noisy = highest <= self.t
+        meaningful = not noisy and all(child.meaningful for child in below)
+        judged = self._judged[id(element)] = Judged(node, composite, said, repeated, highest, noisy, meaningful)
+        return judged
 
     def style_importance(self, style: StyleNode) -> float:
-        """CompImp(S), equation 3: the mean of its elements'."""
+        """Return CompImp(S), equation 3: the mean of its elements'."""
         if not style.elements:
             return 0.0
         return sum(self._judge(element).composite for element in style.elements) / len(style.elements)

@@ -1,18 +1,19 @@
 """A page as the tree that is merged into a site's: elements with their display, and leaves that hold blocks.
 
-Two ways to see a page. ``paper`` is that of Yi, Liu and Li (2003): elements are told apart by tag and display
-attributes, and the order of an element's children is its style. On pages of today that finds hardly two pages with
-the same style: layout is in classes, lists have a varying number of items. So ``modern`` tells elements apart by tag
-and the names in class, id and role without their digits, and takes a run of siblings with the same name for one.
+There are two styles. ``paper`` is that of Yi, Liu and Li (2003): elements differ by tag and display attributes, and
+the order of an element's children is its style. Today hardly two pages have the same style in this sense: layout is in
+classes, and lists have a varying number of items. So with ``modern`` elements differ by tag and the names in class, id
+and role without their digits, and siblings with the same name are one.
 
-The smallest tags are no nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, and links,
-images, inline elements and line breaks are part of what it says, as texts, images and links are in 3.1. Only ``paper``
-without virtual leaves, the basic algorithm, has a node for every element, as in figure 3.
+The smallest tags are not nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, and
+links, images, inline elements and line breaks are part of what it says, as texts, images and links are in 3.1. Only
+``paper`` without virtual leaves, the basic algorithm, has a node for every element, as in figure 3.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -22,7 +23,7 @@ Key = tuple[str, str]
 """Tag and display attributes."""
 
 KeyOf = Callable[[str, dict[str, str]], Key | None]
-"""Makes the key of an element, None for one that is no node."""
+"""Returns the key of an element, None for one that is not a node."""
 
 ROOT = "#root"
 TEXT = "#text"
@@ -44,7 +45,7 @@ class PageNode:
 
     def __init__(self, key: Key, blocks: list[int] | None = None) -> None:
         self.key = key
-        """What tells it from its siblings: tag and display attributes."""
+        """What distinguishes it from its siblings: tag and display attributes."""
         self.children: list[PageNode] = []
         self.blocks = blocks or []
         """The blocks of a leaf."""
@@ -52,7 +53,7 @@ class PageNode:
         """The elements of a leaf that are images."""
 
     def leaves(self) -> Iterator[PageNode]:
-        """All nodes without children, in order."""
+        """Yield all nodes without children, in order."""
         if not self.children:
             yield self
         for child in self.children:
@@ -60,19 +61,22 @@ class PageNode:
 
 
 def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool = True) -> PageNode:
-    """The tree of a page's body below a root without attributes.
+    """Return the tree of a page's body below a root without attributes.
 
     With `virtual_leaves` the parents of leaves are the leaves (3.6, the second enhancement): tags within a line and
     items of a list are too small to be judged.
     """
     root = PageNode(ROOT_KEY)
-    _grow(root, document, styles, virtual_leaves)
+    if styles == "paper" and not virtual_leaves:
+        _grow_all(root, document)
+    else:
+        _grow_holders(root, document, _shown_key if styles == "paper" else _named_key)
     _finish(root, virtual_leaves)
     return root
 
 
 def _finish(node: PageNode, virtual_leaves: bool) -> None:
-    """Make text before a node's first child a child too, and fold children into their parent."""
+    """Turn text before a node's first child into a child, and fold children into their parent."""
     if not node.children:
         return
     if node.blocks:
@@ -83,45 +87,38 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         node.images += [image for child in node.children for image in child.images]
         node.children = []
         return
-    node.images = []  # only leaves say something, and an image between larger parts is of none of them
+    node.images = []  # only leaves say something, and an image between larger parts belongs to none of them
     for child in node.children:
         _finish(child, virtual_leaves)
 
 
-def _grow(root: PageNode, document: Document, styles: str, virtual_leaves: bool) -> None:
-    """Hang the page's elements and blocks below a root, in document order."""
-    if styles == "paper" and not virtual_leaves:
-        _grow_all(root, document)
-    else:
-        _grow_holders(root, document, _shown_key if styles == "paper" else _named_key)
-
-
 def _grow_all(root: PageNode, document: Document) -> None:
-    """Every element of the body is a node."""
+    """Make a node of every element of the body."""
     elements = document.elements
     nodes: list[PageNode] = []
-    blocks = iter(document.blocks)
-    block = next(blocks, None)
+    blocks = deque(document.blocks)
+
+    def add_block() -> None:
+        block = blocks.popleft()
+        _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
+
     for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
-        while block is not None and block.index < elements.first_block[number] and block.element < number:
-            _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
-            block = next(blocks, None)
-        around = nodes[parent] if parent >= 0 else root
+        while blocks and blocks[0].index < elements.first_block[number] and blocks[0].element < number:
+            add_block()
+        node = nodes[parent] if parent >= 0 else root
         key = _shown_key(tag, elements.attributes[number])
         if key is not None:
-            node = PageNode(key)
-            around.children.append(node)
-            around = node
+            node.children.append(PageNode(key))
+            node = node.children[-1]
         if tag == "img":
-            around.images.append(number)
-        nodes.append(around)
-    while block is not None:
-        _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
-        block = next(blocks, None)
+            node.images.append(number)
+        nodes.append(node)
+    while blocks:
+        add_block()
 
 
 def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
-    """The elements that hold whole blocks are nodes: blocks come in order, so that their elements do."""
+    """Make nodes of the elements that hold whole blocks. Blocks come in document order, so their elements do."""
     elements = document.elements
     nodes = {-1: root}
     for block in document.blocks:
@@ -132,7 +129,11 @@ def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
             element = elements.parent[element]
         node = nodes[element]
         for element in reversed(missing):
-            node = nodes[element] = _child(node, key_of(elements.tag[element], elements.attributes[element]))
+            key = key_of(elements.tag[element], elements.attributes[element])
+            if key is not None:
+                node.children.append(PageNode(key))
+                node = node.children[-1]
+            nodes[element] = node
         _add_block(node, block.index)
     for number, tag in enumerate(elements.tag):
         if tag == "img":
@@ -140,14 +141,6 @@ def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
             while element not in nodes:
                 element = elements.parent[element]
             nodes[element].images.append(number)
-
-
-def _child(node: PageNode, key: Key | None) -> PageNode:
-    if key is None:
-        return node
-    child = PageNode(key)
-    node.children.append(child)
-    return child
 
 
 def _add_block(node: PageNode, block: int) -> None:
@@ -160,14 +153,14 @@ def _add_block(node: PageNode, block: int) -> None:
 
 
 def _shown_key(tag: str, attributes: dict[str, str]) -> Key | None:
-    """Tag and display attributes; None where the element is no part of the page's body."""
+    """Return tag and display attributes, or None if the element is not part of the page's body."""
     if tag in SKIPPED:
         return None
     return tag, " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
 
 
 def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
-    """Tag and names; the body is the root itself."""
+    """Return tag and names; the body is the root itself."""
     if tag in SKIPPED or tag == "body":
         return None
     named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
@@ -176,5 +169,5 @@ def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
 
 @lru_cache(maxsize=10_000)  # the pages of a site have the same ones
 def _names(values: tuple[str, ...]) -> str:
-    """The names in class, id and role, without their digits, each once."""
+    """Return the names in class, id and role, without their digits, each once."""
     return " ".join(sorted(set(_DIGITS.sub("#", " ".join(values).lower()).split())))

@@ -10,10 +10,10 @@ partner goes as a whole, leaf by leaf:
                  size(a) + size(b)          if their labels differ
                  the cheapest alignment of their children otherwise
 
-The work is bounded. Equal sub-trees have equal numbers and are not looked into; equal children at the start and end
-are mapped at once; a pair of sub-trees is compared once wherever it occurs. What then remains to be compared is a table
-of children by children, and of all such tables together `cells` cells are filled at most: behind that, children are
-taken as unmapped. This errs towards saying that pages have less in common.
+The work is bounded. Equal sub-trees have equal numbers and are not looked into. Equal children at the start and end
+are mapped at once. A pair of sub-trees is compared once wherever it occurs. The rest is a table of children by
+children, and of all such tables together at most `cells` cells are filled. After that, children count as unmapped,
+so that pages seem to have less in common.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from dataclasses import dataclass
 from victorpy.sites.tree import PageTree
 
 CELLS = 100_000
-"""So many pairs of children are compared for two pages."""
+"""How many pairs of children are compared for two pages."""
 
 Pairs = tuple[tuple[int, int], ...]
-"""Which children of one node are mapped to which of another, by their places."""
+"""Which children of one node are mapped to which of another, by their positions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """An element or a text, with all that is in it."""
+    """An element or a text, with everything in it."""
 
     label: int
     children: tuple[Node, ...]
     number: int
-    """Equal for nodes with equal labels in equal order."""
+    """Equal for sub-trees with equal labels in equal order."""
     size: int
-    """How many nodes it has, itself among them."""
+    """How many nodes it has, including itself."""
     text: int = -1
-    """Which text of its page it is."""
+    """The number of the text on its page, if it is one."""
 
     @classmethod
     def of(cls, label: int, children: Sequence[Node] = (), text: int = -1) -> Node:
-        """Make a node of its children."""
+        """Make a node from its label and its children."""
         number = hash((label, *(child.number for child in children)))
         return cls(label, tuple(children), number, 1 + sum(child.size for child in children), text)
 
     def texts(self) -> Iterator[int]:
-        """The texts in it."""
+        """Yield the numbers of the texts in it."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -60,10 +60,10 @@ class Node:
 
 
 def node_of(tree: PageTree, labels: Sequence[int], texts: Sequence[int]) -> Node:
-    """A page as nodes, with the labels of its elements and texts."""
+    """Return a page as nodes with the given labels of its elements and texts."""
     nodes: dict[int, Node] = {}
     for element in reversed(range(len(labels))):
-        inside = [nodes.pop(each) if each >= 0 else Node.of(texts[~each], text=~each) for each in tree.content[element]]
+        inside = [nodes.pop(item) if item >= 0 else Node.of(texts[~item], text=~item) for item in tree.content[element]]
         nodes[element] = Node.of(labels[element], inside)
     return Node.of(0, [nodes[element] for element in sorted(nodes)])
 
@@ -76,14 +76,14 @@ class Mapping:
         self._known: dict[tuple[int, int], tuple[int, Pairs]] = {}
 
     def common(self, node: Node, other: Node) -> Node:
-        """What of the first tree is mapped to an equal node of the second."""
+        """Return the part of the first tree that is mapped to equal nodes of the second."""
         if node.number == other.number:
             return node
         _, pairs = self._align(node, other)
         return Node.of(node.label, [self.common(node.children[i], other.children[j]) for i, j in pairs], node.text)
 
     def mapped_texts(self, node: Node, other: Node) -> Iterator[int]:
-        """The texts of the second tree that are mapped to an equal one of the first."""
+        """Yield the texts of the second tree that are mapped to an equal one of the first."""
         if node.number == other.number:
             yield from other.texts()
             return
@@ -91,7 +91,7 @@ class Mapping:
             yield from self.mapped_texts(node.children[i], other.children[j])
 
     def cost(self, node: Node, other: Node) -> int:
-        """What it takes to turn one tree into the other."""
+        """Return the cost of turning one tree into the other."""
         if node.number == other.number:
             return 0
         if node.label == other.label:
@@ -102,11 +102,18 @@ class Mapping:
         """Find the cheapest alignment of two nodes' children: its cost, and the children that are mapped."""
         key = node.number, other.number
         if key not in self._known:
-            start, stop, ends = _equal_ends(node.children, other.children)
-            inside = node.children[start:stop], other.children[start : stop + len(other.children) - len(node.children)]
-            cost, pairs = self._align_differing(*inside)
-            shifted = tuple((start + i, start + j) for i, j in pairs)
-            self._known[key] = cost, (*ends[:start], *shifted, *ends[start:])
+            ours, theirs = node.children, other.children
+            start, end = _equal_ends(ours, theirs)
+            our_stop, their_stop = len(ours) - end, len(theirs) - end
+            cost, pairs = self._align_differing(ours[start:our_stop], theirs[start:their_stop])
+            self._known[key] = (
+                cost,
+                (
+                    *((place, place) for place in range(start)),
+                    *((start + i, start + j) for i, j in pairs),
+                    *((our_stop + place, their_stop + place) for place in range(end)),
+                ),
+            )
         return self._known[key]
 
     def _align_differing(self, ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, Pairs]:
@@ -122,14 +129,14 @@ class Mapping:
             row = [above[0] + node.size]
             for j, other in enumerate(theirs):
                 cheapest = min(above[j + 1] + node.size, row[j] + other.size)
-                if above[j] + abs(node.size - other.size) < cheapest:  # else mapping them cannot be cheaper
+                if above[j] + abs(node.size - other.size) < cheapest:  # otherwise mapping them cannot be cheaper
                     cheapest = min(cheapest, above[j] + self.cost(node, other))
                 row.append(cheapest)
             rows.append(row)
         return rows[-1][-1], tuple(self._trace(rows, ours, theirs))
 
     def _trace(self, rows: list[list[int]], ours: Sequence[Node], theirs: Sequence[Node]) -> list[tuple[int, int]]:
-        """Go back through a filled table for the children that are mapped to one with the same label."""
+        """Go back through a filled table and return the children that are mapped to one with the same label."""
         pairs = []
         i, j = len(ours), len(theirs)
         while i and j:
@@ -145,8 +152,8 @@ class Mapping:
         return pairs[::-1]
 
 
-def _equal_ends(ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, int, list[tuple[int, int]]]:
-    """How many children are equal at the start, where those begin that are equal at the end, and all these pairs."""
+def _equal_ends(ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, int]:
+    """Return how many children are equal at the start, and how many of the others at the end."""
     shorter = min(len(ours), len(theirs))
     start = 0
     while start < shorter and ours[start].number == theirs[start].number:
@@ -154,6 +161,4 @@ def _equal_ends(ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, int,
     end = 0
     while end < shorter - start and ours[-1 - end].number == theirs[-1 - end].number:
         end += 1
-    pairs = [(place, place) for place in range(start)]
-    pairs += [(len(ours) - place, len(theirs) - place) for place in range(end, 0, -1)]
-    return start, len(ours) - end, pairs
+    return start, end

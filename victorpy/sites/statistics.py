@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.columns import Floats, SiteColumns
+from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
 from victorpy.sites.content import words
 from victorpy.sites.hashes import number_of
@@ -32,58 +32,56 @@ class SiteStatistics:
             self.add(document)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was found of the tree's nodes, which are others in another process; it is found again."""
+        # These know nodes by their ids, which are others in another process: they are made again there.
         return {**self.__dict__, "_judgement": None, "_last": None}
 
     @property
     def pages(self) -> int:
-        """How many pages were seen."""
+        """The number of pages added."""
         return self._tree.page_count
 
     def add(self, document: Document) -> None:
-        """Count a page, once however often it comes."""
-        before = self.pages
+        """Count a page; the same page counts once."""
+        pages = self.pages
         self._tree.add(document)
-        if self.pages > before:
-            self._texts.update({_fingerprint(block) for block in document.blocks})
+        if self.pages > pages:
+            self._texts.update({_text_number(block) for block in document.blocks})
             self._judgement = self._last = None
 
     def places(self, document: Document) -> list[Place]:
-        """How far down the tree each block of a page can be followed; those of the last page are remembered."""
+        """Return how far down the tree each block of a page can be followed; the last page's are cached."""
         if self._last is None or self._last[0] is not document:
             self._last = document, places_of_blocks(self._tree, document)
         return self._last[1]
 
     def columns(self, document: Document) -> SiteColumns | None:
-        """The numbers of a page's blocks; None where no other page was seen."""
+        """Return the numbers of a page's blocks, or None if no other page was added."""
         if self.pages < 2:
             return None
         if self._judgement is None:
             self._judgement = Judgement().judge(self._tree)
         places = self.places(document)
         leaves = [place.leaf for place in places]
+        # The share of the other pages that have the same text, whatever its digits.
+        own = page_fingerprint(document) in self._tree.seen
+        pages_with_text = [self._texts[_text_number(block)] for block in document.blocks]
+        text_share = np.array([max(count - own, 0) / (self.pages - own) for count in pages_with_text])
         return SiteColumns(
             self.pages,
             importance=np.array(block_importances(self._tree, self._judgement, document, places)),
             entropy=np.array([_entropy(*pair) for pair in zip(document.blocks, leaves, strict=True)]),
-            text_share=self._text_shares(document),
+            text_share=text_share,
             place_share=np.array([leaf.page_count / self.pages if leaf else 0.0 for leaf in leaves]),
         )
 
-    def _text_shares(self, document: Document) -> Floats:
-        """The share of the other pages that have the same text as each block, whatever its digits."""
-        own = page_fingerprint(document) in self._tree.seen
-        counts = [self._texts[_fingerprint(block)] for block in document.blocks]
-        return np.array([max(count - own, 0) / (self.pages - own) for count in counts])
 
-
-def _fingerprint(block: Block) -> int:
+def _text_number(block: Block) -> int:
     return number_of(_DIGITS.sub("0", block.text.lower()))
 
 
 def _entropy(block: Block, leaf: ElementNode | None) -> float:
-    """The mean entropy of a block's words at its place (the sentence paper's equation 5)."""
-    found = words(block.text)
-    if leaf is None or leaf.content is None or not found:
+    """Return the mean entropy of a block's words at its place (the sentence paper's equation 5)."""
+    features = words(block.text)
+    if leaf is None or leaf.content is None or not features:
         return 0.0
-    return sum(map(leaf.content.entropy, found)) / len(found)
+    return sum(map(leaf.content.entropy, features)) / len(features)

@@ -1,7 +1,7 @@
-"""A site's style tree in a file: compressed JSON, written whole, to be loaded, updated with more pages and drawn.
+"""A site's style tree in a file: compressed JSON that can be loaded, updated with more pages and drawn.
 
-Element nodes are numbered from the root, 0; a style names its elements by number, because one may be in several. Sets
-of pages are bits in hexadecimal.
+Element nodes are numbered from the root, 0, parents before children. A style names its elements by number, because an
+element may be in several. Sets of pages are bits in hexadecimal.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ FORMAT = "victorpy style tree 3"
 
 def save_tree(tree: StyleTree, path: Path) -> None:
     """Write a tree; the file appears whole or not at all."""
-    written = {
+    data = {
         "format": FORMAT,
         "styles": tree.styles,
         "virtual_leaves": tree.virtual_leaves,
         "pages": tree.page_count,
         "seen": sorted(tree.seen),
-        "elements": _Writer().write(tree.root),
+        "elements": _element_entries(tree.root),
     }
-    content = gzip.compress(json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    content = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
 
@@ -39,13 +39,13 @@ def save_tree(tree: StyleTree, path: Path) -> None:
 def load_tree(path: Path) -> StyleTree:
     """Read a tree."""
     try:
-        written = json.loads(gzip.decompress(path.read_bytes()))
-        if written["format"] != FORMAT or written["styles"] not in STYLES:
+        data = json.loads(gzip.decompress(path.read_bytes()))
+        if data["format"] != FORMAT or data["styles"] not in STYLES:
             raise ModelError(f"{path}: written by another version of victorpy: build the tree again")
-        tree = StyleTree(written["styles"], written["virtual_leaves"])
-        tree.page_count = int(written["pages"])
-        tree.seen = {str(fingerprint) for fingerprint in written["seen"]}
-        tree.root = _read(written["elements"])
+        tree = StyleTree(data["styles"], data["virtual_leaves"])
+        tree.page_count = int(data["pages"])
+        tree.seen = {str(fingerprint) for fingerprint in data["seen"]}
+        tree.root = _read_elements(data["elements"])
         if tree.root.page_count != tree.page_count:
             raise ValueError("every page has the root")
     except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RecursionError, zlib.error) as error:
@@ -66,47 +66,42 @@ def is_tree(path: Path) -> bool:
         return False
 
 
-class _Writer:
-    """Numbers element nodes as they are met, parents before children, and writes each once."""
+def _element_entries(root: ElementNode) -> list[Any]:
+    """Number element nodes as they are met and return an entry for each."""
+    elements = [root]
+    numbers = {id(root): 0}
 
-    def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
-        self._met: list[ElementNode] = []
+    def number_of(element: ElementNode) -> int:
+        if id(element) not in numbers:
+            numbers[id(element)] = len(elements)
+            elements.append(element)
+        return numbers[id(element)]
 
-    def write(self, root: ElementNode) -> list[Any]:
-        self._number(root)
-        return [self._element(element) for element in self._met]  # more are met on the way
-
-    def _number(self, element: ElementNode) -> int:
-        if id(element) not in self._numbers:
-            self._numbers[id(element)] = len(self._met)
-            self._met.append(element)
-        return self._numbers[id(element)]
-
-    def _element(self, element: ElementNode) -> dict[str, Any]:
-        return {
+    entries = []
+    for element in elements:  # it grows on the way
+        content = element.content
+        entry: dict[str, Any] = {
             "tag": element.tag,
             "display": element.display,
             "pages": f"{element.pages:x}",
             "styles": [
-                [keys, f"{style.pages:x}", [self._number(child) for child in style.elements]]
+                [keys, f"{style.pages:x}", [number_of(child) for child in style.elements]]
                 for keys, style in element.styles.items()
             ],
-            "known": [[*key, self._number(child)] for key, child in element.known.items()],
-            "content": _content(element.content),
+            "known": [[*key, number_of(child)] for key, child in element.known.items()],
+            "content": None,
         }
+        if content is not None:
+            sums = {feature: [f"{int(pages):x}", total, logs] for feature, (pages, total, logs) in content.sums.items()}
+            entry["content"] = [f"{content.pages:x}", sums]
+        entries.append(entry)
+    return entries
 
 
-def _content(content: Content | None) -> Any:
-    if content is None:
-        return None
-    sums = {feature: [f"{int(pages):x}", total, logs] for feature, (pages, total, logs) in content.sums.items()}
-    return [f"{content.pages:x}", sums]
-
-
-def _read(written: list[dict[str, Any]]) -> ElementNode:
-    elements = [ElementNode(entry["tag"], entry["display"]) for entry in written]
-    for number, (element, entry) in enumerate(zip(elements, written, strict=True)):
+def _read_elements(entries: list[dict[str, Any]]) -> ElementNode:
+    """Return the root of the tree that `_element_entries` described."""
+    elements = [ElementNode(entry["tag"], entry["display"]) for entry in entries]
+    for number, (element, entry) in enumerate(zip(elements, entries, strict=True)):
         element.pages = int(entry["pages"], 16)
         for keys, pages, children in entry["styles"]:
             if len(keys) != len(children):
@@ -116,19 +111,17 @@ def _read(written: list[dict[str, Any]]) -> ElementNode:
             element.styles[tuple((tag, display) for tag, display in keys)] = style
         element.known = {(tag, display): _below(number, child, elements) for tag, display, child in entry["known"]}
         if entry["content"] is not None:
-            element.content = _read_content(*entry["content"])
+            pages, sums = entry["content"]
+            element.content = Content()
+            element.content.pages = int(pages, 16)
+            element.content.sums = {
+                feature: [int(bits, 16), total, logs] for feature, (bits, total, logs) in sums.items()
+            }
     return elements[0]
 
 
 def _below(number: int, child: int, elements: list[ElementNode]) -> ElementNode:
-    """A child; they are numbered behind their parents, so that no element can be below itself."""
+    """Return a child. Its number is higher than its parent's, so that no element can be below itself."""
     if child <= number:
         raise ValueError(f"element {child} is below {number}")
     return elements[child]
-
-
-def _read_content(pages: str, sums: dict[str, Any]) -> Content:
-    content = Content()
-    content.pages = int(pages, 16)
-    content.sums = {feature: [int(bits, 16), total, logs] for feature, (bits, total, logs) in sums.items()}
-    return content

@@ -1,12 +1,12 @@
 """A page as the tree that methods without training look at: elements and the texts in them, in document order.
 
-A Document's blocks may hold several texts of several elements; the papers speak of text nodes. So a tree has the
-texts, knows which block each is of, and turns what is found of texts into what is said of blocks.
+A Document's blocks may hold several texts of several elements, while the papers speak of text nodes. So a tree has
+the texts, knows the block of each, and turns a choice of texts into a choice of blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
@@ -18,17 +18,17 @@ Number = TypeVar("Number", int, float)
 
 
 class Text(NamedTuple):
-    """A text node: what lies directly in one element, between two tags."""
+    """A text node: the text directly in one element, between two tags."""
 
     text: str
     element: int
     block: int
     tags: tuple[str, ...]
-    """The tags since the text before; those that close an element have a slash."""
+    """The tags since the previous text; closing tags have a slash."""
     shown: bool
-    """Whether it is text of the page, and not an image's ``alt``."""
+    """Whether it is text of the page, not an image's ``alt``."""
     spaced: bool
-    """Whether white space stands between it and the text before."""
+    """Whether there is white space between it and the previous text."""
 
 
 class PageTree:
@@ -36,30 +36,29 @@ class PageTree:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        # An annotation file may have text in no element at all: it then lies in a root made up for it.
+        # An annotation file may have text outside any element: it gets a root.
         self.elements = document.elements if document.elements.tag else Elements(["html"], [-1], [{}], [1], [0], [0])
         self.texts = [text for block in document.blocks for text in _texts(block, self.elements.tag)]
 
     @cached_property
     def content(self) -> list[list[int]]:
-        """What lies directly in each element, in order: e is the element e, and ~t the text t."""
-        found: list[list[int]] = [[] for _ in self.elements.tag]
-        # So many elements had been opened before each text.
-        opened = list(accumulate(sum(tag[0] != "/" for tag in text.tags) for text in self.texts))
-        at = 0
+        """What lies directly in each element, in order: e stands for the element e, and ~t for the text t."""
+        content: list[list[int]] = [[] for _ in self.elements.tag]
+        opened_before = list(accumulate(sum(tag[0] != "/" for tag in text.tags) for text in self.texts))
+        number = 0
         for element, parent in enumerate(self.elements.parent):
-            while at < len(opened) and opened[at] <= element:
-                found[self.texts[at].element].append(~at)
-                at += 1
+            while number < len(self.texts) and opened_before[number] <= element:
+                content[self.texts[number].element].append(~number)
+                number += 1
             if parent >= 0:
-                found[parent].append(element)
-        for number in range(at, len(opened)):
-            found[self.texts[number].element].append(~number)
-        return found
+                content[parent].append(element)
+        for last in range(number, len(self.texts)):
+            content[self.texts[last].element].append(~last)
+        return content
 
     @cached_property
     def text_ranges(self) -> list[range]:
-        """The texts in each element and in the elements in it."""
+        """The texts in each element, at any depth."""
         first, stop = [len(self.texts)] * len(self.elements), [0] * len(self.elements)
         for number, text in enumerate(self.texts):
             first[text.element] = min(first[text.element], number)
@@ -72,27 +71,27 @@ class PageTree:
         return [range(start, end) if start < end else range(0) for start, end in zip(first, stop, strict=True)]
 
     def totals(self, of_texts: Sequence[Number]) -> list[Number]:
-        """Add up, for each element, a number of the texts in it."""
+        """Add up, for each element, the numbers of the texts in it."""
         running = list(accumulate(of_texts, initial=0))
         return [running[texts.stop] - running[texts.start] for texts in self.text_ranges]
 
     @cached_property
     def links(self) -> list[int]:
-        """How many links each element has in it; a link has one, itself."""
+        """How many links each element has in it; a link has itself."""
         pairs = zip(self.elements.tag, self.elements.attributes, strict=True)
         running = [0, *accumulate(tag == "a" and "href" in attributes for tag, attributes in pairs)]
         return [running[stop] - running[element] for element, stop in enumerate(self.elements.stop)]
 
     @cached_property
     def in_link(self) -> list[bool]:
-        """Whether each text is that of a link."""
+        """Whether each text is in a link."""
         inside: list[bool] = []
         for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
             inside.append(tag == "a" or (parent >= 0 and inside[parent]))
         return [inside[text.element] for text in self.texts]
 
     def ancestor(self, element: int, generations: int) -> int:
-        """The element so many generations above, or the outermost one."""
+        """Return the ancestor `generations` up, or the root."""
         for _ in range(generations):
             if self.elements.parent[element] < 0:
                 break
@@ -100,7 +99,7 @@ class PageTree:
         return element
 
     def topmost(self, wanted: Sequence[bool]) -> Iterator[int]:
-        """Those of the wanted elements that lie in no other wanted one."""
+        """Yield the wanted elements that are in no other wanted one."""
         stop = 0
         for element, is_wanted in enumerate(wanted):
             if is_wanted and element >= stop:
@@ -108,29 +107,30 @@ class PageTree:
                 yield element
 
     def subtree_numbers(self, labels: Sequence[int], texts: Sequence[int]) -> list[int]:
-        """A number for what each element holds: equal ones hold equal labels and texts in equal order."""
+        """Return a number for each element, equal for elements with equal labels and texts in equal order."""
         numbers = [0] * len(self.elements)
         for element in reversed(range(len(numbers))):
-            held = [numbers[each] if each >= 0 else texts[~each] for each in self.content[element]]
+            held = [numbers[item] if item >= 0 else texts[~item] for item in self.content[element]]
             numbers[element] = hash((labels[element], *held))
         return numbers
 
     @cached_property
     def number(self) -> int:
-        """A number for the page: pages with the same text have the same."""
+        """A number for the page, equal for pages with the same text."""
         return number_of("\n".join(text.text for text in self.texts))
 
-    def blocks_with(self, characters: Sequence[int], share: float) -> list[bool]:
-        """Which blocks have that share of their characters among those found, whose count is given for each text."""
-        found, all_of = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
-        for text, count in zip(self.texts, characters, strict=True):
-            found[text.block] += count
-            all_of[text.block] += len(text.text)
-        return [some > 0 and some >= share * total for some, total in zip(found, all_of, strict=True)]
+    def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
+        """Return which blocks have at least this share of their characters in the given texts, and any at all."""
+        chosen = set(texts)
+        inside, total = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
+        for number, text in enumerate(self.texts):
+            total[text.block] += len(text.text)
+            if number in chosen:
+                inside[text.block] += len(text.text)
+        return [some > 0 and some >= share * all_of for some, all_of in zip(inside, total, strict=True)]
 
 
 def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
-    """The text nodes of a block."""
     starts = [*(piece.start for piece in block.pieces), len(block.text)]
     for piece, (start, stop) in zip(block.pieces, pairwise(starts), strict=True):
         element = max(piece.element, 0)
