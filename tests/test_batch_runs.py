@@ -169,7 +169,7 @@ def test_pages_compressed_together_are_the_same_pages(in_one_member, finished):
     ours, theirs = rows(in_one_member[0]), rows(finished[0])
     places = {"source", "position"}
     assert [{**row, **dict.fromkeys(places)} for row in ours] == [{**row, **dict.fromkeys(places)} for row in theirs]
-    assert [row["position"] for row in ours] == list(range(1, PAGES + 1))
+    assert [row["position"] for row in ours] == list(range(PAGES))
 
 
 @pytest.mark.parametrize("broken_after", [1, 2, 30, PAGES - 1])
@@ -185,7 +185,7 @@ def test_pages_compressed_together_are_gone_on_with(in_one_member, tmp_path, bro
 def test_of_pages_compressed_together_those_that_failed_are_found_again(in_one_member, tmp_path):
     out, _ = in_one_member
     shutil.copytree(out, tmp_path / "copy")
-    assert [(line["url"], line["position"], line["unit"]) for line in failed(out)] == [(url(7), 8, "record")]
+    assert [(line["url"], line["position"], line["rest"]) for line in failed(out)] == [(url(7), 7, False)]
     clean("--retry", tmp_path / "copy" / "failed.jsonl", "-j", 1)
     assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
 
@@ -196,7 +196,7 @@ def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tm
     ended = clean("t.warc.gz", "-o", "out", *COMMAND, "-j", 1, cwd=tmp_path)
     found = rows(tmp_path / "out")
     assert ended.returncode == 1
-    assert (found[-1]["status"], found[-1]["kind"], found[-1]["position"]) == ("failed", "damaged", len(found))
+    assert (found[-1]["status"], found[-1]["kind"], found[-1]["position"]) == ("failed", "damaged", len(found) - 1)
     assert [row["url"] for row in found[:-1]] == [url(number) for number in range(len(found) - 1)]
     assert len(found) > PAGES // 4
 

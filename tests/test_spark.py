@@ -125,8 +125,7 @@ def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(sess
     assert [[line[name] for name in key] for line in failed] == sorted(
         [row[name] for name in key] for row in found if row["status"] == "failed"
     )
-    units = {(Path(line["source"]).name, line["unit"]) for line in failed}
-    assert units == {("a.warc.gz", "offset"), ("b.warc", "offset"), ("c.jsonl", "offset"), ("f.warc.gz", "record")}
+    assert not any(line["rest"] for line in failed)
     other = replace(job, cleaning=replace(cleaning, format="markdown"))
     with pytest.raises(OutputError, match="another format"):
         spark.run_spark_job(session, other, quiet)

@@ -107,7 +107,7 @@ class SiteFeed:
             self._spill()
         if self._progress is not None:
             self._progress.begin("", int((self._directory / _DONE).read_text(encoding="ascii")))
-        done = 0 if after is None else after.position + 1
+        done = 0 if after is None else after.position
         if self._progress is not None and done:
             self._progress.skip(done)
         ahead: deque[_Site] = deque()
@@ -207,8 +207,8 @@ class _Site:
         for at in range(max(done - self.first, 0), len(self.refs), BATCH_PAGES):
             refs = self.refs[at : at + BATCH_PAGES]
             told = [
-                (Mark(0, self.first + at + number), replace(ref.record(), payload=b""))
-                for number, ref in enumerate(refs)
+                (Mark(0, number), replace(ref.record(), payload=b""))
+                for number, ref in enumerate(refs, start=self.first + at + 1)
             ]
             is_last = at + BATCH_PAGES >= len(self.refs)
             cleanup = partial(self._model.unlink, missing_ok=True) if is_last else None

@@ -17,15 +17,11 @@ from victorpy.errors import DataError
 
 LIST_MARK = "@"
 
-UNREAD = "record after"
-"""What a position counts where all behind it could not be read: the last record that could, or -1 for none."""
-
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
-_GIVEN_UP = 1 << 62  # where a run stands in a file that it has given up: behind all of its records
 
 
 class Mark(NamedTuple):
-    """A place in the inputs: the number of a file, and a position in it."""
+    """How far the inputs have been read: the number of a file, and of the first record in it that is left."""
 
     file: int
     position: int
@@ -136,26 +132,27 @@ def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
             yield from others
 
 
-def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-    """Read the records of a file; a page is one."""
+def read_file(file: InputFile, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+    """Read the records of a file from a number on; a page is the only record of its file."""
     source = source_of(file.path)
     if source is None:
-        yield page_record(file.path, file.place, file.name)
+        if start == 0:
+            yield page_record(file.path, file.place, file.name)
         return
-    last = start - 1
+    position = start
     try:
-        for record in source.read(file.path, options, start):
+        for record in source.read(file.path, options, start, offset):
             yield record
-            last = record.origin.position
+            position = record.origin.position + 1
     except OSError as error:
-        yield unread_record(str(file.path), last, Kind.READ, error.strerror or str(error))
+        yield unread_record(str(file.path), position, Kind.READ, error.strerror or str(error))
 
 
-def unread_record(source: str, after: int, kind: Kind, words: str) -> Record:
-    """What stands for all records of a file behind a position, where they could not be read."""
-    name = f"{source}:{after}" if after >= 0 else source
-    problem = Problem(kind, _UNREAD_WORDS[after >= 0] + words)
-    return Record(name, Path(name), origin=Origin(source, after, UNREAD), problem=problem)
+def unread_record(source: str, position: int, kind: Kind, words: str) -> Record:
+    """Make the record that stands for all records of a file from a number on, because they could not be read."""
+    name = f"{source}:{position}" if position else source
+    problem = Problem(kind, _UNREAD_WORDS[position > 0] + words)
+    return Record(name, Path(name), origin=Origin(source, position, rest=True), problem=problem)
 
 
 def is_unread(reason: str) -> bool:
@@ -164,27 +161,24 @@ def is_unread(reason: str) -> bool:
 
 
 Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
-"""How a file is read: here, as `read_file` does, or in a child that may crash."""
+"""How a file is read: in this process, as by `read_file`, or in a child that may crash."""
 
 
 def read_inputs(
     inputs: Sequence[str], options: ReadOptions, after: Mark | None = None, read: Read = read_file
 ) -> Iterator[tuple[Mark, Record]]:
-    """Read all records, or those behind one that is known, each with its place."""
+    """Read all records, or those from a mark on, each with the mark to continue from."""
     return read_files(find_files(inputs), options, after, read)
 
 
 def read_files(
     files: Iterable[InputFile], options: ReadOptions, after: Mark | None, read: Read
 ) -> Iterator[tuple[Mark, Record]]:
-    """Read the records of files, or those behind one that is known, each with its place."""
+    """Read the records of files, or those from a mark on, each with the mark to continue from."""
+    after = after or Mark(0, 0)
     for number, file in enumerate(files):
-        if after is not None and (number, _GIVEN_UP) <= after:
+        if number < after.file:
             continue
-        resuming = after is not None and number == after.file
-        start = after.position if after is not None and resuming else 0
-        for record in read(file, options, start):
-            given_up = record.origin.unit == UNREAD
-            mark = Mark(number, _GIVEN_UP if given_up else record.origin.position)
-            if not (resuming and mark == after):
-                yield mark, record
+        for record in read(file, options, after.position if number == after.file else 0):
+            is_last = record.origin.rest
+            yield Mark(number + 1, 0) if is_last else Mark(number, record.origin.position + 1), record

@@ -1,7 +1,7 @@
 """Reading in a child process: for files on which a library may crash, and for engines that do not survive a crash.
 
-The child reads some records ahead and keeps its place in the file. Where reading ends it, what came before is had, and
-a failed record says from where on the file was not read.
+The child reads some records ahead and keeps the file open. If it dies, the records before are kept, and one failed
+record stands for the rest of the file.
 """
 
 from __future__ import annotations
@@ -24,33 +24,36 @@ from victorpy.cleaner import Cleaner
 from victorpy.errors import VictorError
 
 _PATIENCE = 300.0
-"""Seconds more than for a page that reading may take: a stretch of an archive without any page is long."""
+"""Seconds that reading may take in addition to those for a page: archives have long stretches without any page."""
 
 
 class Unit(NamedTuple):
     """A file, or a stretch of one, that is read."""
 
     number: int
-    """Of the file, among all."""
+    """Number of the file among all."""
     path: str
     place: str
     name: str
     start: int = 0
+    """Number of its first record ..."""
     end: int | None = None
-    """The position that it ends before."""
+    """... and of the first one after it."""
     base: str = ""
-    """The directory that its path starts from: other machines have others of their own."""
+    """Directory that its path is relative to; other machines have their own."""
+    offset: int = 0
+    """Byte offset of the first record, if it is known."""
 
 
 class Reader:
-    """Reads files; those that may crash their reader in a child, which is started when the first of them comes."""
+    """Reads files; those that may crash their reader in a child, which is started for the first of them."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._guard: Guard | None = None
 
     def read(self, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-        """Read the records of a file, from a position on."""
+        """Read the records of a file from a number on."""
         source = source_of(file.path)
         if source is None or not source.crashes or not has_pebble():
             return read_file(file, options, start)
@@ -58,23 +61,22 @@ class Reader:
         return read_unit(self._guard, Unit(0, str(file.path), str(file.place), file.name, start), options)
 
     def close(self) -> None:
-        """End the child."""
         if self._guard is not None:
             self._guard.stop()
 
 
 def reading_guard(limits: Limits) -> Guard:
-    """A child that reads: without a model, and never replaced in the middle of a file unless it dies."""
+    """Start a child that reads. It has no model, and is only replaced in the middle of a file if it dies."""
     return Guard(Work(_libraries), replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
 
 
 def _libraries() -> Cleaner:
-    """Load what reading needs, before memory is limited, and no model.
+    """Load what reading needs before memory is limited.
 
-    Arrow's own allocator and its threads set gigabytes of address space aside, which the limit would count as used:
-    it does with the system's, and a small table is read here and now, so that what is set aside for all is there.
+    Arrow's own allocator and its threads reserve gigabytes of address space, which the limit would count as used.
+    So Arrow uses the system's allocator, and reads a small table now to reserve what it needs for all others.
     """
-    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # read when Arrow is loaded; what it calls itself keeps to it
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # read when Arrow is loaded, for its internal allocations
     with suppress(ImportError):
         import pyarrow.parquet
 
@@ -89,31 +91,28 @@ def _libraries() -> Cleaner:
 
 
 def read_unit(guard: Guard, unit: Unit, options: ReadOptions) -> Iterator[Record]:
-    """Read a unit's records in a child, a few ahead; where reading ends the child, it is said behind which record."""
-    count, after = BATCH_PAGES, None
-    task = _reading(guard, unit, options, after, count)
-    while True:
-        found = guard.result(task)
-        if isinstance(found, VictorError):
-            raise found
-        if isinstance(found, Problem):
-            if count == 1:
-                yield unread_record(unit.path, unit.start - 1 if after is None else after, *found)
-                return
-            count = 1  # so that all before the one at fault are had
-            task = _reading(guard, unit, options, after, count)
-            continue
-        if not found:
+    """Read a unit's records in a child, a few ahead. Where reading ends the child, the rest is one failed record."""
+
+    def submit() -> Task[int]:
+        task = Task(read_some, [count], (unit, options, position), allowance=_PATIENCE)
+        guard.submit(task)
+        return task
+
+    count, position = BATCH_PAGES, unit.start
+    task = submit()
+    while records := guard.result(task):
+        if isinstance(records, VictorError):
+            raise records
+        if not isinstance(records, Problem):
+            position = records[-1].origin.position + 1
+            task = submit()
+            yield from records
+        elif count > 1:
+            count = 1  # so that all records before the one at fault are read
+            task = submit()
+        else:
+            yield unread_record(unit.path, position, *records)
             return
-        after = found[-1].origin.position
-        task = _reading(guard, unit, options, after, count)
-        yield from found
-
-
-def _reading(guard: Guard, unit: Unit, options: ReadOptions, after: int | None, count: int) -> Task[int]:
-    task = Task(read_some, [count], (unit, options, after), allowance=_PATIENCE)
-    guard.submit(task)
-    return task
 
 
 # In the child.
@@ -122,35 +121,35 @@ def _reading(guard: Guard, unit: Unit, options: ReadOptions, after: int | None, 
 class _Open:
     """The file that this child is reading."""
 
-    at: tuple[Unit, int | None] | None = None
+    at: tuple[Unit, int] | None = None
+    """Which unit, and the number of the next record."""
     records: Iterator[Record] = iter(())
 
 
-def read_some(unit: Unit, options: ReadOptions, after: int | None, counts: Sequence[int]) -> list[Record] | VictorError:
-    """Read the next records of a unit, behind one that is known; none are left where none come."""
-    if _Open.at != (unit, after):
-        _Open.records = unit_records(unit, options, after)
-    found: list[Record] = []
+def read_some(unit: Unit, options: ReadOptions, position: int, counts: Sequence[int]) -> list[Record] | VictorError:
+    """Read the next records of a unit from a number on; none at its end."""
+    if _Open.at != (unit, position):
+        _Open.records = (record for record in unit_records(unit, options) if record.origin.position >= position)
+    records: list[Record] = []
     size = 0
     try:
         for record in _Open.records:
-            found.append(record)
+            records.append(record)
             size += len(record.payload)
-            if len(found) >= counts[0] or size >= BATCH_BYTES:
+            if len(records) >= counts[0] or size >= BATCH_BYTES:
                 break
-    except VictorError as error:  # wrong usage, such as a column that is not there: whoever asked is told
+    except VictorError as error:  # wrong usage, such as a column that is not there
         return error
-    _Open.at = (unit, found[-1].origin.position if found else after)
-    return found
+    _Open.at = (unit, records[-1].origin.position + 1 if records else position)
+    return records
 
 
-def unit_records(unit: Unit, options: ReadOptions, after: int | None = None) -> Iterator[Record]:
-    """Read the records of a unit, or those behind one that is known."""
-    with suppress(OSError):  # it is said of the file that it cannot be read
+def unit_records(unit: Unit, options: ReadOptions) -> Iterator[Record]:
+    """Read the records of a unit."""
+    with suppress(OSError):  # that the file cannot be read is reported for the file
         os.chdir(unit.base or ".")
     file = InputFile(Path(unit.path), Path(unit.place), unit.name)
-    for record in read_file(file, options, unit.start if after is None else after):
+    for record in read_file(file, options, unit.start, unit.offset):
         if unit.end is not None and record.origin.position >= unit.end:
             return
-        if after is None or record.origin.position > after:
-            yield record
+        yield record

@@ -18,22 +18,16 @@ from victorpy.errors import DataError
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
 
-RECORD_NUMBER = "record"
-"""What a position counts where a file has to be read from its beginning to find it."""
-
 
 class Origin(NamedTuple):
-    """Where a record was found, so that it can be found again."""
+    """Where a record was found."""
 
     source: str
-    """The file it is in."""
+    """The file that it is in."""
     position: int = 0
-    """An offset in it, or the number of a line, row or record: what its kind of source starts to read at."""
-    unit: str = ""
-    """What the position counts: offset, line, row, record; nothing where the file is the page."""
-
-    def __str__(self) -> str:
-        return f"{self.source}, {self.unit} {self.position:,}" if self.unit else self.source
+    """Its number in the file, from 0."""
+    rest: bool = False
+    """Whether it stands for all records from there on, because they could not be read."""
 
 
 NOWHERE = Origin("")

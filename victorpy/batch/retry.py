@@ -1,19 +1,28 @@
-"""What a run before has failed on: the lines of its failed.jsonl, and the settings that it had."""
+"""Retries: the records that an earlier run failed on, and the settings of that run."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from victorpy.batch.inputs import UNREAD
+from victorpy.batch.inputs import InputFile, Read
+from victorpy.batch.reasons import Kind
 from victorpy.batch.records import Origin, Record
+from victorpy.batch.sources import ReadOptions
+from victorpy.batch.sources.jsonl import broken_record
 from victorpy.errors import DataError
 
 SPARK_SETTINGS = "_settings.json"
 """Where a run on Spark leaves its settings."""
+
+_SAME_UNITS = (None, "", "row")
+"""What positions counted in 0.1.0, where they were as they are now."""
+
+_NEVER = 1 << 62  # a number that no record has
 
 
 class Failed(NamedTuple):
@@ -23,54 +32,91 @@ class Failed(NamedTuple):
     place: Path
     url: str
 
-    @property
-    def is_rest(self) -> bool:
-        """Whether it stands for all records of a file behind its position."""
-        return self.origin.unit == UNREAD
-
 
 def read_failed(path: Path) -> Iterator[Failed]:
     """Read the lines of a failed.jsonl."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
-                told = json.loads(line)
-                origin = Origin(told["source"], int(told["position"]), told["unit"])
-                yield Failed(origin, Path(told["place"]), told.get("url") or "")
+                fields = json.loads(line)
+                origin = Origin(fields["source"], int(fields["position"]), bool(fields.get("rest")))
+                failed = Failed(origin, Path(fields["place"]), fields.get("url") or "")
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{path}:{number}: not a line of a failed.jsonl") from error
+            if fields.get("unit") not in _SAME_UNITS:
+                raise DataError(
+                    f"{path}:{number}: an older version wrote this, which did not count records; run it again instead"
+                )
+            yield failed
 
 
-@dataclass(frozen=True, slots=True)
 class Wanted:
     """Which records of the inputs are to be cleaned again."""
 
-    places: frozenset[tuple[str, int]]
-    rests: dict[str, int]
-    """Files of which all behind a position is wanted."""
-    failed: tuple[Failed, ...]
-
-    @classmethod
-    def of(cls, path: Path) -> Wanted:
-        """Those that a failed.jsonl names."""
-        failed = tuple(read_failed(path))
-        rests = {each.origin.source: each.origin.position for each in failed if each.is_rest}
-        return cls(frozenset(each.origin[:2] for each in failed if not each.is_rest), rests, failed)
+    def __init__(self, failed: Iterable[Failed]) -> None:
+        self.failed = tuple(failed)
+        self.rests: dict[str, int] = {}
+        """Files of which all records from a number on are wanted."""
+        self._positions: dict[str, set[int]] = {}
+        for (source, position, rest), _, _ in self.failed:
+            positions = self._positions.setdefault(source, set())
+            if rest:
+                self.rests[source] = min(position, self.rests.get(source, position))
+            else:
+                positions.add(position)
 
     def __contains__(self, record: Record) -> bool:
         source, position, _ = record.origin
-        return (source, position) in self.places or position > self.rests.get(source, position)
+        return position in self._positions.get(source, ()) or position >= self.rests.get(source, position + 1)
+
+    def files(self) -> list[InputFile]:
+        """Return the files that have wanted records."""
+        places = {failed.origin.source: failed.place for failed in self.failed}
+        return [InputFile(Path(source), place, source) for source, place in places.items()]
+
+    def select(self, read: Read) -> Read:
+        """Make a function that reads only the wanted records of files."""
+
+        def read_wanted(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+            source = str(file.path)
+            waiting = deque(sorted(position for position in self._positions.get(source, ()) if position >= start))
+            rest = max(self.rests[source], start) if source in self.rests else _NEVER
+            unread = None
+            for record in read(file, options, waiting[0] if waiting else rest) if waiting or rest < _NEVER else ():
+                position = record.origin.position
+                if record.origin.rest:
+                    unread = replace(record, origin=Origin(source, max(position, rest), rest=True))
+                    break
+                while waiting and waiting[0] < position:
+                    yield _lost(source, waiting.popleft())
+                if waiting and waiting[0] == position:
+                    waiting.popleft()
+                    yield record
+                elif position >= rest:
+                    yield record
+                if not waiting and rest == _NEVER:
+                    break
+            for position in waiting:
+                yield _lost(source, position)
+            if unread is not None and rest < _NEVER:
+                yield unread
+
+        return read_wanted
+
+
+def _lost(source: str, position: int) -> Record:
+    return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
 
 
 def settings_beside(retry: Path) -> dict[str, Any]:
-    """The settings of the run that a failed.jsonl is of; nothing where it has been taken elsewhere."""
+    """Return the settings of the run that wrote a failed.jsonl; nothing if it has been moved."""
     manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
     head = _head(manifest) or _head(retry.with_name(SPARK_SETTINGS))
     return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
 
 
 def head_settings(manifest: Path) -> dict[str, Any]:
-    """The settings that a manifest begins with; none where it does not begin."""
+    """Return the settings at the beginning of a manifest; nothing if there are none."""
     return dict(_head(manifest).get("settings", {}))
 
 

@@ -16,14 +16,14 @@ from typing import Any, TextIO
 from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
-from victorpy.batch.feeds import Feed, InputFeed, RetryFeed
+from victorpy.batch.feeds import Feed, InputFeed
 from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
-from victorpy.batch.inputs import Mark, Survey, passed_over, size_before, survey
+from victorpy.batch.inputs import Mark, Survey, find_files, passed_over, size_before, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
-from victorpy.batch.retry import Wanted, head_settings
+from victorpy.batch.retry import Wanted, head_settings, read_failed
 from victorpy.batch.shards import MANIFEST, Counts, Store
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
@@ -269,13 +269,13 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
 
 
 def _feed(job: Job, reader: Reader, store: Store | None, progress: Progress) -> Feed:
+    wanted = Wanted(read_failed(job.retry)) if job.retry else None
     if job.by_site and store is not None:
         place = store.directory / f".{store.label}{sites.SPILL}"
-        wanted = Wanted.of(job.retry) if job.retry else None
         return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
-    if job.retry is not None:
-        return RetryFeed(job.retry, job.read, reader.read)
-    return InputFeed(job.inputs, job.read, reader.read)
+    if wanted is not None:
+        return InputFeed(wanted.files(), job.read, wanted.select(reader.read))
+    return InputFeed(find_files(job.inputs), job.read, reader.read)
 
 
 def _guard(job: Job, progress: Progress) -> Guard | Unguarded:

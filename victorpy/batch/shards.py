@@ -276,7 +276,7 @@ def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:
         "url": record.url,
         "source": record.origin.source,
         "position": record.origin.position,
-        "unit": record.origin.unit,
+        "rest": record.origin.rest,
         "place": record.place.as_posix(),
         "kind": str(outcome.kind or ""),
         "reason": outcome.reason,

@@ -15,7 +15,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,13 +30,12 @@ from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 from victorpy.batch import spark_task
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
-from victorpy.batch.inputs import UNREAD, is_unread, survey
+from victorpy.batch.inputs import is_unread, survey
 from victorpy.batch.reading import Unit
 from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.run import Job
 from victorpy.batch.shards import Counts
 from victorpy.batch.sources.base import place_of
-from victorpy.batch.sources.warc import position_unit
 from victorpy.batch.spark_dedup import SIGNED, decided, replica_lines
 from victorpy.batch.spark_store import SparkStore
 from victorpy.batch.spark_task import Cleaning
@@ -284,9 +283,8 @@ class _Run:
         rows = read.json(shown) if self._job.lines else read.parquet(*shown)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
             told = {name: row[name] for name in columns}
-            unit = UNREAD if is_unread(row["reason"]) else _unit_of(row["source"], row["position"])
             place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
-            yield json.dumps({**told, "unit": unit, "place": place.as_posix()}) + "\n"
+            yield json.dumps({**told, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
 
     def _shards(self) -> list[tuple[str, list[Unit]]]:
         units = list(find_units(self._job.inputs, self._job.cleaning.read))
@@ -390,12 +388,3 @@ def _counts(seen: dict[str, Any]) -> Counts:
     counts.statuses.update({str(status): int(seen[f"status {status}"]) for status in Status})
     counts.kinds.update({str(kind): int(seen[f"kind {kind}"]) for kind in Kind if seen[f"kind {kind}"]})
     return counts
-
-
-def _unit_of(source: str, position: int) -> str:
-    """What a position counts in a file of this name."""
-    name = source.lower()
-    if name.endswith((".warc", ".warc.gz")):
-        with suppress(OSError, VictorError):  # a file that only the workers see, or nothing to read it with
-            return position_unit(Path(source), position)
-    return "row" if name.endswith(".parquet") else "line" if name.endswith((".jsonl.gz", ".zst")) else "offset"

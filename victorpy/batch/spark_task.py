@@ -219,7 +219,7 @@ def _units(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
 def _row_records(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[Record]:
     for batch in batches:
         for fields in batch.to_pylist():
-            origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0), "row")
+            origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
             yield field_record(fields, origin, cleaning.read, 0)
 
 

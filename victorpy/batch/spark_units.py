@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from victorpy.batch.inputs import InputFile, find_files
+from victorpy.batch.inputs import find_files
 from victorpy.batch.reading import Unit
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import DataError
@@ -20,31 +20,34 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
         source = source_of(file.path)
         if source is None:
             raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
-        for start, end in _stretches(file, options):
-            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()))
+        cuts = _cuts(file.path, options)
+        for (start, offset), end in zip(cuts, [*(start for start, _ in cuts[1:]), None], strict=True):
+            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()), offset)
 
 
-def _stretches(file: InputFile, options: ReadOptions) -> Iterator[tuple[int, int | None]]:
-    """The positions between which a file is read."""
-    cuts = [0]
-    if file.path.is_file() and file.path.suffix == ".parquet":
-        cuts = _row_cuts(file.path, options)
-    elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
-        cuts = _line_cuts(file.path)
-    yield from zip(cuts, [*cuts[1:], None], strict=True)
+def _cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
+    """Return where the stretches of a file begin: the number of a record, and its offset if that is known."""
+    if path.is_file() and path.suffix == ".parquet":
+        return [(row, 0) for row in _row_cuts(path, options)]
+    if path.is_file() and path.suffix in {".jsonl", ".ndjson"} and path.stat().st_size > SPLIT_BYTES:
+        return _line_cuts(path)
+    return [(0, 0)]
 
 
-def _line_cuts(path: Path) -> list[int]:
-    cuts = [0]
-    size = path.stat().st_size
+def _line_cuts(path: Path) -> list[tuple[int, int]]:
+    """Cut before the first line that begins `SPLIT_BYTES` after the last cut; blank lines are no records."""
+    cuts = [(0, 0)]
+    records = offset = 0
+    is_blank = True
     with path.open("rb") as file:
-        while cuts[-1] + SPLIT_BYTES < size:
-            file.seek(cuts[-1] + SPLIT_BYTES - 1)
-            while (piece := file.readline(1 << 20)) and not piece.endswith(b"\n"):
-                pass
-            if file.tell() >= size:
-                break
-            cuts.append(file.tell())
+        while piece := file.readline(1 << 20):
+            offset += len(piece)
+            is_blank = is_blank and not piece.strip()
+            if piece.endswith(b"\n"):
+                records += not is_blank
+                is_blank = True
+                if offset - cuts[-1][1] >= SPLIT_BYTES:
+                    cuts.append((records, offset))
     return cuts
 
 

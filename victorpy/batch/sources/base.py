@@ -1,4 +1,4 @@
-"""What a source is: a function that reads the records of a file, one at a time, from a position on."""
+"""Sources: functions that read the records of files that hold many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from victorpy.batch.records import Record
 from victorpy.registry import Registry
 
 MOST_BYTES = 32_000_000
-"""A page that is larger, or expands to more, is skipped."""
+"""Pages that are larger, or expand to more, are skipped."""
 
 _DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
 
@@ -27,11 +27,11 @@ class ReadOptions:
     most_bytes: int = MOST_BYTES
 
 
-Reader = Callable[[Path, ReadOptions, int], Iterator[Record]]
-"""Reads the records of a file whose positions are at or behind the given one, in order.
+Reader = Callable[[Path, ReadOptions, int, int], Iterator[Record]]
+"""Reads the records of a file from a given record number on; the first has the number 0.
 
-Positions grow from record to record, and reading from a record's position gives it first and then the same as a
-reading from the beginning. What cannot be read comes as a record with a problem; reading goes on behind it.
+The last argument is the byte offset of that record if the caller knows it, or 0; a reader may ignore it. What cannot
+be read comes as a record with a problem, which has a number too.
 """
 
 
@@ -40,39 +40,35 @@ class Source:
     """A kind of file that holds many pages."""
 
     read: Reader
-    seeks: bool
-    """Whether it costs nothing to start late in a file."""
     archive: bool
-    """Whether files of this kind are pages and nothing else, so that one finds them in directories too."""
+    """Whether files of this kind hold nothing but pages, so that they are looked for in directories too."""
     crashes: bool = False
-    """Whether its library may end the process on a damaged file, so that another process should read it."""
+    """Whether its library may crash on a damaged file, so that another process should read it."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
-def source(
-    *suffixes: str, seeks: bool = False, archive: bool = False, crashes: bool = False
-) -> Callable[[Reader], Reader]:
+def source(*suffixes: str, archive: bool = False, crashes: bool = False) -> Callable[[Reader], Reader]:
     """Register a reader for files whose names end so."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:
-            SOURCES.add(suffix, Source(read, seeks, archive, crashes))
+            SOURCES.add(suffix, Source(read, archive, crashes))
         return read
 
     return register
 
 
 def source_of(path: Path | str) -> Source | None:
-    """The kind of source that a file is; None for a page."""
+    """Return the kind of source that a file is; None for a page."""
     name = str(path).lower()
-    endings = [suffix for suffix in SOURCES if name.endswith(suffix)]
-    return SOURCES.get(max(endings, key=len)) if endings else None
+    suffix = max((suffix for suffix in SOURCES if name.endswith(suffix)), key=len, default="")
+    return SOURCES.get(suffix) if suffix else None
 
 
 def place_of(url: str, otherwise: str) -> Path:
-    """Where the text of an address should go: below its host, named as its path is.
+    """Return where the text of an address should go: below its host, named like its path.
 
     >>> str(place_of("https://tea.example/green/sencha.php", "3"))
     'tea.example/green/sencha.html'

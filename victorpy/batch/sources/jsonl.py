@@ -10,49 +10,31 @@ from typing import Any
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Origin, Record, size_problem
 from victorpy.batch.sources.base import ReadOptions, place_of, source
-from victorpy.batch.sources.lines import Line, read_lines
+from victorpy.batch.sources.lines import read_lines
 
 
-@source(".jsonl", ".ndjson", seeks=True)
-def read_plain(path: Path, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-    """Read pages from lines; a position is the offset of a line."""
-    position = start
-    for line in _lines(path, options, start):
-        if line.content.strip() or line.problem or line.too_long:
-            yield _record(line, Origin(str(path), position, "offset"), options)
-        position += line.length + 1
+@source(".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
+def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+    """Read pages from lines. Of a plain file, record `start` is looked for from the offset on, if one is given."""
+    most_bytes = 2 * options.most_bytes  # JSON escapes what it has to
+    first = start if offset else 0
+    for number, line in enumerate(read_lines(path, most_bytes, offset), start=first):
+        if number < start:
+            continue
+        origin = Origin(str(path), number)
+        if line.problem is not None:
+            yield broken_record(origin, *line.problem, line.reached)
+            continue
+        try:
+            fields = json.loads(line.content)
+        except (ValueError, RecursionError) as error:
+            yield broken_record(origin, Kind.DAMAGED, f"not a line of JSON: {error}", line.reached)
+        else:
+            yield field_record(fields, origin, options, line.reached)
 
 
-@source(".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
-def read_compressed(path: Path, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-    """Read pages from compressed lines; a position is the number of a line, damage counting as one."""
-    for number, line in enumerate(_lines(path, options), start=1):
-        if number >= start and (line.content.strip() or line.problem or line.too_long):
-            yield _record(line, Origin(str(path), number, "line"), options)
-
-
-def _lines(path: Path, options: ReadOptions, start: int = 0) -> Iterator[Line]:
-    return read_lines(path, 2 * options.most_bytes, start)  # JSON escapes what it has to
-
-
-def _record(line: Line, origin: Origin, options: ReadOptions) -> Record:
-    if line.problem:
-        return _broken(line, origin, Kind.DAMAGED, line.problem)
-    if line.too_long:
-        return _broken(line, origin, Kind.TOO_LARGE, f"the line is longer than {2 * options.most_bytes:,} bytes")
-    try:
-        fields = json.loads(line.content)
-    except (ValueError, RecursionError) as error:
-        return _broken(line, origin, Kind.DAMAGED, f"not a line of JSON: {error}")
-    return field_record(fields, origin, options, line.reached)
-
-
-def _broken(line: Line, origin: Origin, kind: Kind, words: str) -> Record:
-    return broken_record(origin, kind, words, line.reached)
-
-
-def broken_record(origin: Origin, kind: Kind, words: str, reached: int) -> Record:
-    """A record that cannot be had."""
+def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0) -> Record:
+    """Make a record that cannot be read."""
     name = f"{origin.source}:{origin.position}"
     return Record(name, Path(name), origin=origin, problem=Problem(kind, words), reached=reached)
 
@@ -60,19 +42,18 @@ def broken_record(origin: Origin, kind: Kind, words: str, reached: int) -> Recor
 def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int) -> Record:
     """Make a record of named fields."""
     named = fields if isinstance(fields, dict) else {}
-    page, url = named.get(options.html_field), named.get(options.url_field)
+    page = named.get(options.html_field)
     if not isinstance(page, (str, bytes)):
-        known = ", ".join(map(str, list(named)[:8])) or "none"
-        words = f"there is no page in the field {options.html_field!r}; its fields: {known}"
+        names = ", ".join(map(str, list(named)[:8])) or "none"
+        words = f"there is no page in the field {options.html_field!r}; its fields: {names}"
         return broken_record(origin, Kind.READ, words, reached)
-    address = _text(url)
-    where = Path(origin.source).name
+    url = _text(named.get(options.url_field))
     problem = size_problem(len(page), options.most_bytes)
     return Record(
-        name=address or f"{origin.source}:{origin.position}",
-        place=place_of(address, f"{where}-{origin.position}"),
-        payload=b"" if problem else page,  # what is skipped need not travel
-        url=address,
+        name=url or f"{origin.source}:{origin.position}",
+        place=place_of(url, f"{Path(origin.source).name}-{origin.position}"),
+        payload=b"" if problem else page,
+        url=url,
         content_type=_text(named.get("content_type")),
         origin=origin,
         problem=problem,
@@ -81,5 +62,7 @@ def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int
 
 
 def _text(value: Any) -> str:
-    """A field that should be text; tables often have it as bytes."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+    """Return a field that should be text; tables often have it as bytes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else ""

@@ -1,124 +1,89 @@
-"""Lines of bytes from plain and compressed files, with damage told apart from the end."""
+"""Lines of plain and compressed files, and problems in place of those that cannot be read."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
-from victorpy.batch.sources.expanded import GZIP, find_bytes
+from victorpy.batch.reasons import Kind, Problem
+from victorpy.batch.sources.expanding import expand_gzip
 from victorpy.errors import missing
 
-_CHUNK = 1 << 18
+_PIECE = 1 << 18
+_ZSTD_BITE = 1 << 8  # even a bomb's 256 bytes expand to a few megabytes only
 
 
 class Line(NamedTuple):
-    """A line, a stretch of a file that is not cut yet, or what is wrong instead."""
+    """A line without its end, or the problem that stands in its place."""
 
     content: bytes
+    problem: Problem | None
     reached: int
     """How far the file has been read, in its own bytes."""
-    problem: str = ""
-    too_long: bool = False
-    length: int = 0
-    """How many bytes a line has, kept or not."""
 
 
-class _Expander(Protocol):
-    """What a decompressor does; both kinds do it alike."""
-
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    @property
-    def eof(self) -> bool: ...
-
-
-def read_lines(path: Path, most_bytes: int, start: int = 0) -> Iterator[Line]:
-    """Read lines; one that is longer than the limit is not kept, of a damaged file what is whole is."""
-    name = path.name.lower()
+def read_lines(path: Path, most_bytes: int, offset: int = 0) -> Iterator[Line]:
+    """Read lines that are not blank, with at most one in memory. Damage and lines over the limit are problems."""
     with path.open("rb") as file:
-        file.seek(start)
-        chunks = _expanded(file, name) if name.endswith((".gz", ".zst")) else _plain(file)
-        yield from _cut(chunks, most_bytes)
+        file.seek(offset)
+        pieces: list[bytes] = []
+        size = 0
+        for piece in _pieces(file, path.name.lower()):
+            if isinstance(piece, str):
+                pieces, size = [], 0  # the line that the damage is in is not whole
+                yield Line(b"", Problem(Kind.DAMAGED, piece), file.tell())
+                continue
+            *line_ends, rest = piece.split(b"\n")
+            for line_end in line_ends:
+                if line := _line([*pieces, line_end], size + len(line_end), most_bytes, file):
+                    yield line
+                pieces, size = [], 0
+            size += len(rest)
+            pieces = [*pieces, rest] if size <= most_bytes else []
+        if line := _line(pieces, size, most_bytes, file):
+            yield line
 
 
-def _plain(file: BinaryIO) -> Iterator[Line]:
-    while chunk := file.read(_CHUNK):
-        yield Line(chunk, file.tell())
+def _line(pieces: list[bytes], size: int, most_bytes: int, file: BinaryIO) -> Line | None:
+    if size > most_bytes:
+        problem = Problem(Kind.TOO_LARGE, f"the line is longer than {most_bytes:,} bytes")
+        return Line(b"", problem, file.tell())
+    content = b"".join(pieces)
+    return Line(content, None, file.tell()) if content.strip() else None
 
 
-def _cut(chunks: Iterator[Line], most_bytes: int) -> Iterator[Line]:
-    """Cut chunks into lines, with no more than a line in memory."""
-    pieces: list[bytes] = []
-    size = reached = 0
-    for chunk in chunks:
-        reached = chunk.reached
-        if chunk.problem:
-            pieces, size = [], 0  # of the line that it broke nothing is whole
-            yield chunk
-            continue
-        *lines, rest = chunk.content.split(b"\n")
-        for line in lines:
-            length = size + len(line)
-            too_long = length > most_bytes
-            whole = b"" if too_long else b"".join([*pieces, line])
-            yield Line(whole, reached, too_long=too_long, length=length)
-            pieces, size = [], 0
-        size += len(rest)
-        pieces = [*pieces, rest] if size <= most_bytes else []
-    if size:
-        yield Line(b"".join(pieces), reached, too_long=size > most_bytes, length=size)
+def _pieces(file: BinaryIO, name: str) -> Iterator[bytes | str]:
+    """Yield the expanded bytes of a file piece by piece, and descriptions of the damage between them."""
+    if name.endswith(".gz"):
+        for stretch in expand_gzip(file):
+            while piece := stretch.read():
+                yield piece
+            if stretch.damage:
+                yield stretch.damage
+    elif name.endswith(".zst"):
+        yield from _expand_zstd(file, name)
+    else:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
-def _expanded(file: BinaryIO, name: str) -> Iterator[Line]:
-    """Expand member after member; behind a damaged one go on with gzip's next.
-
-    The bites are so small that even a bomb's never expand to more than some megabytes.
-    """
-    is_gzip = name.endswith(".gz")
-    size = 1 << 12 if is_gzip else 1 << 8
-    expander: _Expander | None = None
-    bite = b""
-    while bite := bite or file.read(size):
-        expander = expander or (_gzip_expander() if is_gzip else _zstd_expander(name))
-        try:
-            part = expander.decompress(bite)
-        except (zlib.error, _zstd_error()) as error:
-            at = file.tell() - len(bite)
-            yield Line(b"", at, f"damaged compressed data near offset {at:,}: {error}")
-            following = find_bytes(file, GZIP, at + 1) if is_gzip else None
-            if following is None:
-                return
-            file.seek(following)
-            expander, bite = None, b""
-            continue
-        yield Line(part, file.tell())
-        bite = expander.unused_data if expander.eof else b""
-        if expander.eof:
-            expander = None
-    if expander is not None:
-        yield Line(b"", file.tell(), f"the file ends, at offset {file.tell():,}, within a compressed member")
-
-
-def _gzip_expander() -> _Expander:
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
-
-
-def _zstd_expander(name: str) -> _Expander:
+def _expand_zstd(file: BinaryIO, name: str) -> Iterator[bytes | str]:
+    """Expand frame after frame. Nothing can be read after a damaged one."""
     try:
         import zstandard
     except ImportError as error:
         raise missing("zstandard", "batch", f"reading {name}") from error
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-def _zstd_error() -> type[Exception]:
-    try:
-        import zstandard
-    except ImportError:
-        return zlib.error
-    return zstandard.ZstdError
+    expander: Any = None
+    bite = b""
+    while bite := bite or file.read(_ZSTD_BITE):
+        expander = expander or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            yield expander.decompress(bite)
+        except zstandard.ZstdError as error:
+            yield f"damaged compressed data near offset {file.tell() - len(bite):,}: {error}"
+            return
+        bite = expander.unused_data if expander.eof else b""
+        expander = None if expander.eof else expander
+    if expander is not None:
+        yield f"the file ends, at offset {file.tell():,}, within a compressed member"

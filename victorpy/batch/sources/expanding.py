@@ -1,0 +1,113 @@
+"""Compressed files as the bytes that they expand to, up to damage and on after it."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+_zlib: Any = zlib
+with suppress(ImportError):
+    from zlib_ng import zlib_ng as _zlib  # the same in half the time
+
+GZIP = b"\x1f\x8b\x08"
+PADDING = b"\0\r\n\t "
+
+_PIECE = 1 << 16
+_BITE = 1 << 11  # compressed bytes at a time; where they are damaged, all that they expand to is lost
+_REMEMBERED_MEMBERS = 1_000
+
+
+class ExpandedGzip:
+    """A gzip file, expanded from the start of a member to the first damage; it reads and seeks like a file.
+
+    Reading ends at damage as it does at the end of the file, and then `damage` says why.
+    """
+
+    def __init__(self, file: BinaryIO, start: int = 0) -> None:
+        self._file = file
+        self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
+        """The latest members: their offset in the expanded bytes, and in the file."""
+        self._restart(0, start)
+
+    def _restart(self, offset: int, member: int) -> None:
+        self._at = offset
+        self._file.seek(member)
+        self._expander: Any = None
+        self.member = member
+        """Offset in the file of the member that is being read."""
+        self.damage = ""
+
+    def tell(self) -> int:
+        return self._at
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the file closes it."""
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to an offset in the expanded bytes. Going back expands a member again."""
+        assert whence == os.SEEK_SET
+        if offset < self._at:
+            while len(self._members) > 1 and self._members[-1][0] > offset:
+                self._members.pop()
+            self._restart(*self._members[-1])
+        while self._at < offset and self.read(min(_PIECE, offset - self._at)):
+            pass
+        return self._at
+
+    def read(self, size: int = _PIECE) -> bytes:
+        """Read some bytes, at most `size`; none at the end and at damage."""
+        while not self.damage and (self._expander is not None or self._begin_member()):
+            bite = self._expander.unconsumed_tail or self._file.read(_BITE)
+            try:
+                piece: bytes = self._expander.decompress(bite, size)
+            except _zlib.error as error:
+                offset = self._file.tell() - len(bite)
+                self.damage = f"damaged compressed data near offset {offset:,}: {error}"
+                break
+            if self._expander.eof:
+                self._file.seek(-len(self._expander.unused_data), os.SEEK_CUR)
+                self._expander = None
+            elif not bite and not piece:
+                self.damage = f"the file ends, at offset {self._file.tell():,}, within a compressed member"
+            if piece:
+                self._at += len(piece)
+                return piece
+        return b""
+
+    def _begin_member(self) -> bool:
+        """Begin the next member, after padding if there is any. False at the end of the file."""
+        while chunk := self._file.read(_BITE):
+            rest = chunk.lstrip(PADDING)
+            if rest:
+                self.member = self._file.seek(-len(rest), os.SEEK_CUR)
+                if self._members[-1][0] <= self._at:
+                    self._members.append((self._at, self.member))
+                self._expander = _zlib.decompressobj(16 + zlib.MAX_WBITS)
+                return True
+        return False
+
+
+def expand_gzip(file: BinaryIO) -> Iterator[ExpandedGzip]:
+    """Yield the stretches of a gzip file between damage; each has to be read before the next one."""
+    start: int | None = 0
+    while start is not None:
+        stretch = ExpandedGzip(file, start)
+        yield stretch
+        # A damaged member may run on into later ones, so look from its beginning.
+        start = find_bytes(file, GZIP, stretch.member + 1) if stretch.damage else None
+
+
+def find_bytes(file: BinaryIO | ExpandedGzip, wanted: bytes, start: int) -> int | None:
+    """Return the offset of the next occurrence of some bytes."""
+    file.seek(start)
+    window = b""
+    while piece := file.read(_PIECE):
+        window = window[1 - len(wanted) :] + piece
+        index = window.find(wanted)
+        if index >= 0:
+            return file.tell() - len(window) + index
+    return None
