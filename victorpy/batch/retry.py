@@ -81,8 +81,9 @@ class Wanted:
             source = str(file.path)
             waiting = deque(sorted(position for position in self._positions.get(source, ()) if position >= start))
             rest = max(self.rests[source], start) if source in self.rests else _NEVER
+            first = min([*waiting, rest])
             unread = None
-            for record in read(file, options, waiting[0] if waiting else rest) if waiting or rest < _NEVER else ():
+            for record in read(file, options, first) if first < _NEVER else ():
                 position = record.origin.position
                 if record.origin.rest:
                     unread = replace(record, origin=Origin(source, max(position, rest), rest=True))
