@@ -229,7 +229,7 @@ def test_differences_are_from_the_first_and_from_the_best(two_sites):
         ("repeated(share=1)", "repeated"),
     ]
     f1 = {
-        name: [page.outcomes[name].measured.words.f1 for site in found for page in site.pages]
+        name: [page.outcomes[name].words.f1 for site in found for page in site.pages]
         for name in ("everything", "repeated")
     }
     expected = compare(f1["repeated"], f1["everything"])

@@ -23,13 +23,12 @@ from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
 from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
 from victorpy.mining.cleaning import clean_site
-from victorpy.mining.clustering import Runs, cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
+from victorpy.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
 from victorpy.mining.methods import parse_methods
 from victorpy.mining.order import check_order, expected_pairs
 from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
 from victorpy.mining.run import Settings, mine
-from victorpy.mining.survival import Survival, occurring
-from victorpy.mining.words import Bags, phrase, terms, words_of
+from victorpy.mining.words import Bags, Survival, occurring, phrase, terms, words_of
 from victorpy.report import mining
 from victorpy.report.base import to_markdown
 
@@ -123,6 +122,11 @@ def test_terms_leave_out_numbers_and_single_characters():
 
 def test_bags_make_a_matrix_with_a_row_per_page():
     assert bags_of({"tea": 2, "cup": 1}, {}, {"cup": 3}).toarray().tolist() == [[2, 1], [0, 0], [0, 3]]
+    first, second = Bags(), Bags()
+    first.add({"tea": 2})
+    second.add({"cup": 1, "tea": 3})
+    first.extend(second)
+    assert first.matrix().toarray().tolist() == [[2, 0], [3, 1]]
     assert bags_of({}).shape == (1, 1)
 
 
@@ -191,8 +195,8 @@ def two_topics(pages=30, seed=1):
 
 def test_k_means_finds_two_clear_topics_the_same_way_with_any_number_of_jobs():
     points, classes = two_topics()
-    assert max(cluster(points, classes, 2, Runs(20), 0)) == 1.0
-    one, again, two_jobs = (cluster(points, classes, 2, Runs(7, jobs=jobs), 5) for jobs in (1, 1, 2))
+    assert max(cluster(points, classes, 2, 20, 0)) == 1.0
+    one, again, two_jobs = (cluster(points, classes, 2, 7, 5, jobs=jobs) for jobs in (1, 1, 2))
     assert one == again == two_jobs
 
 
@@ -210,7 +214,7 @@ def test_starting_pages_are_distinct_and_depend_on_seed_and_run():
 def test_reduction_that_keeps_almost_all_does_not_change_runs():
     points, classes = two_topics()
     assert reduced(points, 29).shape == (30, 29)
-    assert cluster(points, classes, 2, Runs(20), 29) == pytest.approx(cluster(points, classes, 2, Runs(20), 0))
+    assert cluster(points, classes, 2, 20, 29) == pytest.approx(cluster(points, classes, 2, 20, 0))
 
 
 @pytest.mark.parametrize("dimensions", [0, 30, 1000])
@@ -220,7 +224,7 @@ def test_vectors_stay_whole_if_there_is_nothing_to_reduce(dimensions):
 
 
 def test_empty_pages_can_be_clustered():
-    scores = cluster(tfidf(bags_of(*[{}] * 6)), np.array([0, 0, 0, 1, 1, 1]), 2, Runs(3), 100)
+    scores = cluster(tfidf(bags_of(*[{}] * 6)), np.array([0, 0, 0, 1, 1, 1]), 2, 3, 100)
     assert scores == pytest.approx([(2 / 3 + 0) / 2] * 3)
 
 
@@ -391,10 +395,9 @@ def test_pages_of_a_site_are_together_whatever_their_vertical(pages):
 
 def test_site_is_learned_from_a_sample_and_cleaned_whole(pages):
     site = by_site(pages)[0]
-    cleaned = clean(site, "unique-text", sample=5)
-    assert UniqueText.seen_by_last == 5
-    assert len(cleaned.cleaned["unique-text"]) == len(site) == 8
-    assert (cleaned.cost["unique-text"].learned, cleaned.cost["unique-text"].pages) == (5, 8)
+    cleaned = clean(site, "unique-text", sample=5).methods["unique-text"]
+    assert UniqueText.seen_by_last == cleaned.learned == 5
+    assert len(cleaned.survival) == len(site) == 8
 
 
 def test_sample_is_drawn_by_its_seed():
@@ -408,13 +411,13 @@ def test_sample_is_drawn_by_its_seed():
 def test_page_that_cannot_be_read_is_left_out_and_named(pages):
     broken = MinedPage("shop/x", pages[0].site, "book", "", ("x",), NOT_A_PAGE)
     cleaned = clean([broken, *by_site(pages)[0]])
-    assert len(cleaned.pages) == len(cleaned.cleaned["none"]) == 8
+    assert len(cleaned.pages) == len(cleaned.methods["none"].survival) == 8
     assert cleaned.warnings[0].startswith("shop/x: ")
 
 
 def test_site_without_a_readable_page_is_left_out():
     cleaned = clean([MinedPage("x/1", "x.example", "book", "", ("x",), NOT_A_PAGE)], "fails")
-    assert cleaned.cleaned == {"none": [], "fails": []}
+    assert {name: method.survival for name, method in cleaned.methods.items()} == {"none": [], "fails": []}
     assert len(cleaned.warnings) == 1
 
 

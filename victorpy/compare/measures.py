@@ -26,8 +26,8 @@ class Cleaned(NamedTuple):
     page: CleanPage | None = None
 
 
-class Measured(NamedTuple):
-    """The measures of one page. Those of texts are None if the gold is values, and the other way round."""
+class Outcome(NamedTuple):
+    """The measures of one cleaned page. Those of texts are None if the gold is values, and the other way round."""
 
     removed: float
     """Share of the page's words that were removed."""
@@ -41,6 +41,16 @@ class Measured(NamedTuple):
     """How many values survive: the gold is all of them, the output those that were found."""
     blocks: BlockCounts | None = None
     """How blocks were labelled, if the method labels any."""
+    seconds: float = 0.0
+    """CPU time."""
+    error: str = ""
+
+    @property
+    def deciding(self) -> float:
+        """The deciding score: word F1, or the share of values that survive."""
+        if self.values is not None:
+            return self.values.recall
+        return self.words.f1 if self.words else 0.0
 
 
 class Ruler:
@@ -57,16 +67,16 @@ class Ruler:
         self.ceiling = self._count_values(page_words)
         """Score of keeping every word of the page: not all values need be in its text."""
 
-    def measure(self, cleaned: Cleaned, config: Config | None) -> Measured:
+    def measure(self, cleaned: Cleaned, config: Config | None) -> Outcome:
         """Measure a text and its labels; `config` is the one that the page was cut by."""
         kept = words(cleaned.text)
         removed = 1 - min(len(kept) / max(self._word_count, 1), 1.0)
         values = self._count_values(kept)
         if values is not None:
-            return Measured(removed, not kept and values.gold > 0, values=values)
+            return Outcome(removed, not kept and values.gold > 0, values=values)
         gold = self._gold.text
         score = word_f1(cleaned.text, gold)
-        return Measured(
+        return Outcome(
             removed,
             not score.output and score.gold > 0,
             score,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.compare.data import DataSet
-from victorpy.compare.measures import Cleaned, Measured, Ruler
+from victorpy.compare.measures import Cleaned, Outcome, Ruler
 from victorpy.config import Config
 from victorpy.datasets import GoldPage
 from victorpy.document import Document, Elements
@@ -25,14 +25,6 @@ from victorpy.site_runs import Plan, Shares, Timed, learn_site, share_out, timed
 
 Progress = Callable[[str], object]
 """Called with the name of every finished page."""
-
-
-class Outcome(NamedTuple):
-    """What a method made of a page, and at what cost."""
-
-    measured: Measured
-    seconds: float
-    error: str = ""
 
 
 class ComparedPage(NamedTuple):
@@ -176,5 +168,5 @@ def _compare_page(gold: GoldPage, methods: Sequence[MethodAtSite], turn: int, ha
     outcomes = {}
     for method in methods:
         output, seconds, error = cleaned[method.name]
-        outcomes[method.name] = Outcome(ruler.measure(output, method.config), seconds, error)
+        outcomes[method.name] = ruler.measure(output, method.config)._replace(seconds=seconds, error=error)
     return ComparedPage(gold.name, gold.page_type, ruler.ceiling, outcomes)

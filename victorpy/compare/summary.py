@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from victorpy.compare.data import DataSet
+from victorpy.compare.measures import Outcome
 from victorpy.compare.provenance import was_trained_on
-from victorpy.compare.run import ComparedPage, ComparedSite, Outcome
+from victorpy.compare.run import ComparedPage, ComparedSite
 from victorpy.methods import Method
 from victorpy.model import find_model
 from victorpy.peers import versions
@@ -79,16 +80,17 @@ def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
     """Yield a record per page, with the scores of every method."""
     for site in compared:
         for page in site.pages:
-            scores = {name: _page_scores(outcome) for name, outcome in page.outcomes.items()}
+            scores: dict[str, dict[str, Any]] = {}
+            for name, outcome in page.outcomes.items():
+                scores[name] = {
+                    **(outcome.words.shares() if outcome.words else {}),
+                    **({"value_recall": outcome.values.recall} if outcome.values else {}),
+                    "words_removed": outcome.removed,
+                    "cpu_ms": 1000 * outcome.seconds,
+                    "error": outcome.error,
+                }
             record = {"data": site.data, "site": site.site, "name": page.name, "type": page.page_type}
             yield record | {"methods": scores}
-
-
-def _page_scores(outcome: Outcome) -> dict[str, Any]:
-    measured = outcome.measured
-    scores: dict[str, Any] = measured.words.shares() if measured.words else {}
-    scores |= {"value_recall": measured.values.recall} if measured.values else {}
-    return scores | {"words_removed": measured.removed, "cpu_ms": 1000 * outcome.seconds, "error": outcome.error}
 
 
 def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | None] | None:
@@ -117,9 +119,8 @@ def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[Co
 def _result(name: str, data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:
     """Return the scores of one method on one data set."""
     outcomes = [page.outcomes[name] for page in pages]
-    measured = [outcome.measured for outcome in outcomes]
-    words = [page.words for page in measured if page.words]
-    labelled = [page.blocks for page in measured if page.blocks]  # none for pages on which the method failed
+    words = [outcome.words for outcome in outcomes if outcome.words]
+    labelled = [outcome.blocks for outcome in outcomes if outcome.blocks]  # none for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
     learned = [site.learned[name] for site in sites]
     learned_pages = sum(cost.pages for cost in learned)
@@ -133,14 +134,14 @@ def _result(name: str, data: DataSet, sites: Sequence[ComparedSite], pages: Sequ
         "words_precision": mean([score.precision for score in words]),
         "words_recall": mean([score.recall for score in words]),
         "words_f1_pooled": Score.pool(words).f1 if words else None,
-        "cleaneval_words_f1": mean([page.aligned.f1 for page in measured if page.aligned]),
-        "shingle_f1": mean([page.shingles.f1 for page in measured if page.shingles]),
+        "cleaneval_words_f1": mean([outcome.aligned.f1 for outcome in outcomes if outcome.aligned]),
+        "shingle_f1": mean([outcome.shingles.f1 for outcome in outcomes if outcome.shingles]),
         "label_accuracy": blocks.label_accuracy if labelled else None,
         "content_accuracy": blocks.content_accuracy if labelled else None,
         "value_recall": main["value_recall"],
         "value_recall_interval": main["value_recall_interval"],
         "words_removed": main["words_removed"],
-        "empty": sum(page.empty for page in measured),
+        "empty": sum(outcome.empty for outcome in outcomes),
         "failed": sum(bool(outcome.error) for outcome in outcomes),
         "cpu_ms": mean([1000 * outcome.seconds for outcome in outcomes]),
         "site_ms": 1000 * sum(cost.seconds for cost in learned) / learned_pages if learned_pages else None,
@@ -149,15 +150,14 @@ def _result(name: str, data: DataSet, sites: Sequence[ComparedSite], pages: Sequ
 
 def _main_scores(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return the deciding measures with their intervals, and the share of words removed."""
-    measured = [outcome.measured for outcome in outcomes]
-    f1 = [page.words.f1 for page in measured if page.words]
-    recall = [page.values.recall for page in measured if page.values]
+    f1 = [outcome.words.f1 for outcome in outcomes if outcome.words]
+    recall = [outcome.values.recall for outcome in outcomes if outcome.values]
     return {
         "words_f1": mean(f1),
         "words_f1_interval": _interval(f1),
         "value_recall": mean(recall),
         "value_recall_interval": _interval(recall),
-        "words_removed": mean([page.removed for page in measured]),
+        "words_removed": mean([outcome.removed for outcome in outcomes]),
     }
 
 
@@ -170,20 +170,13 @@ def _interval(values: Sequence[float]) -> list[float] | None:
 
 def _differences(data: DataSet, names: Sequence[str], pages: Sequence[ComparedPage]) -> Iterator[dict[str, Any]]:
     """Yield every method minus the first one, and minus the best one, on the same pages."""
-    scores = {name: [_deciding_score(page.outcomes[name]) for page in pages] for name in names}
+    scores = {name: [page.outcomes[name].deciding for page in pages] for name in names}
     best = max(scores, key=lambda name: sum(scores[name]))
     for against in dict.fromkeys([names[0], best]):
         for name, values in scores.items():
             if name != against:
                 row = {"data": data.name, "method": name, "against": against, "measure": data.measure}
                 yield row | compare(values, scores[against]).by_name()
-
-
-def _deciding_score(outcome: Outcome) -> float:
-    measured = outcome.measured
-    if measured.values is not None:
-        return measured.values.recall
-    return measured.words.f1 if measured.words else 0.0
 
 
 def _by_group(

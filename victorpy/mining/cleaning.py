@@ -8,7 +8,6 @@ documents are held.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,67 +21,50 @@ from victorpy.errors import DataError, VictorError
 from victorpy.groups import draw_sample
 from victorpy.methods import Method
 from victorpy.mining.pages import MinedPage, by_site
-from victorpy.mining.survival import Survival, occurring
-from victorpy.mining.words import Bags, terms, words_of
+from victorpy.mining.words import Bags, Survival, occurring, terms, words_of
 from victorpy.outputs.base import joint
 from victorpy.site_runs import cut_key, label_site, map_in_jobs, timed
 
 
-class Cost(NamedTuple):
-    """CPU seconds of learning sites, labelling pages and reading pages, and the numbers of pages."""
-
-    learning: float = 0.0
-    learned: int = 0
-    labelling: float = 0.0
-    reading: float = 0.0
-    pages: int = 0
-
-    def plus(self, other: Cost) -> Cost:
-        """Add the cost of other pages."""
-        return Cost(
-            self.learning + other.learning,
-            self.learned + other.learned,
-            self.labelling + other.labelling,
-            self.reading + other.reading,
-            self.pages + other.pages,
-        )
-
-    def scores(self) -> dict[str, float]:
-        """Return milliseconds per page."""
-        learned, pages = max(self.learned, 1), max(self.pages, 1)
-        return {
-            "learn_ms": 1000 * self.learning / learned,
-            "clean_ms": 1000 * self.labelling / pages,
-            "read_ms": 1000 * self.reading / pages,
-        }
-
-
-class CleanedPage(NamedTuple):
-    """What a method left of a page: counts of kept and of removed terms, and what survived."""
-
-    kept: Counter[str]
-    removed: Counter[str]
-    survival: Survival
-
-
 @dataclass(slots=True)
-class CleanedSite:
-    """What each method left of a site's pages, in the order of the pages."""
-
-    pages: list[MinedPage]
-    warnings: list[str]
-    cleaned: dict[str, list[CleanedPage]] = field(default_factory=dict)
-    cost: dict[str, Cost] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Totals:
-    """What one method left of all pages."""
+class Cleaned:
+    """What one method left of pages, and the CPU seconds of learning sites, of labelling and of reading pages."""
 
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
     survival: list[Survival] = field(default_factory=list)
-    cost: Cost = field(default_factory=Cost)
+    learned: int = 0
+    """Number of pages that sites were learned from."""
+    learning: float = 0.0
+    labelling: float = 0.0
+    reading: float = 0.0
+
+    def add(self, values: Sequence[str], words: list[str], words_kept: list[str]) -> None:
+        """Add a page, given its words before and after cleaning."""
+        terms_kept = terms(words_kept)
+        self.kept.add(terms_kept)
+        self.removed.add(terms(words) - terms_kept)
+        before, after = occurring(values, words), occurring(values, words_kept)
+        self.survival.append(Survival.of(before, after, len(words), len(words_kept)))
+
+    def extend(self, other: Cleaned) -> None:
+        """Add more pages."""
+        self.kept.extend(other.kept)
+        self.removed.extend(other.removed)
+        self.survival += other.survival
+        self.learned += other.learned
+        self.learning += other.learning
+        self.labelling += other.labelling
+        self.reading += other.reading
+
+    def cost(self) -> dict[str, float]:
+        """Return milliseconds per page."""
+        pages = max(len(self.survival), 1)
+        return {
+            "learn_ms": 1000 * self.learning / max(self.learned, 1),
+            "clean_ms": 1000 * self.labelling / pages,
+            "read_ms": 1000 * self.reading / pages,
+        }
 
     def survival_scores(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
         """Return what is removed and what survives: in total, per vertical, and per vertical and site."""
@@ -101,24 +83,12 @@ class Totals:
         }
 
 
-@dataclass(slots=True)
-class CleanedPages:
-    """All pages that could be read, and what each method left of them, in one order for all methods."""
+class CleanedPages(NamedTuple):
+    """The pages that could be read, what each method left of them in the same order, and warnings about others."""
 
-    methods: dict[str, Totals]
-    pages: list[MinedPage] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def add(self, site: CleanedSite) -> None:
-        """Add a site's pages."""
-        self.pages += site.pages
-        self.warnings += site.warnings
-        for name, totals in self.methods.items():
-            for page in site.cleaned[name]:
-                totals.kept.add(page.kept)
-                totals.removed.add(page.removed)
-                totals.survival.append(page.survival)
-            totals.cost = totals.cost.plus(site.cost[name])
+    pages: list[MinedPage]
+    methods: dict[str, Cleaned]
+    warnings: list[str]
 
 
 def clean_all(
@@ -132,41 +102,38 @@ def clean_all(
     """Clean the pages of all sites with all methods, in several processes if `jobs` is greater than 1."""
     run = partial(clean_site, methods=tuple(methods), sample=sample, seed=seed)
     sites = by_site(pages)
-    cleaned = CleanedPages({method.name: Totals() for method in methods})
+    cleaned = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
     for done, site in enumerate(map_in_jobs(run, sites, jobs), 1):
-        cleaned.add(site)
+        cleaned.pages.extend(site.pages)
+        cleaned.warnings.extend(site.warnings)
+        for name, method_pages in site.methods.items():
+            cleaned.methods[name].extend(method_pages)
         progress(f"cleaned: site {done} of {len(sites)}")
     return cleaned
 
 
-def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedSite:
+def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedPages:
     """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it."""
     reader = SiteReader(pages, methods[0].load().config)
-    site = CleanedSite(reader.pages, reader.warnings)
+    site = CleanedPages(reader.pages, {}, reader.warnings)
     learned = draw_sample(range(len(site.pages)), sample, random.Random(f"{seed} {pages[0].site}"))
     words_before: list[list[str]] = []
     for method in methods:
+        cleaned = site.methods[method.name] = Cleaned()
+        if not site.pages:
+            continue
         cleaner = method.load()
-        documents, reading = reader.read(cleaner.config)
-        labellings, cost = [], Cost(reading=reading)
-        if documents:
-            try:
-                labelled = label_site(cleaner.labeller, documents, learned)
-            except VictorError as error:
-                raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
-            labellings = labelled.pages
-            cost = Cost(labelled.learning, len(learned), labelled.labelling, reading, len(documents))
-        words_kept = [words_of(kept_text(*page)) for page in zip(documents, labellings, strict=True)]
+        documents, cleaned.reading = reader.read(cleaner.config)
+        try:
+            labelled = label_site(cleaner.labeller, documents, learned)
+        except VictorError as error:
+            raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
+        cleaned.learned, cleaned.learning, cleaned.labelling = len(learned), labelled.learning, labelled.labelling
+        words_kept = [words_of(kept_text(*page)) for page in zip(documents, labelled.pages, strict=True)]
         words_before = words_before or words_kept
-        site.cleaned[method.name] = list(map(_count, site.pages, words_before, words_kept))
-        site.cost[method.name] = cost
+        for page, before, kept in zip(site.pages, words_before, words_kept, strict=True):
+            cleaned.add(page.values, before, kept)
     return site
-
-
-def _count(page: MinedPage, before: list[str], kept: list[str]) -> CleanedPage:
-    survival = Survival.of(occurring(page.values, before), occurring(page.values, kept), len(before), len(kept))
-    kept_terms = terms(kept)
-    return CleanedPage(kept_terms, terms(before) - kept_terms, survival)
 
 
 class SiteReader:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,15 +31,6 @@ Numbers = npt.NDArray[np.int64]
 BINS = 10
 _TOGETHER = 25  # runs whose first step is computed with one product
 _THRESHOLDS = {"from_70": 0.7, "from_80": 0.8, "from_90": 0.9}
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """How often k-means is run."""
-
-    runs: int = 800
-    seed: int = 1
-    jobs: int = 1
 
 
 def tfidf(counts: Counts) -> Points:
@@ -62,13 +52,14 @@ def reduced(points: Points, dimensions: int) -> Points:
     return TruncatedSVD(dimensions, random_state=0).fit_transform(points)
 
 
-def cluster(points: Points, classes: Numbers, clusters: int, settings: Runs, dimensions: int) -> list[float]:
+def cluster(
+    points: Points, classes: Numbers, clusters: int, runs: int, dimensions: int, seed: int = 1, jobs: int = 1
+) -> list[float]:
     """Run k-means many times and return the F of each run; a run starts from the same pages whatever the method."""
     smaller = reduced(points, dimensions)
-    parts = [list(range(first, settings.runs, settings.jobs)) for first in range(settings.jobs)]
-    work = partial(_run_all, points, smaller, classes, clusters, settings.seed)
-    results = list(map_in_jobs(work, parts, settings.jobs))
-    return [results[run % settings.jobs][run // settings.jobs] for run in range(settings.runs)]
+    parts = [list(range(first, runs, jobs)) for first in range(jobs)]
+    results = list(map_in_jobs(partial(_run_all, points, smaller, classes, clusters, seed), parts, jobs))
+    return [results[run % jobs][run // jobs] for run in range(runs)]
 
 
 def _run_all(

@@ -16,7 +16,7 @@ from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.mining.classification import averages, classify
 from victorpy.mining.cleaning import clean_all
-from victorpy.mining.clustering import Runs, cluster, statistics, tfidf
+from victorpy.mining.clustering import cluster, statistics, tfidf
 from victorpy.mining.order import check_order
 from victorpy.mining.pages import MinedPage, check_pages
 
@@ -66,19 +66,19 @@ def mine(
     check_pages(cleaned.pages)
     verticals, sites = [page.vertical for page in cleaned.pages], [page.site for page in cleaned.pages]
     runs, cases, results = {}, {}, []
-    for name, totals in cleaned.methods.items():
-        counts = totals.kept.matrix()
+    for name, method_pages in cleaned.methods.items():
+        counts = method_pages.kept.matrix()
         runs[name] = _cluster(counts, verticals, settings)
         progress(f"clustered: {name}")
         cases[name] = classify(counts, verticals, sites)
         progress(f"classified: {name}")
         # How well the removed text by itself separates verticals: if it does, mining has lost something.
-        removed = totals.removed.matrix()
+        removed = method_pages.removed.matrix()
         results.append(
             {
                 "method": name,
-                "cost": totals.cost.scores(),
-                "survival": totals.survival_scores(cleaned.pages),
+                "cost": method_pages.cost(),
+                "survival": method_pages.survival_scores(cleaned.pages),
                 "clustering": statistics(runs[name]),
                 "classification": averages(cases[name]),
                 "removed": averages(classify(removed, verticals, sites))["average"] if removed.nnz else None,
@@ -108,5 +108,5 @@ def _cluster(counts: Any, verticals: Sequence[str], settings: Settings) -> list[
     if len(chosen) < len(names):
         raise DataError(f"{len(chosen)} pages do not make {len(names)} clusters: raise --cluster-pages")
     classes = np.array([names.index(verticals[page]) for page in chosen])
-    runs = Runs(settings.runs, settings.seed, settings.jobs)
-    return cluster(tfidf(counts[chosen]), classes, len(names), runs, settings.dimensions)
+    points = tfidf(counts[chosen])
+    return cluster(points, classes, len(names), settings.runs, settings.dimensions, settings.seed, settings.jobs)
