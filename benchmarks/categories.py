@@ -23,8 +23,7 @@ from typing import NamedTuple
 
 from results import table
 
-from victorpy.about.categories import CategoryScore, Settings, bag_of, cross_validate, score, train_categories
-from victorpy.about.categories.vocabulary import Bag
+from victorpy.about.categories import Bag, CategoryScore, Settings, bag_of, cross_validate, score, train_categories
 from victorpy.datasets import read_dataset
 from victorpy.errors import VictorError
 from victorpy.groups import site_of

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from tqdm import tqdm
 
 from victorpy.about.categories import (
     CLASSIFIERS,
-    CategoryScore,
+    Bag,
     Settings,
     bag_of,
     check_target,
@@ -33,27 +31,16 @@ from victorpy.about.categories import (
     score,
     train_categories,
 )
-from victorpy.about.categories.vocabulary import Bag
 from victorpy.about.packages import check_packages
 from victorpy.batch.records import Record, find_records
 from victorpy.cleaner import Cleaner
+from victorpy.commands import EXIT_FAILED
 from victorpy.document import CleanPage
 from victorpy.errors import DataError, VictorError
 from victorpy.groups import site_of
 from victorpy.methods import load_method
 from victorpy.report.base import aligned, percent
 from victorpy.settings import split_name
-
-_EXIT_SOME_FAILED = 1
-
-
-class Example(NamedTuple):
-    """A page of a known category."""
-
-    bag: Bag
-    category: str
-    group: str
-    """The pages that it must not be tested apart from."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,9 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked."""
+    """Train a model, or predict with one."""
     check_packages()
-    return {"train": _train, "predict": _predict}[arguments.action](arguments)
+    return _train(arguments) if arguments.action == "train" else _predict(arguments)
 
 
 def _train(arguments: argparse.Namespace) -> int:
@@ -86,15 +73,51 @@ def _train(arguments: argparse.Namespace) -> int:
     check_target(arguments.output)
     settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
     method = arguments.method or "crf"
-    examples = list(_examples(Path(arguments.inputs[0]), _load(method), arguments.by_site))
-    scores = _validated(examples, settings, arguments.folds) if arguments.folds else []
-    model = train_categories([each.bag for each in examples], [each.category for each in examples], settings)
-    counts = {name: sum(each.category == name for each in examples) for name in model.categories}
+    bags, labels, groups = _read_folders(Path(arguments.inputs[0]), method, arguments.by_site)
+    predicted = [""] * len(bags)
+    if arguments.folds:
+        folds = cross_validate(bags, labels, groups, settings, arguments.folds)
+        for fold in tqdm(folds, total=arguments.folds, unit="fold", disable=None):
+            for number, category in fold:
+                predicted[number] = category
+    model = train_categories(bags, labels, settings)
+    counts = {name: labels.count(name) for name in model.categories}
     save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
-    _say(f"{arguments.output}: {len(examples)} pages, {len(counts)} categories, {len(model.vocabulary.terms)} terms")
-    if scores:
-        print(_table(scores))
+    _report(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
+    if arguments.folds:
+        scores = score(predicted, labels)
+        measures = [(row.category, row.belonging, row.precision, row.recall, row.f1) for row in scores]
+        means = [sum(column) / len(scores) for column in zip(*(row[2:] for row in measures), strict=True)]
+        measures.append(("mean", len(labels), means[0], means[1], means[2]))
+        rows = [[name, str(pages), *map(percent, values)] for name, pages, *values in measures]
+        print(aligned(["category", "pages", "precision", "recall", "F1"], rows))
     return 0
+
+
+def _read_folders(directory: Path, method: str, by_site: bool) -> tuple[list[Bag], list[str], list[str]]:
+    """Return the terms, the category and the group of each page. Pages that cannot be read are reported and skipped."""
+    if not directory.is_dir():
+        raise DataError(f"{directory}: is no directory; it should have a folder for each category")
+    folders = sorted(path for path in directory.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if len(folders) < 2:
+        raise DataError(f"{directory}: {len(folders)} folders; categories need two at least, one folder each")
+    cleaner = load_method(*split_name(method))
+    bags: list[Bag] = []
+    labels, groups = [], []
+    for folder in folders:
+        for record in tqdm(list(find_records([str(folder)])), desc=folder.name, unit="page", disable=None):
+            page = _clean(record, cleaner)
+            if page is None:
+                continue
+            group = record.name
+            if by_site:  # the page's site; without an address, its sub-folder
+                parents = record.place.parent.parts
+                sub_folder = f"{folder.name}/{parents[-1]}" if parents else record.name
+                group = site_of(page.document.url) or sub_folder
+            bags.append(bag_of(page))
+            labels.append(folder.name)
+            groups.append(group)
+    return bags, labels, groups
 
 
 def _predict(arguments: argparse.Namespace) -> int:
@@ -102,76 +125,24 @@ def _predict(arguments: argparse.Namespace) -> int:
     if not pages:
         raise DataError(f"which pages are to be told by {path}? name them behind it")
     model = load_categories(path)
-    cleaner = _load(arguments.method or model.method)
+    cleaner = load_method(*split_name(arguments.method or model.method))
     failed = False
     for record in find_records(pages):
-        page = _cleaned(record, cleaner)
-        failed |= page is None
-        if page is not None:
+        page = _clean(record, cleaner)
+        if page is None:
+            failed = True
+        else:
             print(record.name, model.category(page), sep="\t")
-    return _EXIT_SOME_FAILED if failed else 0
+    return EXIT_FAILED if failed else 0
 
 
-def _examples(directory: Path, cleaner: Cleaner, by_site: bool) -> Iterator[Example]:
-    """The pages of all folders; one that cannot be read is told and left out."""
-    if not directory.is_dir():
-        raise DataError(f"{directory}: is no directory; it should have a folder for each category")
-    folders = sorted(path for path in directory.iterdir() if path.is_dir() and not path.name.startswith("."))
-    if len(folders) < 2:
-        raise DataError(f"{directory}: {len(folders)} folders; categories need two at least, one folder each")
-    for folder in folders:
-        records = list(find_records([str(folder)]))
-        for record in _counted(records, folder.name):
-            page = _cleaned(record, cleaner)
-            if page is not None:
-                group = _group(page, record, folder) if by_site else record.name
-                yield Example(bag_of(page), folder.name, group)
-
-
-def _group(page: CleanPage, record: Record, folder: Path) -> str:
-    """The site of a page; of one without an address, the sub-folder that it is in, else the page alone."""
-    parents = record.place.parent.parts
-    return site_of(page.document.url) or (f"{folder.name}/{parents[-1]}" if parents else record.name)
-
-
-def _load(method: str) -> Cleaner:
-    return load_method(*split_name(method))
-
-
-def _cleaned(record: Record, cleaner: Cleaner) -> CleanPage | None:
+def _clean(record: Record, cleaner: Cleaner) -> CleanPage | None:
     try:
         return cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
     except (VictorError, OSError) as error:
-        _say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
+        _report(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
         return None
 
 
-def _validated(examples: list[Example], settings: Settings, folds: int) -> list[CategoryScore]:
-    labels = [each.category for each in examples]
-    found = [""] * len(examples)
-    validated = cross_validate(
-        [each.bag for each in examples], labels, [each.group for each in examples], settings, folds
-    )
-    for fold in tqdm(validated, total=folds, unit="fold", disable=None):
-        for number, category in fold:
-            found[number] = category
-    return score(found, labels)
-
-
-def _table(scores: list[CategoryScore]) -> str:
-    """Precision, recall and F1 in percent, and the means of all categories."""
-    rows = [
-        [each.category, str(each.belonging), *map(percent, (each.precision, each.recall, each.f1))] for each in scores
-    ]
-    means = [sum(getattr(each, name) for each in scores) / len(scores) for name in ("precision", "recall", "f1")]
-    rows.append(["mean", str(sum(each.belonging for each in scores)), *map(percent, means)])
-    return aligned(["category", "pages", "precision", "recall", "F1"], rows)
-
-
-def _counted(records: list[Record], name: str) -> Iterable[Record]:
-    progress: Iterable[Record] = tqdm(records, desc=name, unit="page", disable=None)
-    return progress
-
-
-def _say(said: str) -> None:
-    tqdm.write(f"categories: {said}", file=sys.stderr)
+def _report(message: str) -> None:
+    tqdm.write(f"categories: {message}", file=sys.stderr)
