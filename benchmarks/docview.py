@@ -27,11 +27,10 @@ from results import table
 from tqdm import tqdm
 
 from victorpy import Cleaner, CleanPage
-from victorpy.about.keywords import keywords
 from victorpy.about.record import PAGE_HUB, area_of_content, describe, page_type
 from victorpy.about.tag_tree import TagTree, Thresholds, Type, type_by_shares
 from victorpy.about.terms import terms, words
-from victorpy.about.weights import feature_vector
+from victorpy.about.weights import feature_vector, keywords
 from victorpy.errors import DataError, VictorError
 
 HUBS = frozenset(["listing", "collection"])

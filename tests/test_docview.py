@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
-from victorpy.about.abstract import abstract, heaviest, paragraph_texts, share_out, topic_root
-from victorpy.about.keywords import keywords
+from victorpy.about.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
 from victorpy.about.language import language_of
 from victorpy.about.links import node_links, relevant_links
 from victorpy.about.record import Parameters, describe, page_type
 from victorpy.about.tag_tree import TagTree, Thresholds
 from victorpy.about.terms import sentences, terms, words
-from victorpy.about.weights import block_weights, feature_vector, forces, similarity
+from victorpy.about.weights import block_weights, feature_vector, forces, keywords, similarity
 from victorpy.labellers.docview import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output
@@ -197,8 +196,12 @@ def test_sentences_are_shared_out_whole(count, sizes):
 
 
 def test_the_heaviest_sentences_are_given_in_the_order_of_the_page():
-    found = [["Tea.", "tea"], ["Socks.", "socks"], ["Pots of tea.", "pots", "of", "tea"]]
-    assert heaviest(found, 2, {"tea": 0.9, "pots": 0.1}) == ["Tea.", "Pots of tea."]
+    paragraph = [
+        Sentence("Tea.", ["tea"]),
+        Sentence("Socks.", ["socks"]),
+        Sentence("Pots of tea.", ["pots", "of", "tea"]),
+    ]
+    assert heaviest(paragraph, 2, {"tea": 0.9, "pots": 0.1}) == ["Tea.", "Pots of tea."]
 
 
 def test_an_abstract_is_a_third_of_the_sentences_at_most(page):
@@ -447,11 +450,11 @@ def test_wrong_formats_are_refused(format, message):
 def test_sentences_of_the_same_weight_are_so_in_every_process(seed):
     """A set of words has another order in each process; the sum of their weights must not depend on it."""
     script = """
-from victorpy.about.abstract import heaviest
+from victorpy.about.abstract import Sentence, heaviest
 weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
 found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"]
 for some in (found, found[::-1]):
-    print(*heaviest([sentence.split() for sentence in some], 1, weights))
+    print(*heaviest([Sentence(text[0], text.split()) for text in some], 1, weights))
 """
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)

@@ -1,4 +1,4 @@
-"""Which language a text is in."""
+"""Detect the language of a text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 ENOUGH = 100
-"""So many characters of text say more of its language than the page does, which often names its template's."""
+"""From this many characters on, detection is more reliable than the page's claim, often that of its template."""
 _SURE = 0.95
-_MOST = 4_000  # characters that are looked at
+_MOST = 4_000  # characters that are examined
 
 
 def language_of(text: str, claimed: str = "") -> str:
-    """The code of a text's language: what it reads like if it is long enough to tell, else what the page claims.
+    """Return the code of a text's language: detected if the text is long enough, else as the page claims.
 
     >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
     ...             "und fast überall auf der Welt.", claimed="en-US")
@@ -28,8 +28,8 @@ def language_of(text: str, claimed: str = "") -> str:
     """
     if len(text) < ENOUGH:
         return primary(claimed)
-    found, probability = _identifier().classify(text[:_MOST])
-    return str(found) if found and (probability >= _SURE or not claimed) else primary(claimed)
+    detected, probability = _identifier().classify(text[:_MOST])
+    return str(detected) if detected and (probability >= _SURE or not claimed) else primary(claimed)
 
 
 @cache

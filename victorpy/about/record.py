@@ -8,11 +8,10 @@ from typing import Any
 
 from victorpy.about.abstract import abstract
 from victorpy.about.categories import CategoryModel, load_categories
-from victorpy.about.keywords import keywords
 from victorpy.about.language import language_of
 from victorpy.about.links import Link, node_images, node_links, relevant_links
 from victorpy.about.tag_tree import Node, TagTree, Thresholds, Type, type_by_shares
-from victorpy.about.weights import SPREAD, Vector, feature_vector
+from victorpy.about.weights import SPREAD, Vector, feature_vector, keywords
 from victorpy.document import CleanPage, Metadata
 from victorpy.outputs.text import render_text
 from victorpy.settings import check_count, check_range

@@ -1,34 +1,40 @@
-"""Texts as sentences, words, and terms: words that say what a text is about.
+"""Split texts into sentences, words and terms, the words that carry meaning.
 
-Unicode's rules find words and sentences (ICU, with its dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
-Burmese, which write no spaces), stopwords-iso says which words say nothing.
+ICU finds words and sentences by Unicode's rules, with dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
+Burmese, which are written without spaces. The stop words come from stopwords-iso.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from victorpy.errors import missing
+from victorpy.errors import missing, require
 
 if TYPE_CHECKING:
     from icu4py.breakers import BaseBreaker
 
 EXTRA = "docview"
+_PACKAGES = ("dateparser", "extruct", "icu4py", "py3langid", "stopwordsiso")
 
 _ELIDING = frozenset(["ca", "fr", "it"])
-"""Languages that write an article or pronoun together with the word behind it."""
+"""Languages that join an article or pronoun to the next word."""
 _KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
 
-def terms(text: str, language: str = "") -> list[str]:
-    """The words of a text in lower case, in order, without stop words and single letters of alphabets.
+@cache
+def check_packages() -> None:
+    """Raise once, before the first page, if a package of the docview extra is not installed."""
+    require(_PACKAGES, EXTRA, "telling what pages are about")
 
-    The language is a code such as ``en`` or ``pt-BR``. Of a language without a list of stop words, or of none, English
-    ones are left out, which stand in texts of all languages on the web.
+
+def terms(text: str, language: str = "") -> list[str]:
+    """Return the words of a text in lower case, without stop words and single letters of alphabets.
+
+    The language is a code such as ``en`` or ``pt-BR``. English stop words are used for unknown languages, because they
+    occur in texts of all languages on the web.
 
     >>> terms("Tea is made by pouring hot water over the leaves of the tea bush.", "en")
     ['tea', 'pouring', 'hot', 'water', 'leaves', 'tea', 'bush']
@@ -39,47 +45,54 @@ def terms(text: str, language: str = "") -> list[str]:
     """
     code = primary(language)
     stop = stop_words(code)
-    shorten = _without_article if code in _ELIDING else _without_possessive
-    return [term for word in words(text) if word not in stop and (term := shorten(word)) not in stop and _tells(term)]
+    found = []
+    for word in words(text):
+        if word in stop:
+            continue
+        term = word
+        first, apostrophe, second = word.partition("'")
+        if code not in _ELIDING:
+            term = word.removesuffix("'s") if len(word) > 3 else word
+        elif apostrophe and second and len(first) <= 5:  # l'arbre, dell'albero, qu'on
+            term = second
+        is_letter = len(term) == 1 and term.upper() != term.lower()
+        # ICU separates short words in hiragana, endings and particles, from the words before them.
+        if term not in stop and not is_letter and not _HIRAGANA.fullmatch(term):
+            found.append(term)
+    return found
 
 
 def words(text: str) -> list[str]:
-    """The words and numbers of a text in lower case.
+    """Return the words and numbers of a text in lower case.
 
     >>> words("It’s 3.5 °C, हिन्दी में!")
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
-    plain = text.lower().replace("’", "'")  # as lists of stop words have it
-    return [piece for piece in _whole_loanwords(_pieces("WordBreaker", plain)) if piece[0].isalnum()]
-
-
-def _whole_loanwords(pieces: Iterable[str]) -> Iterator[str]:
-    """Join what ICU's dictionary takes apart in katakana, in which Japanese writes foreign words."""
-    whole = ""
-    for piece in pieces:
-        if _KATAKANA.fullmatch(piece):
-            whole += piece
-            continue
-        if whole:
-            yield whole
-            whole = ""
-        yield piece
-    if whole:
-        yield whole
+    plain = text.lower().replace("’", "'")  # as in the lists of stop words
+    pieces: list[str] = []
+    after_katakana = False
+    for piece in _pieces("WordBreaker", plain):
+        is_katakana = _KATAKANA.fullmatch(piece) is not None
+        if is_katakana and after_katakana:
+            pieces[-1] += piece  # foreign words in Japanese, which ICU's dictionary takes apart
+        else:
+            pieces.append(piece)
+        after_katakana = is_katakana
+    return [piece for piece in pieces if piece[0].isalnum()]
 
 
 def sentences(text: str, language: str = "") -> list[str]:
-    """The sentences of a text.
+    """Return the sentences of a text.
 
     >>> sentences("Tea is hot. Is it? 茶很热。是吗？")
     ['Tea is hot.', 'Is it?', '茶很热。', '是吗？']
     """
-    found = (piece.strip() for piece in _pieces("SentenceBreaker", text, primary(language) or "en"))
-    return [sentence for sentence in found if sentence]
+    pieces = (piece.strip() for piece in _pieces("SentenceBreaker", text, primary(language) or "en"))
+    return [sentence for sentence in pieces if sentence]
 
 
 def primary(language: str) -> str:
-    """The language itself, of a code that may name a country or script too.
+    """Return the language of a code that may also name a country or script.
 
     >>> primary("pt-BR"), primary("zh_Hant"), primary("")
     ('pt', 'zh', '')
@@ -89,35 +102,13 @@ def primary(language: str) -> str:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The words of a language that say nothing of what a text is about."""
+    """Return the stop words of a language, or English ones if it has no list."""
     try:
         import stopwordsiso
     except ModuleNotFoundError as error:
         raise missing("stopwordsiso", EXTRA, "telling keywords from stop words") from error
-    known = language if language in stopwordsiso.langs() else "en"
-    return frozenset(map(str.lower, stopwordsiso.stopwords(known)))
-
-
-def _without_article(word: str) -> str:
-    """Leave out what stands before an apostrophe, if it is short: ``l'arbre``, ``dell'albero``, ``qu'on``."""
-    before, apostrophe, after = word.partition("'")
-    return after if apostrophe and after and len(before) <= 5 else word
-
-
-def _without_possessive(word: str) -> str:
-    """Leave out the ending of the English genitive, which other languages on the web have taken over."""
-    return word.removesuffix("'s") if len(word) > 3 else word
-
-
-def _tells(term: str) -> bool:
-    """Whether a term can say what a text is about.
-
-    A letter of an alphabet, which has upper and lower case, does not; a sign for a word does. Short words in hiragana
-    are endings and particles, which ICU parts from the words before them.
-    """
-    if len(term) == 1 and term.upper() != term.lower():
-        return False
-    return not _HIRAGANA.fullmatch(term)
+    listed = language if language in stopwordsiso.langs() else "en"
+    return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))
 
 
 def _pieces(kind: str, text: str, language: str = "en") -> BaseBreaker:
@@ -125,6 +116,6 @@ def _pieces(kind: str, text: str, language: str = "en") -> BaseBreaker:
         from icu4py import breakers
     except ModuleNotFoundError as error:
         raise missing("icu4py", EXTRA, "finding words") from error
-    whole = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+    whole = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be passed to ICU
     breaker: BaseBreaker = getattr(breakers, kind)(whole, language)
     return breaker

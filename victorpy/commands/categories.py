@@ -31,7 +31,7 @@ from victorpy.about.categories import (
     score,
     train_categories,
 )
-from victorpy.about.packages import check_packages
+from victorpy.about.terms import check_packages
 from victorpy.batch.records import Record, find_records
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED

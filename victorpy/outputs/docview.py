@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from victorpy.about.packages import check_packages
 from victorpy.about.record import DocView, Parameters, category_model, describe
+from victorpy.about.terms import check_packages
 from victorpy.document import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
