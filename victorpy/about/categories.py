@@ -108,7 +108,8 @@ class CategoryModel:
         products = arrays["weights"] * vector[arrays["columns"]]
         similarities = np.bincount(page_of_weight, products, minlength=len(arrays["ends"]))
         nearest = np.argsort(-similarities, kind="stable")[: int(arrays["k"])]
-        return np.bincount(arrays["labels"][nearest], similarities[nearest], minlength=len(self.categories))
+        votes = np.bincount(arrays["labels"][nearest], similarities[nearest], minlength=len(self.categories))
+        return votes.astype(np.float64)
 
 
 def bag_of(page: CleanPage) -> Counter[str]:

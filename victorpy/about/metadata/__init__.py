@@ -1,4 +1,4 @@
-"""What a page says of itself: title, author, date, site, language and more, each from its most trustworthy source."""
+"""Read a page's metadata, each field from its most trustworthy source."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["read_metadata"]
 
 
 def read_metadata(tree: Tree, url: str = "") -> Metadata:
-    """Read the metadata of a page that was parsed and not yet pruned; `url` is where it was read from."""
+    """Read the metadata of a parsed page that is not yet pruned. `url` is where it was read from."""
     page = Page(tree, url)
     site = Site(page)
     language = find_language(page)
     keywords = find_keywords(page)
-    found = {
+    candidates = {
         "title": find_title(page, site),
         "author": find_author(page, site),
         "date": find_date(page, language.value if language else ""),
@@ -38,8 +38,8 @@ def read_metadata(tree: Tree, url: str = "") -> Metadata:
         "image": find_image(page),
         "kind": find_kind(page),
     }
-    values = {name: candidate.value for name, candidate in found.items() if candidate}
-    sources = {name: candidate.source for name, candidate in found.items() if candidate}
+    values = {name: candidate.value for name, candidate in candidates.items() if candidate}
+    sources = {name: candidate.source for name, candidate in candidates.items() if candidate}
     if keywords:
         sources["keywords"] = keywords[1]
     return Metadata(**values, keywords=keywords[0] if keywords else (), sources=sources)

@@ -1,4 +1,4 @@
-"""The day on which what stands on a page was published."""
+"""Find the date on which a page was published."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from victorpy.about.terms import EXTRA, primary
 from victorpy.errors import missing
 
 OLDEST = date(1990, 1, 1)
-"""Before this there was no web; what is older is the date of an event, or a program's zero."""
+"""There was no web before. Older dates are those of events, or a program's zero."""
 
-_EASTERNMOST = timezone(timedelta(hours=14))  # where the day begins first: a page from there is not of the future
+_EASTERNMOST = timezone(timedelta(hours=14))  # where the day begins first
 _META_NAMES = tuple(
     """
     article:published_time article:published og:article:published_time og:published_time datepublished
@@ -41,95 +41,72 @@ _OF_OTHERS = re.compile(
 )
 _WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
-_LABEL = 30  # characters before a date that may say what it is
+_LABEL = 30  # characters before a date that may describe it
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
-    """The day, as ``2024-05-17``: the first candidate that is a day from 1990 until today."""
+    """Return the date as ``2024-05-17``: the first candidate from 1990 until today."""
     newest = today or datetime.now(_EASTERNMOST).date()
     for text, source in _candidates(page):
-        found = read_date(text, language)
-        if found and OLDEST <= found <= newest:
-            return Candidate(found.isoformat(), source)
+        published = read_date(text, language)
+        if published and OLDEST <= published <= newest:
+            return Candidate(published.isoformat(), source)
     return None
 
 
 def read_date(text: str, language: str = "") -> date | None:
-    """The first day in a text, as machines write it or in words of a language.
+    """Return the first date in a text, in ISO form or in words of a language.
 
     >>> read_date("2024-05-17T10:00:00Z"), read_date("Published on 17 mai 2024", "fr"), read_date("soon")
     (datetime.date(2024, 5, 17), datetime.date(2024, 5, 17), None)
     """
-    found = _ISO.search(text)
-    if found:
-        return _day(found)
-    for visible in _VISIBLE.finditer(text):
-        day = _in_words(visible[0], language)
-        if day:
-            return day
-    return None
-
-
-def _day(found: re.Match[str]) -> date | None:
-    try:
-        return date(int(found["y"]), int(found["m"]), int(found["d"]))
-    except ValueError:
-        return None
+    iso = _ISO.search(text)
+    if iso:
+        try:
+            return date(int(iso["y"]), int(iso["m"]), int(iso["d"]))
+        except ValueError:
+            return None
+    in_words = (_read_in_words(match[0], language) for match in _VISIBLE.finditer(text))
+    return next((day for day in in_words if day), None)
 
 
 def _candidates(page: Page) -> Iterator[Candidate]:
-    """From trustworthy to less.
+    """Yield candidates, most trustworthy first.
 
-    What is made for machines comes from the system that published the page. Next to the headline stands the day, but
-    it may be that of the last change; what is said to be such comes last. An address gives the day it was made on.
-    Dates elsewhere on the page are as a rule those of other pages.
+    Structured data and meta tags come from the system that published the page. A date near the headline may be that
+    of the last change; if it is marked as such, it comes last. An address contains the date of its creation. Dates
+    elsewhere on the page usually belong to other pages.
     """
     for thing in page.written:
         for name in ("datePublished", "dateCreated", "uploadDate"):
             yield from (Candidate(text, thing.source) for text in thing.texts(name))
     yield from page.meta(_META_NAMES)
-    if not _is_dated_by_others(page):
+    # On home pages and shop pages the visible dates are those of articles and products.
+    of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
+    is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
+    if page.written or not (page.is_home or of_many or is_product):
         near = list(_near_headline(page))
         yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
-        yield from _time_elements(page)
-        yield from _marked_texts(page)
+        times = list(page.root.iter("time"))
+        own_times = [element for element in times if not is_around(element)] or (times if page.is_article else [])
+        yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
+        for element, names in page.marked:
+            text = text_of(element) if _MARKS.search(names) else ""
+            if 0 < len(text) <= _LONGEST and not is_around(element):
+                yield Candidate(text, "text")
         yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
     for thing in page.written:
         yield from (Candidate(text, f"{thing.source}, updated") for text in thing.texts("dateModified"))
 
 
-def _is_dated_by_others(page: Page) -> bool:
-    """Whether the dates to be seen are not the page's: those of a shop's goods, of the articles on a home page."""
-    kinds = page.meta_tags.get("og:type", [])
-    of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
-    if page.written:
-        return False
-    return page.is_home or of_many or any("product" in kind for kind in kinds)
-
-
 def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
-    """Dates near the headline, and whether they are those of a change."""
+    """Yield the dates near the headline, and whether they are marked as dates of a change."""
     for line in page.lines:
         if _ISO.search(line.text) or _VISIBLE.search(line.text):
-            said = f"{line.before[-_LABEL:]} {line.text}"
-            if not _OF_OTHERS.search(said):
-                yield line.text, bool(_UPDATED.search(said))
-
-
-def _time_elements(page: Page) -> Iterator[Candidate]:
-    """The first time outside of what is around the page's text; on an article the first one in any case."""
-    times = list(page.root.iter("time"))
-    found = [element for element in times if not is_around(element)]
-    for element in (found or (times if page.is_article else []))[:1]:
-        yield Candidate(element.get("datetime") or text_of(element), "time")
-
-
-def _marked_texts(page: Page) -> Iterator[Candidate]:
-    for element, said in page.marked:
-        text = text_of(element) if _MARKS.search(said) else ""
-        if 0 < len(text) <= _LONGEST and not is_around(element):
-            yield Candidate(text, "text")
+            context = f"{line.previous[-_LABEL:]} {line.text}"
+            if not _OF_OTHERS.search(context):
+                yield line.text, bool(_UPDATED.search(context))
 
 
 @cache
@@ -141,19 +118,19 @@ def _parser() -> Any:
     return dateparser
 
 
-def _in_words(text: str, language: str) -> date | None:
-    """Read a date with the months and the order of the page's language, else those of English.
+def _read_in_words(text: str, language: str) -> date | None:
+    """Read a date with the month names and the order of the page's language, else those of English.
 
-    >>> _in_words("04/05/2021", "en-US"), _in_words("04/05/2021", "en-GB"), _in_words("04/05/2021", "fr")
-    (datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4))
+    >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
+    [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
     """
     region = language.rpartition("-")[2] if len(language) == 5 else None
-    for spoken in dict.fromkeys((primary(language), "en")):
+    for code in dict.fromkeys((primary(language), "en")):
         try:
-            found = _parser().parse(text, languages=[spoken], region=region, settings=_WHOLE) if spoken else None
-        except (ValueError, OverflowError):  # a language or region that dateparser does not know, a day that is none
-            found = None
-        if found:
-            day: date = found.date()
+            parsed = _parser().parse(text, languages=[code], region=region, settings=_WHOLE) if code else None
+        except (ValueError, OverflowError):  # a language or region that dateparser does not know, an impossible date
+            parsed = None
+        if parsed:
+            day: date = parsed.date()
             return day
     return None

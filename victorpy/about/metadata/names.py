@@ -1,11 +1,11 @@
-"""People's names as pages write them, and what is no part of them."""
+"""Extract people's names from the texts of bylines and author fields."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# "By" in the languages of the web, with what often stands before it.
+# "By" in several languages, with the words that often precede it.
 _BY = re.compile(
     r"^\W*(?:(?:this\s+(?:post|article)\s+was\s+)?"
     r"(?:(?:written|posted|published|authored|created|submitted|started|asked|story|words|text|article|blog|post|guide|"
@@ -45,7 +45,7 @@ _MOST_WORDS, _LONGEST, _MOST_NAMES = 6, 60, 12
 
 
 def clean_names(texts: Iterable[str]) -> list[str]:
-    """Names from fields that hold nothing else, each once.
+    """Return the names in fields that contain only names, each once.
 
     >>> clean_names(["By Jane Doe, Ph.D., and John Q. Public | Senior Editor", "https://example.org/jane", "jane doe"])
     ['Jane Doe', 'John Q. Public']
@@ -54,79 +54,84 @@ def clean_names(texts: Iterable[str]) -> list[str]:
     >>> clean_names(["Center for Drug Evaluation and Research"]), clean_names(["admin"]), clean_names(["Doe, Jane"])
     (['Center for Drug Evaluation and Research'], [], ['Jane Doe'])
     """
-    return _once(name for text in texts for part in _without_titles(_parts(text)) if (name := _tidied(part)))
+    names = []
+    for text in texts:
+        for number, part in enumerate(_parts(text)):
+            if number == 0 or not _is_title(part):
+                names.append(_tidied(part))
+    return _unique(names)
 
 
 def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
-    """Names from the texts of a byline, which has roles, dates and links as well; `handles` are names in one word.
+    """Return the names in the texts of a byline, which may also contain roles, dates and links.
+
+    With `handles`, a name may be a single word.
 
     >>> names_in_byline(["Written by", "Zoë Müller", "and", "Jan de Vries", "May 17, 2024", "Read More"])
     ['Zoë Müller', 'Jan de Vries']
     >>> names_in_byline(["tea_lover42", "Joined in May"], handles=True), names_in_byline(["3 min read"])
     (['tea_lover42'], [])
     """
-    found: list[str] = []
+    names: list[str] = []
     for piece in pieces:
         if _BY_ANOTHER.search(piece):
             break
-        alone = handles and not found
-        names = [name for part in _parts(piece) if (name := _tidied(part)) and _reads_like_name(name, alone)]
-        if found and not names and any(char.isalnum() for char in piece) and not _AND.fullmatch(f" {piece} "):
+        candidates = [_tidied(part) for part in _parts(piece)]
+        allow_handle = handles and not names
+        piece_names = [name for name in candidates if name and _reads_like_name(name, allow_handle)]
+        is_text = any(char.isalnum() for char in piece) and not _AND.fullmatch(f" {piece} ")
+        if names and not piece_names and is_text:
             break
-        found.extend(names)
-    return _once(found)
+        names += piece_names
+    return _unique(names)
 
 
 def after_by(text: str) -> str | None:
-    """What follows "By" at the beginning of a text, nothing where that is all; None where it does not begin so.
+    """Return what follows "By" at the beginning of a text, or None if it does not begin with "By".
 
     >>> after_by("By Jane Doe"), after_by("Von:"), after_by("Bypass")
     ('Jane Doe', '', None)
     """
-    found = _BY.match(text)
-    return text[found.end() :] if found else None
+    by = _BY.match(text)
+    return text[by.end() :] if by else None
 
 
-def _once(names: Iterable[str]) -> list[str]:
-    found: dict[str, str] = {}
-    for name in names:
-        found.setdefault(" ".join(re.findall(r"\w+", name.casefold())), name)
-    return list(found.values())[:_MOST_NAMES]
+def _unique(names: Iterable[str]) -> list[str]:
+    """Remove empty names and names that differ only in case and punctuation."""
+    unique: dict[str, str] = {}
+    for name in filter(None, names):
+        unique.setdefault(" ".join(re.findall(r"\w+", name.casefold())), name)
+    return list(unique.values())[:_MOST_NAMES]
 
 
 def _parts(text: str) -> list[str]:
-    """The names in a text, which stand between signs, commas and "and"."""
-    text = _BY.sub("", _ADDRESS.sub(" ", text).strip())
-    return [name for part in _BETWEEN.split(text) for side in _sides(part) for name in _commas(side)]
+    """Return the names in a text, separated by signs, commas and "and"."""
+    parts = []
+    for part in _BETWEEN.split(_BY.sub("", _ADDRESS.sub(" ", text).strip())):
+        sides = _AND.split(part)
+        if not all(len(side.split()) > 1 and " for " not in side for side in sides):
+            sides = [part]  # "Research and Development" is one name
+        for side in sides:
+            parts += _split_at_commas(side)
+    return parts
 
 
-def _sides(text: str) -> list[str]:
-    """Both sides of "and", if each is a name of its own: "Research and Development" is one."""
-    sides = _AND.split(text)
-    return sides if all(len(side.split()) > 1 and " for " not in side for side in sides) else [text]
-
-
-def _commas(text: str) -> list[str]:
-    """Commas stand between names, before what a person is, or after a family name."""
+def _split_at_commas(text: str) -> list[str]:
+    """Split at commas, which separate names, precede a title, or follow a family name."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) == 2 and all(re.fullmatch(r"[^\W\d_][\w'’.-]*(?: \w\.?)?", part) for part in parts):
         return parts[:1] if _is_title(parts[1]) else [f"{parts[1]} {parts[0]}"]
     return [part for number, part in enumerate(parts) if number == 0 or (" " in part and not _is_title(part))]
 
 
-def _without_titles(parts: list[str]) -> list[str]:
-    """A name and those behind it, without what people are."""
-    return [part for number, part in enumerate(parts) if number == 0 or not _is_title(part)]
-
-
 def _is_title(text: str) -> bool:
-    """Whether a text is a degree or a post, not a name."""
+    """Whether a text is a degree or a role, not a name."""
     pieces = re.findall(r"[a-z]+", text.lower().replace(".", ""))
     return not pieces or any(piece in _DEGREES for piece in pieces) or bool(_ROLE.search(text))
 
 
 def _tidied(name: str) -> str:
-    """A name without what stands around it; nothing where there is none."""
+    """Remove what surrounds a name. Returns "" if there is no name."""
     name = _BY.sub("", name.strip())
     shorter = _TAIL.sub("", name)
     name = (shorter if len(shorter) > 1 else name).strip(" \t,.;:|-–—•·\"'“”‘’()[]®")
@@ -136,7 +141,7 @@ def _tidied(name: str) -> str:
 
 
 def _reads_like_name(name: str, handles: bool) -> bool:
-    """Whether a text can be a person's name: some words, none of them a number or a role, most with a capital."""
+    """Whether a text can be a person's name: capitalised words, none of them a number or a role."""
     pieces = [piece for piece in name.split() if piece.casefold() not in _PARTICLES]
     if len(pieces) == 1 and handles:
         return bool(_HANDLE.fullmatch(name)) and not _ROLE.fullmatch(name)

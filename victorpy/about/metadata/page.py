@@ -1,9 +1,9 @@
-"""A page as metadata is read from it: each kind of place looked up once, when it is first asked for."""
+"""The places of a page where metadata is found, each looked up once, on first use."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from victorpy.about.metadata.near import Line, lines_near
 from victorpy.about.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
 from victorpy.parse import Tree
 
-# What stands in these is said of other pages, of the site, or by readers.
+# Names of elements whose content is about other pages or the site, or written by readers.
 _AROUND = re.compile(
     r"(?<![a-z])(?:comment|related|sidebar|side-bar|footer|recommend|widget|menu|nav|promo|newsletter|teaser|"
     r"popular|trending|latest|recent|also|more|breadcrumb|cookie|modal|popup|advert|share|social|reply|replies|"
@@ -26,9 +25,12 @@ _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
 LONGEST_TITLE = 300  # characters
+LONGEST_LINE = 150  # characters; a longer text is not a byline
+_AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
 _MARKUP = re.compile("<|-->")
 _DEEPEST = 50
-_NO_TEXT = frozenset(["script", "style", "noscript", "svg", "template", "button"])
+_NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
+_NO_TEXT = _NO_LINE | {"button"}
 _NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
 
 
@@ -39,78 +41,92 @@ class Candidate(NamedTuple):
     source: str
 
 
+class Line(NamedTuple):
+    """A short text near the headline."""
+
+    text: str
+    previous: str
+    """The short text before it."""
+    element: etree._Element
+    """The element that contains or precedes the text."""
+
+
 class Page:
-    """What a page offers to those who look for its metadata."""
+    """A parsed page, for the functions that find its metadata."""
 
     def __init__(self, tree: Tree, url: str = "") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
-        self.title_tag = _own_part(plain(tree.title))
+        self.title_tag = plain(tree.title)
+        if len(self.title_tag) > LONGEST_TITLE:  # a <title> that is never closed swallows the page
+            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()
         self.url = url or tree.url
         self.own_url = tree.url
         self.is_read_from_markup = tree.root is not None
 
     @cached_property
     def meta_tags(self) -> dict[str, list[str]]:
-        """The values of meta tags by name."""
         return read_meta_tags(self.root)
 
     @cached_property
     def things(self) -> list[Thing]:
-        """What the page describes, those of JSON-LD first: they are made for machines by whoever runs the site."""
-        return read_json_ld(self.root) + self.microdata
-
-    @cached_property
-    def microdata(self) -> list[Thing]:
-        """What the page's attributes describe."""
-        return read_microdata(self.root)
+        """Structured data, JSON-LD first, because sites write it for machines."""
+        return read_json_ld(self.root) + read_microdata(self.root)
 
     @cached_property
     def written(self) -> list[Thing]:
-        """The things of the page that somebody wrote, that which bears the page's title first."""
-        found = [thing for thing in self.things if thing.is_written]
-        own = words(self.title_tag)
-        return sorted(found, key=lambda thing: not _is_about(thing, own))
+        """The things that somebody wrote, those with the page's title first."""
+        title = words(self.title_tag)
+
+        def has_title(thing: Thing) -> bool:
+            names = [words(text) for text in (*thing.texts("headline"), *thing.texts("name"))]
+            return any(name and title[: len(name)] == name for name in names)
+
+        return sorted((thing for thing in self.things if thing.is_written), key=lambda thing: not has_title(thing))
 
     @cached_property
     def is_article(self) -> bool:
-        """Whether the page says that somebody wrote it."""
+        """Whether the page declares itself as something that somebody wrote."""
         return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
 
     @cached_property
     def headings(self) -> list[tuple[etree._Element, str]]:
-        """The page's h1 and their texts."""
-        found = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
-        return [(element, text) for element, text in found if text]
+        """The page's h1 elements and their texts."""
+        headings = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
+        return [(element, text) for element, text in headings if text]
 
     @cached_property
     def _short_texts(self) -> set[tuple[str, ...]]:
-        """The texts that begin an element, as words, as far as they may be headlines."""
-        found = (element.text for element in self.root.iter("*") if element.tag not in _NO_HEADLINE and element.text)
-        return {tuple(words(text)) for text in found if len(text) <= LONGEST_TITLE}
+        """The words of the short texts at the start of elements, which may be headlines."""
+        texts = (element.text for element in self.root.iter("*") if element.tag not in _NO_HEADLINE and element.text)
+        return {tuple(words(text)) for text in texts if len(text) <= LONGEST_TITLE}
 
     def shows(self, text: str) -> bool:
-        """Whether an element of the page begins with just this text."""
+        """Whether an element of the page begins with exactly this text."""
         return tuple(words(text)) in self._short_texts
 
     @cached_property
     def headline(self) -> etree._Element | None:
-        """The heading that bears the title, the most of it, else the first h1."""
-        whole = words(self.title_tag)
+        """The heading with the longest part of the title, else the first h1."""
+        title = words(self.title_tag)
         best, length = None, 0
         for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
             own = words(text_of(element))
-            if len(own) > length and _is_part(own, whole):
+            is_part = any(title[start : start + len(own)] == own for start in range(len(title) - len(own) + 1))
+            if len(own) > length and is_part:
                 best, length = element, len(own)
         return best if best is not None or not self.headings else self.headings[0][0]
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The texts near the headline, those behind it first, each nearer than the next."""
-        return list(lines_near(self.headline)) if self.headline is not None else []
+        """The short texts near the headline, where byline and date are: those after it, then those before it."""
+        if self.headline is None:
+            return []
+        before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
+        return [*_lines(islice(_elements_from(self.headline), _AFTER)), *reversed(list(_lines(before)))]
 
     @cached_property
     def is_home(self) -> bool:
-        """Whether this is where a site begins: what has an author and a date there are other pages."""
+        """Whether this is a home page, where authors and dates belong to other pages."""
         try:
             return bool(self.url) and urlsplit(self.url).path in {"", "/"}
         except ValueError:
@@ -118,58 +134,76 @@ class Page:
 
     @cached_property
     def marked(self) -> list[tuple[etree._Element, str]]:
-        """Elements whose attributes speak of authors or dates, with what these say, in lower case."""
-        found = []
+        """Elements whose names refer to authors or dates, with these names in lower case."""
+        marked = []
         for element in self.root.iter("*"):
-            get = element.get
-            said = f"{get('class') or ''} {get('rel') or ''} {get('itemprop') or ''} {get('data-testid') or ''}".lower()
-            if len(said) > 3 and _MARKS.search(said):
-                found.append((element, said))
-        return found
+            values = [element.get(name) or "" for name in ("class", "rel", "itemprop", "data-testid")]
+            names = " ".join(values).lower()
+            if len(names) > 3 and _MARKS.search(names):
+                marked.append((element, names))
+        return marked
 
     def meta(self, names: Iterable[str]) -> list[Candidate]:
-        """What meta tags of these names say, in the order of the names."""
+        """Return the values of the meta tags with these names, in the order of the names."""
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
 
 
-def _own_part(title: str) -> str:
-    """A title without the rest of the page, which one that is never closed swallows.
+def _elements_from(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield an element, the elements inside it, and those after it."""
+    yield from element.iter("*")
+    node: etree._Element | None = element
+    while node is not None:
+        for sibling in node.itersiblings("*"):
+            yield from sibling.iter("*")
+        node = node.getparent()
 
-    >>> _own_part("BBC Sport <script> var a; </script> " + 300 * "x"), _own_part("How to use <b>")
-    ('BBC Sport', 'How to use <b>')
-    """
-    return title if len(title) <= LONGEST_TITLE else _MARKUP.split(title)[0].strip()
+
+def _elements_before(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements before an element, nearest first."""
+    node: etree._Element | None = element
+    while node is not None:
+        for sibling in node.itersiblings("*", preceding=True):
+            yield from reversed(list(islice(sibling.iter("*"), _BEFORE)))
+        node = node.getparent()
+
+
+def _lines(elements: Iterable[etree._Element]) -> Iterator[Line]:
+    previous = ""
+    for element in elements:
+        inner_text = "" if element.tag in _NO_LINE else element.text
+        for raw in (element.get("datetime"), inner_text, element.tail):
+            text = " ".join((raw or "")[: 4 * LONGEST_LINE].split())
+            if 1 < len(text) <= LONGEST_LINE:
+                yield Line(text, previous, element)
+                previous = text
+            elif text:
+                previous = ""
 
 
 def text_of(element: etree._Element) -> str:
-    """The text in an element, without that of scripts and pictures."""
+    """Return the text in an element, without scripts and pictures."""
     return " ".join(pieces_of(element))
 
 
 def pieces_of(element: etree._Element) -> list[str]:
-    """The texts in an element between its tags, without those of scripts and pictures."""
+    """Return the texts between the tags of an element, without scripts and pictures."""
     pieces: list[str] = []
-    _collect(element, pieces)
-    found = (" ".join(piece.split()) for piece in pieces)
-    return [piece for piece in found if piece]
 
+    def collect(node: etree._Element, depth: int) -> None:
+        if node.tag in _NO_TEXT or depth > _DEEPEST:
+            return
+        pieces.append(node.text or "")
+        for child in node:
+            collect(child, depth + 1)
+            pieces.append(child.tail or "")
 
-def _collect(element: etree._Element, pieces: list[str], depth: int = 0) -> None:
-    if element.tag in _NO_TEXT or depth > _DEEPEST:
-        return
-    pieces.append(element.text or "")
-    for child in element:
-        _collect(child, pieces, depth + 1)
-        pieces.append(child.tail or "")
-
-
-def _is_part(own: list[str], whole: list[str]) -> bool:
-    """Whether words stand in a row among others."""
-    return any(whole[at : at + len(own)] == own for at in range(len(whole) - len(own) + 1))
+    collect(element, 0)
+    collapsed = (" ".join(piece.split()) for piece in pieces)
+    return [piece for piece in collapsed if piece]
 
 
 def is_around(element: etree._Element) -> bool:
-    """Whether an element stands in what is around the page's own text: a side column, the readers' comments."""
+    """Whether an element is outside the main text, in a side column or the readers' comments."""
     return any(
         node.tag in _AROUND_TAGS or _AROUND.search(f"{node.get('class') or ''} {node.get('id') or ''}")
         for node in (element, *element.iterancestors())
@@ -178,11 +212,5 @@ def is_around(element: etree._Element) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as texts are compared by: in lower case, without punctuation."""
+    """Return the words of a text in lower case, without punctuation, for comparisons."""
     return re.findall(r"\w+", text.casefold())
-
-
-def _is_about(thing: Thing, title: list[str]) -> bool:
-    """Whether a thing bears the page's title, which begins with it as a rule."""
-    names = [words(text) for text in (*thing.texts("headline"), *thing.texts("name"))]
-    return any(name and title[: len(name)] == name for name in names)

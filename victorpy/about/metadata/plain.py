@@ -1,4 +1,4 @@
-"""The fields of metadata that need no more than to be looked up: description, language, address, picture, kind."""
+"""Find the fields of metadata that only need a look-up: description, language, address, picture, kind, keywords."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOST_KEYWORDS = 50
 
 
 def find_description(page: Page) -> Candidate | None:
-    """Meta tags, then the description of what somebody wrote."""
-    found = page.meta(_DESCRIPTIONS)
-    found += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("description")]
-    return found[0] if found else None
+    """Return the description in a meta tag, else in an article's structured data."""
+    candidates = page.meta(_DESCRIPTIONS)
+    candidates += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("description")]
+    return candidates[0] if candidates else None
 
 
 def find_language(page: Page) -> Candidate | None:
-    """The page's own claim: that of its root element, which browsers heed, before those of meta tags."""
+    """Return the declared language as ``en`` or ``pt-BR``, first that of the root element, which browsers use."""
     claims = [
         Candidate(page.root.get(name) or "", f"html {name}")
         for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
@@ -35,21 +35,17 @@ def find_language(page: Page) -> Candidate | None:
     claims += page.meta(_LANGUAGES)
     claims += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("inLanguage")]
     for value, source in claims:
-        found = _LANGUAGE_CODE.match(value.strip())
-        if found and found[0].lower() not in {"und", "mul", "zxx", "html"}:
-            return Candidate(_as_code(found[0]), source)
+        code = _LANGUAGE_CODE.match(value.strip())
+        if code and code[0].lower() not in {"und", "mul", "zxx", "html"}:
+            language, *subtags = re.split("[-_]", code[0])
+            change_case = {2: str.upper, 4: str.title}  # a region, a script
+            subtags = [change_case.get(len(subtag), str.lower)(subtag) for subtag in subtags]
+            return Candidate("-".join([language.lower(), *subtags]), source)
     return None
 
 
-def _as_code(language: str) -> str:
-    """A code as standards write it: ``en_us`` is ``en-US``."""
-    first, *rest = re.split("[-_]", language)
-    cased = {2: str.upper, 4: str.title}
-    return "-".join([first.lower(), *(cased.get(len(part), str.lower)(part) for part in rest)])
-
-
 def find_url(page: Page) -> Candidate | None:
-    """The address that the page calls its own, whole, else where it was read from."""
+    """Return the page's own address as an absolute URL, else the address it was read from."""
     claims = [Candidate(page.own_url, "canonical"), *page.meta(["og:url"]), Candidate(page.url, "address")]
     for value, source in claims:
         address = _absolute(value, page.url) if value else ""
@@ -59,10 +55,10 @@ def find_url(page: Page) -> Candidate | None:
 
 
 def find_image(page: Page) -> Candidate | None:
-    """The picture that is shown where the page is linked."""
-    found = page.meta(_IMAGES)
-    found += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("image")]
-    for value, source in found:
+    """Return the picture that represents the page."""
+    candidates = page.meta(_IMAGES)
+    candidates += [Candidate(text, thing.source) for thing in page.written for text in thing.texts("image")]
+    for value, source in candidates:
         address = _absolute(value, page.url)
         if address.startswith(("http://", "https://", "/")):
             return Candidate(address, source)
@@ -70,31 +66,24 @@ def find_image(page: Page) -> Candidate | None:
 
 
 def find_kind(page: Page) -> Candidate | None:
-    """What the page is, in its own words: what is written there, another thing that it is about, OpenGraph's type."""
+    """Return the declared type: that of an article, of another thing, or OpenGraph's."""
     for thing in (*page.written, *page.things):
         kinds = [kind for kind in thing.types if kind.lower() not in _CONTAINERS]
         if kinds:
             return Candidate(kinds[0], thing.source)
-    found = page.meta(["og:type"])
-    return found[0] if found else None
+    return next(iter(page.meta(["og:type"])), None)
 
 
 def find_keywords(page: Page) -> tuple[tuple[str, ...], str] | None:
-    """The keywords that the page gives itself, each once, and where."""
-    for name in _KEYWORDS:
-        words = _listed(page.meta_tags.get(name, []))
-        if words:
-            return words, f"meta {name}"
-    for thing in page.written:
-        words = _listed(thing.texts("keywords"))
-        if words:
-            return words, thing.source
+    """Return the declared keywords, each once, and where they were found."""
+    places = [(page.meta_tags.get(name, []), f"meta {name}") for name in _KEYWORDS]
+    places += [(thing.texts("keywords"), thing.source) for thing in page.written]
+    for texts, source in places:
+        words = (word.strip() for text in texts for word in re.split(r"[,;，、]", text))
+        keywords = tuple(dict.fromkeys(filter(None, words)))[:_MOST_KEYWORDS]
+        if keywords:
+            return keywords, source
     return None
-
-
-def _listed(texts: list[str]) -> tuple[str, ...]:
-    found = (word.strip() for text in texts for word in re.split(r"[,;，、]", text))
-    return tuple(dict.fromkeys(word for word in found if word))[:_MOST_KEYWORDS]
 
 
 def _absolute(address: str, base: str) -> str:

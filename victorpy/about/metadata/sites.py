@@ -1,4 +1,4 @@
-"""The name of the site that a page is on, and how to tell it where it stands in a title."""
+"""Find the name of a page's site, and recognise it in titles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from victorpy.about.metadata.page import Candidate, Page, words
 from victorpy.groups import site_of
 
-# Between a page's title and its site's name. A hyphen or a colon needs space around it or it is part of the words.
+# Separates a page's title from the site's name. A hyphen or colon needs spaces around it, else it is part of a word.
 SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+")
 
 _SITE, *_APPLICATIONS = "og:site_name application-name apple-mobile-web-app-title al:android:app_name".split()
@@ -18,11 +18,10 @@ _SLOGAN = re.compile(r"\s+[|｜│].*")
 
 
 def site_name_candidates(page: Page) -> Iterator[Candidate]:
-    """Say what the site calls itself, from those who must know to those who guess.
+    """Yield names of the site, most trustworthy first.
 
-    OpenGraph and the description of a web site have a field for nothing else. An article's publisher may be a group of
-    sites. Names of applications are shortened for small screens. The part of the title that spells the host's name is
-    a guess, but a good one.
+    OpenGraph and schema.org's WebSite have a field for it. An article's publisher may be a group of sites. Names of
+    applications are shortened for small screens. The part of the title that spells the host's name is a good guess.
     """
     yield from page.meta([_SITE])
     for thing in page.things:
@@ -32,12 +31,12 @@ def site_name_candidates(page: Page) -> Iterator[Candidate]:
         yield from (Candidate(name, thing.source) for name in thing.texts("publisher"))
     yield from page.meta(_APPLICATIONS)
     parts = title_parts(page.title_tag)
-    if len(parts) > 1 or len(words(page.title_tag)) <= _MOST_WORDS:  # a whole title may begin with the name
+    if len(parts) > 1 or len(words(page.title_tag)) <= _MOST_WORDS:
         yield from (Candidate(part, "title and host") for part in parts if is_host(part, page.url))
 
 
 def find_site_name(page: Page) -> Candidate | None:
-    """The first name that reads like one: no address, no slogan."""
+    """Return the first candidate that is neither an address nor a slogan."""
     for value, source in site_name_candidates(page):
         name = _SLOGAN.sub("", value).removeprefix("@")
         if 1 < len(name) <= _LONGEST and "://" not in name:
@@ -46,20 +45,27 @@ def find_site_name(page: Page) -> Candidate | None:
 
 
 class Site:
-    """Knows the names of a page's site."""
+    """The names of a page's site."""
 
     def __init__(self, page: Page) -> None:
         self.url = page.url
         self.names = [words(name) for name, _ in site_name_candidates(page)]
 
     def is_name(self, text: str) -> bool:
-        """Whether a text is the site's name, or that with a word or two more or less."""
+        """Whether a text is the site's name, give or take a word or two at the end."""
         own = words(text)
-        return not own or any(_same(own, name) for name in self.names if name) or is_host(text, self.url)
+        if not own or is_host(text, self.url):
+            return True
+        for name in filter(None, self.names):
+            short, long = sorted((own, name), key=len)
+            is_prefix = len(long) - len(short) <= 2 and long[: len(short)] == short
+            if "".join(own) == "".join(name) or (is_prefix and len("".join(short)) >= 4):
+                return True
+        return False
 
 
 def is_host(text: str, url: str) -> bool:
-    """Whether a text spells the name that the site's address is registered under.
+    """Whether a text spells the registered domain of the site.
 
     >>> is_host("The Motley Fool", "https://www.fool.com/x"), is_host("Giordano's Catering", "http://giordanos.com/")
     (False, True)
@@ -86,13 +92,5 @@ def is_host(text: str, url: str) -> bool:
 
 
 def title_parts(title: str) -> list[str]:
-    """The parts of a title between separators."""
+    """Split a title at separators."""
     return [part for part in SEPARATOR.split(title) if part]
-
-
-def _same(text: list[str], name: list[str]) -> bool:
-    """Whether one is the other, or begins with it and is hardly longer."""
-    if "".join(text) == "".join(name):
-        return True
-    short, long = sorted((text, name), key=len)
-    return len(long) - len(short) <= 2 and long[: len(short)] == short and len("".join(short)) >= 4

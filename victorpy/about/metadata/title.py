@@ -1,8 +1,8 @@
-"""The title of what stands on a page.
+"""Find the title of a page.
 
-The `<title>` is written for the page, but for a list of bookmarks: it names the site as well, and sections. A heading
-has the bare title, but many pages have headings that are not it: the site's name, "Blog", an advertisement. Where both
-say the same, the heading is right; where they do not, the `<title>` without the site's name is.
+The `<title>` also names the site and its sections. A heading has the bare title, but many headings are something else:
+the site's name, "Blog", an advertisement. If both agree, the heading is right; otherwise the `<title>` without the
+site's name is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from victorpy.about.metadata.page import Candidate, Page, words
 from victorpy.about.metadata.sites import SEPARATOR, Site
 
-# What editors and frameworks write when nobody gives a title, and words for pages that have none of their own.
+# Titles that editors and frameworks generate, and general words for pages without a title of their own.
 _GENERATED = frozenset(
     title
     for line in """
@@ -41,7 +41,7 @@ _COLON = re.compile(r":\s+")
 _BAR = re.compile(r"\s*[|｜│¦]+\s*")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # scripts that write words together
 _SAME_MATTER = 1 / 3
-"""A heading that shares so many of its words with the title says the same in other words."""
+"""Share of a heading's words in the title from which both are about the same."""
 _MUCH_LONGER = 1.5  # times the words
 _META_NAMES = tuple(
     "og:title twitter:title citation_title dc.title dcterms.title parsely-title sailthru.title title".split()
@@ -49,12 +49,12 @@ _META_NAMES = tuple(
 
 
 def find_title(page: Page, site: Site) -> Candidate | None:
-    """The title, or none where the page has none that says anything."""
-    return next((found for found in _candidates(page, site) if not is_generated(found.value)), None)
+    """Return the first candidate that is not generated."""
+    return next((candidate for candidate in _candidates(page, site) if not is_generated(candidate.value)), None)
 
 
 def is_generated(title: str) -> bool:
-    """Whether a title says nothing: a program made it, or somebody who had to write something.
+    """Whether a title says nothing about the page, such as one that a program made.
 
     >>> [is_generated(title) for title in ("Untitled Document", "index.html", "Startseite", "Tea", "")]
     [True, True, True, False, True]
@@ -64,95 +64,81 @@ def is_generated(title: str) -> bool:
 
 
 def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
-    """From trustworthy to less; see the module."""
+    """Yield candidates, most trustworthy first. See the module's docstring."""
     title = page.title_tag
-    yield from _agreed(page, title, site)
-    yield from _in_other_words(page, title, site)
-    yield from _written_out(page, title, site)
-    if not is_generated(title):
-        yield Candidate(without_site(title, site, _others(page)), "title")
-    for value, source in _others(page):
-        yield Candidate(without_site(value, site), source)
     headings = [text for _, text in page.headings]
-    yield from (Candidate(text, "h1") for text in headings if not site.is_name(text))
+    other_headings = [text for text in headings if not site.is_name(text)]
+    yield from (Candidate(text, "h1") for text in _headings_in_title(headings, title, site))
+    for text in other_headings[:1]:  # the visible title in other words; on other pages it may be a slogan
+        own, title_words = words(text), set(words(title))
+        shared = sum(word in title_words for word in own) / len(own) if own else 0
+        if shared >= _SAME_MATTER or (len(own) > 2 and page.is_article):
+            yield Candidate(text, "h1")
+    if not headings:
+        yield from (Candidate(text, "title and text") for text in _visible_parts(page, title, site))
+    headlines = [Candidate(text, thing.source) for thing in page.written for text in thing.texts("headline")]
+    declared = page.meta(_META_NAMES) + headlines[:1]
+    if not is_generated(title):
+        yield Candidate(without_site(title, site, declared), "title")
+    for value, source in declared:
+        yield Candidate(without_site(value, site), source)
+    yield from (Candidate(text, "h1") for text in other_headings)
     yield from (Candidate(text, "h1") for text in headings[:1])
 
 
-def _others(page: Page) -> list[Candidate]:
-    headlines = [Candidate(text, thing.source) for thing in page.written for text in thing.texts("headline")]
-    return page.meta(_META_NAMES) + headlines[:1]
-
-
-def _agreed(page: Page, title: str, site: Site) -> Iterator[Candidate]:
-    """Headings that are part of the title, the longest first: a shorter one may be a section."""
-    whole = words(title)
+def _headings_in_title(headings: list[str], title: str, site: Site) -> list[str]:
+    """Return the headings that are part of the title, longest first, because a shorter one may be a section."""
+    title_words = words(title)
     parts = [words(part) for part in SEPARATOR.split(title)]
-    found = []
-    for _, text in page.headings:
+    contained = []
+    for text in headings:
         own = words(text)
-        begins = whole[: len(own)] == own and (len(own) > 2 or own in parts)
+        begins = title_words[: len(own)] == own and (len(own) > 2 or own in parts)
         follows = own in parts and len(own) >= len(parts[0])  # the site's name or a section may come first
-        if own and (begins or follows) and not (site.is_name(text) and own != whole):
-            found.append(Candidate(text, "h1"))
-    yield from sorted(found, key=lambda candidate: -len(candidate.value))
+        if own and (begins or follows) and not (site.is_name(text) and own != title_words):
+            contained.append(text)
+    return sorted(contained, key=lambda text: -len(text))
 
 
-def _in_other_words(page: Page, title: str, site: Site) -> Iterator[Candidate]:
-    """The first heading, if it speaks of the same or stands over something written: what people see is the title.
+def _visible_parts(page: Page, title: str, site: Site) -> list[str]:
+    """Return the parts of the title that the page shows by themselves, longest first, for pages without an h1.
 
-    Elsewhere a heading may be a slogan.
+    The page may show the rest of the title as well, such as the site's name. Then the part must be much longer.
     """
-    whole = set(words(title))
-    for text in [text for _, text in page.headings if not site.is_name(text)][:1]:
-        own = words(text)
-        shared = sum(word in whole for word in own) / len(own) if own else 0
-        if shared >= _SAME_MATTER or (len(own) > 2 and page.is_article):
-            yield Candidate(text, "h1")
-
-
-def _written_out(page: Page, title: str, site: Site) -> Iterator[Candidate]:
-    """Of a page without an h1, the longest part of the title that stands on the page by itself.
-
-    Pages had headlines before they had tags for them. The rest of the title may stand there too, as the site's name
-    does: then the part has to be much longer.
-    """
-    if page.headings:
-        return
     cuts = [*SEPARATOR.finditer(title), *_COLON.finditer(title)]
     halves = [(title[: cut.start()], title[cut.end() :]) for cut in cuts]
-    found = []
+    visible = []
     for part, rest in halves + [(tail, head) for head, tail in halves]:
         own, other = len(words(part)), len(words(rest))
-        if own > 2 and own >= other and page.shows(part) and not site.is_name(part):
-            found += [part.strip()] if own > _MUCH_LONGER * other or not page.shows(rest) else []
-    yield from (Candidate(part, "title and text") for part in sorted(found, key=lambda part: -len(words(part))))
+        is_visible = own > 2 and own >= other and page.shows(part) and not site.is_name(part)
+        if is_visible and (own > _MUCH_LONGER * other or not page.shows(rest)):
+            visible.append(part.strip())
+    return sorted(visible, key=lambda part: -len(words(part)))
 
 
-def without_site(title: str, site: Site, others: list[Candidate] | None = None) -> str:
-    """Cut the site's name from a title's end or beginning.
+def without_site(title: str, site: Site, declared: list[Candidate] | None = None) -> str:
+    """Remove the site's name from the end or beginning of a title.
 
-    Where OpenGraph's title or JSON-LD's ends or begins, there the title may be cut: the rest are sections. Else the
-    parts that name the site go, and what stands behind a bar, which is said for search engines.
+    If OpenGraph's or JSON-LD's title is one side of a separator, the other side is a section. Otherwise the parts that
+    name the site are removed, and what follows a bar, which is meant for search engines.
     """
     cuts = list(SEPARATOR.finditer(title))
     sides = [words(side) for cut in cuts for side in (title[: cut.start()], title[cut.end() :])]
-    for value, _ in others or ():
+    for value, _ in declared or ():
         if words(value) in sides and not site.is_name(value):
             title = value
             break
     while (shorter := _cut_once(title, site)) != title:
         title = shorter
-    return _longest_if_much_longer(_BAR.split(title)) or title
-
-
-def _longest_if_much_longer(parts: list[str]) -> str:
-    """The first part, unless it is a section or a site that a much longer title follows; nothing for a single word."""
+    parts = _BAR.split(title)
     longest = max(parts, key=lambda part: len(words(part)))
-    first = parts[0] if 2 * len(words(parts[0])) > len(words(longest)) else longest
-    return first if len(words(first)) > 1 or _UNSPACED.search(first) else ""
+    # A much longer part follows if the first one is a section or the site.
+    chosen = parts[0] if 2 * len(words(parts[0])) > len(words(longest)) else longest
+    return chosen if len(words(chosen)) > 1 or _UNSPACED.search(chosen) else title
 
 
 def _cut_once(title: str, site: Site) -> str:
+    """Remove the last or the first part of a title if it names the site."""
     cuts = list(SEPARATOR.finditer(title))
     if not cuts:
         return title
