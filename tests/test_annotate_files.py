@@ -63,9 +63,7 @@ def test_a_label_that_was_cut_anew_is_a_persons_only_if_all_of_its_text_is(tmp_p
         opened.session.move(number)
         opened.session.confirm()
     opened.store.close()
-    from victorpy.anno import load_annotation_anew
-
-    found = load_annotation_anew(tmp_path / "a.anno", CONFIG.cuts)
+    found = load_annotation(tmp_path / "a.anno", CONFIG.cuts, recut=True)
     assert [block.text for block in found.document.blocks] == ["See this page.", "And that"]
     assert found.decided == (False, True)
 

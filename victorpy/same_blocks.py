@@ -1,4 +1,4 @@
-"""Whether two pages are cut into the same blocks: the one answer for all who hold annotations against each other."""
+"""Whether two pages are cut into the same blocks."""
 
 from __future__ import annotations
 
@@ -14,50 +14,44 @@ _SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where the blocks of two pages part for the first time."""
+    """The first place where the blocks of two pages differ."""
 
     number: int
-    """Of the block, from 1."""
+    """Number of the block, from 1."""
     texts: tuple[str | None, str | None]
-    """What the one and the other have there; None where one has no such block."""
+    """The two texts; None if a page has no such block."""
     counts: tuple[int, int]
-    """How many blocks each has."""
+    """Number of blocks of each page."""
     only_cut: bool
-    """Whether the pages say the same and are only cut otherwise."""
+    """Whether the pages have the same text and are only cut differently."""
 
     def describe(self, one: str, other: str) -> str:
-        """Say it, with names for the two.
+        """Describe the difference, with names for the two pages.
 
         >>> Difference(2, ("Tea", None), (2, 1), only_cut=False).describe("a.anno", "b.anno")
         "block 2 is 'Tea' in a.anno and missing in b.anno"
         """
-        ours, theirs = map(_excerpt, self.texts)
-        return f"block {self.number:,} is {ours} in {one} and {theirs} in {other}"
+        excerpts = [
+            "missing" if text is None else repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+            for text in self.texts
+        ]
+        return f"block {self.number:,} is {excerpts[0]} in {one} and {excerpts[1]} in {other}"
 
 
 def find_difference(one: Document, other: Document) -> Difference | None:
-    """Find where two pages part; None where they have the same blocks."""
-    ours, theirs = ([block.text for block in document.blocks] for document in (one, other))
-    if ours == theirs:
+    """Find where two pages differ; None if they have the same blocks."""
+    texts, other_texts = ([block.text for block in document.blocks] for document in (one, other))
+    if texts == other_texts:
         return None
-    pairs = enumerate(zip_longest(ours, theirs), 1)
-    number, texts = next((number, texts) for number, texts in pairs if texts[0] != texts[1])
-    return Difference(number, texts, (len(ours), len(theirs)), _letters(ours) == _letters(theirs))
+    pairs = enumerate(zip_longest(texts, other_texts), 1)
+    number, pair = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
+    letters, other_letters = ("".join("".join(lines).split()) for lines in (texts, other_texts))
+    return Difference(number, pair, (len(texts), len(other_texts)), letters == other_letters)
 
 
 def digest_of(document: Document) -> str:
-    """A short digest of the blocks' texts: pages with the same blocks have the same."""
+    """Return a short digest of the blocks' texts, equal for pages with the same blocks."""
     digest = hashlib.blake2b(digest_size=12)
     for block in document.blocks:
         digest.update(block.text.encode("utf-8", "surrogatepass") + b"\0")
     return digest.hexdigest()
-
-
-def _excerpt(text: str | None) -> str:
-    if text is None:
-        return "missing"
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
-
-
-def _letters(texts: list[str]) -> str:
-    return "".join("".join(texts).split())

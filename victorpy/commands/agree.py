@@ -19,10 +19,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from victorpy.agreement import compare_annotators
-from victorpy.annotators import Annotators, read_annotators
+from victorpy.annotators import read_annotators
 from victorpy.commands import EXIT_FAILED
 from victorpy.config import load_config
 from victorpy.errors import DataError
@@ -57,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int | None:
-    """Read a number of disagreements; None stands for all."""
+    """Read a number of disagreements; None means all."""
     if text == "all":
         return None
     if not text.isdecimal():
@@ -69,32 +68,37 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the pages, measure, print, write."""
     _check_targets(arguments)
     config = load_config(arguments.config) if arguments.config else None
-    found = read_annotators(arguments.annotations, config, arguments.with_models)
-    for told in (*found.unpaired, *found.refused):
-        print(f"agree: left out: {visible(told)}", file=sys.stderr)
-    scores = _compare(found, arguments)
-    scores |= {"config": arguments.config, "unpaired": list(found.unpaired), "refused": list(found.refused)}
+    annotators = read_annotators(arguments.annotations, config, arguments.with_models)
+    for message in (*annotators.unpaired, *annotators.refused):
+        print(f"agree: left out: {visible(message)}", file=sys.stderr)
+    unconfirmed = dict(zip(annotators.names, annotators.unconfirmed, strict=True))
+    try:
+        scores = compare_annotators(annotators.names, annotators.pages, arguments.seed).scores()
+    except DataError as error:
+        if arguments.with_models or not any(unconfirmed.values()):
+            raise
+        names = ", ".join(name for name, count in unconfirmed.items() if count)
+        raise DataError(f"{error}: those of {names} are a model's; --with-models lets them count") from error
     scores |= {
+        "config": arguments.config,
+        "unpaired": list(annotators.unpaired),
+        "refused": list(annotators.refused),
         "with_models": arguments.with_models,
-        "unconfirmed": dict(zip(found.names, found.unconfirmed, strict=True)),
+        "unconfirmed": unconfirmed,
     }
     print(to_text(agreement.summary(scores, arguments.disagreements)), end="")
-    _write(scores, found, arguments)
-    return EXIT_FAILED if found.refused else 0
-
-
-def _compare(found: Annotators, arguments: argparse.Namespace) -> dict[str, Any]:
-    try:
-        return compare_annotators(found.names, found.pages, arguments.seed).scores()
-    except DataError as error:
-        if not arguments.with_models and any(found.unconfirmed):
-            who = ", ".join(name for name, count in zip(found.names, found.unconfirmed, strict=True) if count)
-            raise DataError(f"{error}: those of {who} are a model's; --with-models lets them count") from error
-        raise
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.json, scores)
+    if arguments.output:
+        title = f"Agreement of {', '.join(annotators.names)}"
+        write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
+        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
+    return EXIT_FAILED if annotators.refused else 0
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be written or drawn before any work is done."""
+    """Raise an error for wrong arguments before any work is done."""
     if arguments.seed < 0:
         raise DataError(f"--seed is 0 or more, not {arguments.seed}")
     if arguments.output:
@@ -103,13 +107,3 @@ def _check_targets(arguments: argparse.Namespace) -> None:
         check_directory(arguments.json.parent)
         if arguments.json.is_dir():
             raise DataError(f"{arguments.json}: is a folder; --json wants a file")
-
-
-def _write(scores: dict[str, Any], found: Annotators, arguments: argparse.Namespace) -> None:
-    if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.json, scores)
-    if arguments.output:
-        title = f"Agreement of {', '.join(found.names)}"
-        write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
-        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
