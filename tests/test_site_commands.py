@@ -17,7 +17,7 @@ from sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_site
 from test_commands import clean as clean_process
 from test_commands import names_in, only_line, victor
 
-from victorpy.batch.records import find_records
+from victorpy.batch.inputs import find_records
 from victorpy.batch.site import learn_site
 from victorpy.cleaner import read_document
 from victorpy.commands import run

@@ -1,17 +1,18 @@
-"""The inputs of a run: which files are meant, in one order, and the records in them from any place on."""
+"""The inputs of a run: which files are meant, in one order, and the records in them."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import PAGE_SUFFIXES, Origin, Record, expand, files_below, page_record
+from victorpy.batch.records import PAGE_SUFFIXES, STDIN, Origin, Record, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 
@@ -28,108 +29,151 @@ class Mark(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """A page, or a file with many."""
+    """A page, or a file with many pages."""
 
     path: Path
     place: Path
+    """Path below the directory that it was found in."""
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What the inputs are, before any is read."""
-
-    pages: int
-    """Files that are pages."""
-    sources: int
-    """Files that hold many."""
-    size: int
-    """Of those, in bytes."""
-    digest: str
-    """What tells these inputs from others."""
-    is_there: bool = True
-    """Whether there is any of them."""
-    empty: tuple[str, ...] = ()
-    """Files that should hold many pages and have no bytes."""
+# Which files are meant.
 
 
 def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
     """Find all files that are meant: files, directories, patterns, and ``@LIST``, a file that lists any of these."""
     for name in inputs:
         if name.startswith(LIST_MARK) and not Path(name).exists():
-            yield from _listed(Path(name.removeprefix(LIST_MARK)))
+            with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
+                for line in lines:
+                    if line.strip():
+                        yield from _find(line.strip(), _suffix_choices())
         else:
-            yield from _meant(name)
+            yield from _find(name, _suffix_choices())
 
 
-def _listed(path: Path) -> Iterator[InputFile]:
-    with path.open(encoding="utf-8", errors="surrogateescape") as lines:
-        for line in lines:
-            if line.strip():
-                yield from _meant(line.strip())
+def find_records(inputs: Iterable[str]) -> Iterator[Record]:
+    """Find pages that are files: ``-`` or nothing is standard input, a directory means all pages below it."""
+    for name in list(inputs) or ["-"]:
+        if name == "-":
+            yield Record("standard input", Path("stdin"), STDIN)
+        else:
+            yield from (page_record(*file) for file in _find(name, [PAGE_SUFFIXES]))
 
 
-def _meant(name: str) -> Iterator[InputFile]:
+def _suffix_choices() -> list[tuple[str, ...]]:
+    """In a directory, find pages and archives; if there are none, lines and tables, which elsewhere may be results."""
+    archives = [suffix for suffix in SOURCES if SOURCES.get(suffix).archive]
+    return [(*PAGE_SUFFIXES, *archives), tuple(SOURCES)]
+
+
+def _find(name: str, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
     path = Path(name)
     if path.is_dir():
-        yield from _below(path)
+        yield from _find_below(path, suffix_choices)
     elif path.exists() or not glob.has_magic(name):
-        yield InputFile(path, Path(path.name), name)
+        yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
     else:
-        for match in expand(name):
-            yield from _meant(match)
+        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+        if not matches:
+            raise DataError(f"{name}: no file matches this pattern")
+        for match in matches:
+            yield from _find(match, suffix_choices)
 
 
-def _below(directory: Path) -> Iterator[InputFile]:
-    """A directory's pages and archives; one that has neither has lines and tables, which elsewhere may be results."""
-    archives = tuple(suffix for suffix in SOURCES if SOURCES.get(suffix).archive)
-    for suffixes in ((*PAGE_SUFFIXES, *archives), tuple(SOURCES)):
-        found = False
-        for path in files_below(directory, suffixes):
-            found = True
-            yield InputFile(path, path.relative_to(directory), str(path))
-        if found:
+def _find_below(directory: Path, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
+    """Find the files of the first choice of suffixes that there are any of."""
+    for suffixes in suffix_choices:
+        paths = _files_below(directory, suffixes)
+        first = next(paths, None)
+        if first is not None:
+            for path in chain([first], paths):
+                yield InputFile(path, path.relative_to(directory), str(path))
             return
-    kinds = ", ".join("*" + suffix for suffix in (*PAGE_SUFFIXES, *SOURCES))
+    kinds = ", ".join(f"*{suffix}" for suffix in dict.fromkeys(chain(*suffix_choices)))
     raise DataError(f"{directory}: no pages ({kinds}) in this directory")
 
 
+def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    """Find files by their suffixes, in order of their paths, with one directory in memory at a time.
+
+    Directories that a batch run has written are left out: what is in them are results.
+    """
+    with os.scandir(directory) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
+        path = directory / entry.name
+        if entry.is_dir(follow_symlinks=False):
+            if not _is_output(path):
+                yield from _files_below(path, suffixes)
+        elif entry.name.lower().endswith(suffixes) and path.suffix and entry.is_file():
+            yield path
+
+
+def _is_output(directory: Path) -> bool:
+    try:
+        with (directory / "manifest.jsonl").open("rb") as manifest:
+            return manifest.readline(200).startswith(b'{"format": 1, "settings": ')
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A summary of the inputs, made before any is read."""
+
+    pages: int
+    """Files that are pages."""
+    sources: int
+    """Files that hold many pages."""
+    size: int
+    """Size of those together, in bytes."""
+    digest: str
+    """Identifies these inputs."""
+    is_there: bool = True
+    """Whether any of them exists."""
+    empty: tuple[str, ...] = ()
+    """Files that should hold many pages and have no bytes."""
+
+
 def survey(inputs: Sequence[str]) -> Survey:
-    """Count the files once, without reading them."""
-    pages = sources = size = 0
+    """Count the files, without reading them."""
+    pages = sources = total_size = 0
     digest = hashlib.sha256()
     is_there = False
     empty = []
     for file in find_files(inputs):
-        own = 0
+        size = 0
         is_there = is_there or file.path.exists()
         if source_of(file.path) is None:
             pages += 1
         else:
             sources += 1
-            is_file = file.path.is_file()
-            own = file.path.stat().st_size if is_file else 0
-            size += own
-            if is_file and not own:
-                empty.append(file.name)
-        digest.update(f"{file.name}\0{own}\n".encode("utf-8", "surrogateescape"))
-    return Survey(pages, sources, size, digest.hexdigest(), is_there, tuple(empty))
+            if file.path.is_file():
+                size = file.path.stat().st_size
+                if size == 0:
+                    empty.append(file.name)
+        total_size += size
+        digest.update(f"{file.name}\0{size}\n".encode("utf-8", "surrogateescape"))
+    return Survey(pages, sources, total_size, digest.hexdigest(), is_there, tuple(empty))
 
 
 def size_before(inputs: Sequence[str], number: int) -> int:
-    """The size of the files with many pages that come before a file of this number."""
-    before = (file.path for file in islice(find_files(inputs), number) if source_of(file.path))
-    return sum(path.stat().st_size for path in before if path.is_file())
+    """Return the total size of the files with many pages that come before the file of this number."""
+    paths = (file.path for file in islice(find_files(inputs), number) if source_of(file.path))
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
-    """Lines and tables in directories that are read for their pages or archives: nobody should miss them unawares."""
+    """Find lines and tables that are not read, because their directory is read for its pages or archives."""
     suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
     for directory in (Path(name) for name in inputs if Path(name).is_dir()):
-        others = files_below(directory, suffixes)
-        first = next(_below(directory)).path
-        if source_of(first) is None or not first.name.lower().endswith(suffixes):
-            yield from others
+        first = next(_find_below(directory, _suffix_choices())).path
+        if not first.name.lower().endswith(suffixes):
+            yield from _files_below(directory, suffixes)
+
+
+# The records in them.
 
 
 def read_file(file: InputFile, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:

@@ -32,7 +32,8 @@ from victorpy.about.categories import (
     train_categories,
 )
 from victorpy.about.terms import check_packages
-from victorpy.batch.records import Record, find_records
+from victorpy.batch.inputs import find_records
+from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED
 from victorpy.document import CleanPage

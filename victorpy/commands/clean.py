@@ -30,10 +30,10 @@ from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
-from victorpy.batch.inputs import find_files
+from victorpy.batch.inputs import find_files, find_records
 from victorpy.batch.outcome import Outcome, Status, clean_record
 from victorpy.batch.progress import summary_table
-from victorpy.batch.records import Record, find_records
+from victorpy.batch.records import Record
 from victorpy.batch.run import SHARD_RECORDS, Job, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.batch.records import find_records
+from victorpy.batch.inputs import find_records
 from victorpy.batch.site import documents_of, sample_records
 from victorpy.config import load_config
 from victorpy.errors import DataError
