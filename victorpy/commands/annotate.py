@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from victorpy.anno import MAGIC
 from victorpy.annotate import ORDERS
@@ -27,9 +27,6 @@ from victorpy.annotate.predictor import Predictor
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model import DEFAULT, find_model
-
-if TYPE_CHECKING:
-    from victorpy.annotate.opening import Opened
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,31 +52,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Open what was asked for and show it."""
+    """Open the pages and show them."""
     _check(arguments)
-    config, predictor = _chosen(arguments.config, arguments.model, arguments.no_model or bool(arguments.adjudicate))
+    config, predictor = _load_model(arguments)
     keys = Keys(load_config(arguments.config) if arguments.config else config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("this is a full-screen program: it has to be started in a terminal")
     if sys.platform == "win32":
         raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
     from victorpy.annotate.app import App  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotate.opening import open_adjudication, open_page
     from victorpy.annotate.pages import Pages
     from victorpy.annotate.screen import run as show
 
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
-    if not arguments.adjudicate and arguments.pages[0].is_dir():
-        app.show_list(Pages(arguments.pages[0], config, predictor, not arguments.read_only), arguments.order)
+    first, *rest = arguments.adjudicate or arguments.pages
+    if arguments.adjudicate:
+        app.show_page(open_adjudication(first, rest[0], arguments.output, config, arguments.read_only))
+    elif first.is_dir():
+        app.show_list(Pages(first, config, predictor, not arguments.read_only), arguments.order)
     else:
-        app.show_page(_open(arguments, config, predictor))
-    signalled = show(app)
+        page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else annotation_of(first))
+        app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
+    received_signal = show(app)
     for failure in app.failures:
         print(f"annotate: {failure}", file=sys.stderr)
-    return 128 + signalled if signalled else int(bool(app.failures))
+    return 128 + received_signal if received_signal else int(bool(app.failures))
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse what does not go together."""
+    """Raise if the arguments do not go together."""
     if arguments.no_model and arguments.model:
         raise ConfigError(f"--no-model and --model {arguments.model} do not go together")
     if arguments.adjudicate:
@@ -106,38 +108,23 @@ def _is_annotation(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC.encode()
 
 
-def _open(arguments: argparse.Namespace, config: Config, predictor: Predictor | None) -> Opened:
-    from victorpy.annotate.opening import open_adjudication, open_page
-
-    if arguments.adjudicate:
-        first, second = arguments.adjudicate
-        return open_adjudication(first, second, arguments.output, config, arguments.read_only)
-    first, *rest = arguments.pages
-    page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else annotation_of(first))
-    return open_page(page, anno, config, predictor, arguments.read_only)
-
-
-def _chosen(config: str | None, model: str | None, no_model: bool) -> tuple[Config, Predictor | None]:
-    """The config that pages are cut by, and the model; a config by itself may name the model trained with it."""
-    wanted = load_config(config) if config else None
-    if no_model:
-        return wanted or load_config(DEFAULT), None
-    name = model or (wanted.name if wanted is not None and _is_model(wanted.name) else DEFAULT)
+def _load_model(arguments: argparse.Namespace) -> tuple[Config, Predictor | None]:
+    """Return the config that splits pages, and the model. A config may come with a model of the same name."""
+    config = load_config(arguments.config) if arguments.config else None
+    if arguments.no_model or arguments.adjudicate:
+        return config or load_config(DEFAULT), None
+    name = arguments.model or DEFAULT
+    if config is not None and not arguments.model:
+        with suppress(ModelError):
+            find_model(config.name)
+            name = config.name
     predictor = Predictor.load(name)
-    if wanted is not None:
-        differing = predictor.cleaner.config.differences(wanted)
-        if differing:
+    if config is not None:
+        different = predictor.cleaner.config.differences(config)
+        if different:
             raise ConfigError(
-                f"the model {name!r} was trained with another {', '.join(differing[:3])} than {config!r} has; "
-                f"give its model with --model, or --no-model"
+                f"the model {name!r} was trained with another {', '.join(different[:3])} than {arguments.config!r} "
+                "has; give its model with --model, or --no-model"
             )
-        predictor = predictor.with_config(wanted)
+        predictor = predictor.with_config(config)
     return predictor.cleaner.config, predictor
-
-
-def _is_model(name: str) -> bool:
-    try:
-        find_model(name)
-    except ModelError:
-        return False
-    return True
