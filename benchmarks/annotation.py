@@ -1,12 +1,12 @@
-"""Measures the annotation tool: keys, milliseconds, and what is lost when it is killed.
+"""Measure the annotation tool: keys, milliseconds, and what is lost when it is killed.
 
-python benchmarks/annotation.py                    all of it; 200 kills take some minutes
+python benchmarks/annotation.py                    everything; 200 kills take some minutes
 python benchmarks/annotation.py --only keystrokes  one of keystrokes, redraw, opening, kills
 
-Keystrokes are counted on the shipped pages, whose right labels are known: those of a person who starts from the model's
-labels, looks at the whole page screen by screen, goes to what is wrong by the shortest way and corrects it, alone or
-with its like, and confirms the rest; against a key a block for a person who starts from nothing. They are really typed
-into the program, at a stated size of its terminal; only the terminal itself is left out.
+Keystrokes are counted on the shipped pages, whose correct labels are known. The person starts from the model's labels,
+looks at the whole page screen by screen, goes to each wrong label by the shortest way, corrects it alone or together
+with similar blocks, and confirms the rest. The comparison is one key per block, without a model. All keys are typed
+into the program itself, at a stated size of its terminal. Only the terminal is left out.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from victorpy.document import CleanPage, Label
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 140, 45
-"""The terminal in which keys are counted and redrawing is timed; nobody goes further than he has looked."""
+"""Size of the terminal in which keys are counted and redrawing is timed. Nobody acts on blocks not yet seen."""
 MENDING = 2
-"""What a label that is given wrong costs: who thinks ahead takes it for so many right ones, as it has to be mended."""
+"""Correct labels that one wrong label cancels out, because it has to be corrected later."""
 LARGE = 150
-"""Pages with so many blocks stand for "a page of 200 blocks"."""
+"""Number of blocks from which on a page counts as large."""
 
 
 # Keystrokes
 
 
 class Count(NamedTuple):
-    """What a page takes."""
+    """Numbers of keys that a page takes."""
 
     page: str
     blocks: int
@@ -62,15 +62,15 @@ class Count(NamedTuple):
     keys: int
     """With the keyboard alone."""
     scrolls: int
-    """Those of them that show the next screen."""
+    """Keys that only show the next screen."""
     keys_and_clicks: int
-    """With a mouse, whose wheel scrolls: a click leads to any block on the screen."""
+    """With a mouse. The wheel scrolls, and a click leads to any block on the screen."""
     from_nothing: int
-    """Keys of a person without a model who uses the same selections."""
+    """Keys without a model, with the same selections."""
 
 
 class Person:
-    """Corrects a page as a sensible person does, screen by screen, from the top, with every block seen."""
+    """Corrects a page as a sensible person does: screen by screen, from the top, looking at every block."""
 
     def __init__(self, app: App, gold: Sequence[Label]) -> None:
         assert isinstance(app.view, PageView)
@@ -79,7 +79,7 @@ class Person:
         self.keys = self.scrolls = self.keys_and_clicks = 0
         self._app = app
         self._pane = app.view.blocks
-        """To look at: which blocks the program shows, and by which keys they are reached."""
+        """Shows which blocks are on the screen, and which keys lead to them."""
 
     def work(self) -> None:
         """Do the whole page."""
@@ -142,10 +142,10 @@ class Person:
         return [key] if key else ["'", letter] if letter else ["g", *str(target + 1), "enter"]
 
     def _correct(self) -> None:
-        """Give the cursor's block its label, with as many others as gain most for their keys."""
+        """Label the cursor's block, together with the selection that corrects most labels per key."""
         here = self.session.cursor
         label = self.gold[here][0]
-        whole: list[tuple[Scope, int, list[str]]] = [
+        ways: list[tuple[Scope, int, list[str]]] = [
             (Scope.ONE, 1, [label]),
             (Scope.PATH, 1, [label.upper()]),
             (Scope.PLACE, 1, [f"meta {label}"]),
@@ -156,11 +156,17 @@ class Person:
         if last > here:
             by_step = ["shift down"] * (last - here)
             by_jump = ["v", *self._way(last)]
-            whole.append((Scope.RANGE, last + 1 - here, [*min(by_step, by_jump, key=len), label]))
-        self._type(*max(whole, key=lambda one: (self._gain(one[0], one[1]) / len(one[2]), -len(one[2])))[2])
+            ways.append((Scope.RANGE, last + 1 - here, [*min(by_step, by_jump, key=len), label]))
+
+        def value(way: tuple[Scope, int, list[str]]) -> tuple[float, int]:
+            scope, size, keys = way
+            return self._gain(scope, size) / len(keys), -len(keys)
+
+        _, _, best_keys = max(ways, key=value)
+        self._type(*best_keys)
 
     def _last_of_run(self) -> int:
-        """The last wrong label on the screen of those from here on that should all be the same."""
+        """Return the last wrong label on the screen in the run of blocks from here that need the same label."""
         wanted = self.gold[self.session.cursor]
         last = self.session.cursor
         for number in range(last, self._pane.shown.stop):
@@ -170,9 +176,9 @@ class Person:
         return last
 
     def _gain(self, scope: Scope, size: int) -> int:
-        """How many labels would be right that are not, less what it costs to mend those that would be given wrong.
+        """Return how many labels a selection would correct, less the cost of those that it would get wrong.
 
-        The rest of an element is only taken where its end is seen.
+        The rest of an element is only selected if its end is visible.
         """
         session, gold = self.session, self.gold
         wanted = gold[session.cursor]
@@ -185,7 +191,7 @@ class Person:
 
 
 def count_keys(path: Path, predictor: Predictor) -> Count:
-    """Count on a page that was annotated."""
+    """Count the keys that an annotated page takes."""
     config = predictor.cleaner.config
     gold = load_anno(path, config.cuts)
     prediction = predictor(gold.document)
@@ -196,7 +202,7 @@ def count_keys(path: Path, predictor: Predictor) -> Count:
 
 
 def measure_keystrokes() -> None:
-    """Count on all shipped pages."""
+    """Count the keys that all shipped pages take."""
     predictor = Predictor.load("default")
     counts = [count_keys(path, predictor) for path in sorted((ROOT / "data").glob("*/*.anno"))]
     large = [count for count in counts if count.blocks >= LARGE]
@@ -216,7 +222,7 @@ def measure_keystrokes() -> None:
 
 
 def _work(gold: CleanPage, prediction: Prediction | None, config: Config) -> Person:
-    """Let a person do a page in the program itself."""
+    """Let a person label a page in the program itself."""
     session = Session(gold.document, prediction, block_level=config.cuts.block_level)
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal.begin(Path(folder) / "journal", session)
@@ -229,17 +235,16 @@ def _work(gold: CleanPage, prediction: Prediction | None, config: Config) -> Per
 
 
 def _print_median(name: str, pages: Sequence[Count], keys: Sequence[int]) -> None:
-    shares = [each / count.blocks for each, count in zip(keys, pages, strict=True)]
+    shares = [key_count / page.blocks for key_count, page in zip(keys, pages, strict=True)]
     under = sum(share < 0.1 for share in shares)
     median = statistics.median(shares)
     print(f"\n{name}: {under} of {len(pages)} pages take under a tenth; the median is {median:.1%}")
 
 
 def _total(counts: Sequence[Count]) -> str:
-    blocks, wrong, keys, scrolls, clicks, nothing = (
-        sum(each) for each in zip(*(one[1:] for one in counts), strict=True)
-    )
-    shares = [f"{each} | {each / blocks:.1%}" for each in (keys, clicks, nothing)]
+    columns = zip(*(count[1:] for count in counts), strict=True)  # without the name of the page
+    blocks, wrong, keys, scrolls, clicks, from_nothing = (sum(column) for column in columns)
+    shares = [f"{number} | {number / blocks:.1%}" for number in (keys, clicks, from_nothing)]
     return f"| {blocks} | {wrong} | {shares[0]} | {scrolls} | {shares[1]} | {shares[2]} |"
 
 
@@ -247,7 +252,7 @@ def _total(counts: Sequence[Count]) -> str:
 
 
 def page_of(count: int) -> str:
-    """A page of so many blocks."""
+    """Return a page with a number of blocks."""
     item = (
         '<div class="item"><h3>Heading {0}</h3><p>Some words of <a href="/{0}">text</a> that go on, page {0}.</p></div>'
     )
@@ -255,53 +260,18 @@ def page_of(count: int) -> str:
 
 
 SCRIPT = [
-    *["down"] * 20,
-    "p",
-    "o",
-    "f",
-    "down",
-    "f",
-    "meta p",
-    "u",
-    "b",
-    "b",
-    " ",
-    "page down",
-    "page down",
-    "w",
-    "v",
-    "down",
-    "down",
-    "h",
-    "u",
-    "U",
-    "tab",
+    key.replace("_", " ")
+    for key in [
+        *["down"] * 20,
+        *"p o f down f meta_p u b b _ page_down page_down w v down down h u U tab".split(),
+        *"down p tab down h end up o home s esc r r esc tab tab n a u".split(),
+    ]
 ]
-SCRIPT += [
-    "down",
-    "p",
-    "tab",
-    "down",
-    "h",
-    "end",
-    "up",
-    "o",
-    "home",
-    "s",
-    "esc",
-    "r",
-    "r",
-    "esc",
-    "tab",
-    "tab",
-    "n",
-    "a",
-    "u",
-]
+"""Keys that are typed while redrawing is timed."""
 
 
 def measure_redraw() -> None:
-    """The CPU time from a key to the drawn screen, all of it but the writing to the terminal."""
+    """Measure the CPU time from a key to the drawn screen, without writing to the terminal."""
     print("| blocks | median | 95 of 100 | longest | key of the longest |\n|--:|--:|--:|--:|---|")
     predictor = Predictor.load("default")
     config = predictor.cleaner.config
@@ -333,7 +303,7 @@ def measure_redraw() -> None:
 
 
 def _measure_through_terminal(count: int) -> None:
-    """By the clock, while every change makes the program write the annotation file anew."""
+    """Measure wall time, while the program writes the annotation file after every change."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         page.write_text(page_of(count))
@@ -365,7 +335,7 @@ def _start(*arguments: str, columns: int = 100, lines: int = 30) -> Terminal:
 
 
 def measure_opening() -> None:
-    """The CPU time from start to end of the program, with a page of 2 MB opened and closed."""
+    """Measure the CPU time of the whole program when a page of 2 MB is opened and closed."""
     item = '<div class="item"><h3>Heading {0}</h3><p>{1}<a href="/{0}">text</a> that go on, page {0}.</p></div>\n'
     words = "Some words that stand before the link and fill the page as an article does, line by line and more. "
     print("| page | blocks | opening | and labelling a block | opening again | without a model |")
@@ -401,7 +371,7 @@ def _cpu_of_opening(page: Path, *options: str, label: bool = False) -> tuple[flo
 
 
 def measure_kills(count: int) -> None:
-    """Kill it at random moments while keys are typed, and look at what is there."""
+    """Kill the program at random moments while keys are typed, and check what was saved."""
     chance = random.Random(1)
     cuts = load_config("blocks").cuts
     torn = lost = most_lost = 0
@@ -424,7 +394,7 @@ def measure_kills(count: int) -> None:
 
 
 def _type_and_kill(page: Path, decided: int, chance: random.Random) -> str:
-    """Type until a random moment, then kill; the answer is the keys whose effect was seen, and the next one."""
+    """Type until a random moment, then kill. Return the keys whose effect was seen, and the next one."""
     with _start("--no-model", str(page)) as terminal:
         terminal.wait_for(f"{decided:,} decided", 60)
         typed = ""
@@ -455,7 +425,7 @@ def _letters(anno: Path, cuts: Cuts) -> str:
 
 
 def _reopened(page: Path, cuts: Cuts) -> str:
-    """Open it again and leave it: what is in the file then is what was kept."""
+    """Open the page again and leave. Return the labels in the file, which are those that were kept."""
     with _start("--no-model", str(page)) as terminal:
         terminal.wait_for(" decided", 60)
         terminal.type("q")
@@ -465,7 +435,7 @@ def _reopened(page: Path, cuts: Cuts) -> str:
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Run the chosen measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=["keystrokes", "redraw", "opening", "kills"])
     parser.add_argument("--kills", type=int, default=200, metavar="N")

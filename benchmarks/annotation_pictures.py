@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/annotation.md: types into the real program in a terminal of its own, and draws its screen.
+"""Make the pictures of docs/annotation.md: type into the real program in a terminal of its own, and draw its screen.
 
 python benchmarks/annotation_pictures.py [-o docs]
 """
@@ -21,9 +21,9 @@ from terminal import Terminal
 ROOT = Path(__file__).parents[1]
 COLUMNS, LINES = 104, 30
 WIDTH, HEIGHT, BASE = 8.0, 17.0, 12.5
-"""A character's cell, and where its foot stands in it."""
+"""Width and height of a character, and the height of its baseline."""
 SECONDS = 2.5
-"""How long a frame of the animation is seen."""
+"""How long each frame of the animation is shown."""
 
 INK, PAPER = "#d8dee4", "#16191d"
 _NAMED = {
@@ -35,7 +35,7 @@ Screen = tuple[tuple[Any, ...], ...]
 
 
 def cells_of(terminal: Terminal) -> Screen:
-    """What is on the screen now."""
+    """Return the cells of the screen."""
     buffer = terminal.screen.buffer
     return tuple(tuple(buffer[row][column] for column in range(COLUMNS)) for row in range(LINES))
 
@@ -50,7 +50,7 @@ class Look(NamedTuple):
 
 
 def look_of(cell: Any) -> Look:
-    """A cell's colours, the reversed ones turned round."""
+    """Return the look of a cell. Reversed colours are swapped."""
     ink, paper = _colour(cell.fg, INK), _colour(cell.bg, PAPER)
     if cell.reverse:
         ink, paper = paper, ink
@@ -64,12 +64,12 @@ def _colour(name: str, default: str) -> str:
 
 
 def draw_rows(screen: Screen) -> Iterator[str]:
-    """Draw the cells that look alike together."""
+    """Draw neighbouring cells with the same look together."""
     for row, cells in enumerate(screen):
         at = 0
         for look, group in groupby(cells, look_of):
             run = list(group)
-            text = "".join(cell.data for cell in run)  # behind a wide character stands an empty cell
+            text = "".join(cell.data for cell in run)  # an empty cell follows a wide character
             yield from _draw_run(look, text, at * WIDTH, row * HEIGHT, len(run) * WIDTH)
             at += len(run)
 
@@ -90,7 +90,7 @@ def _draw_run(look: Look, text: str, x: float, y: float, width: float) -> Iterat
 
 
 def picture(frames: Sequence[Screen]) -> str:
-    """One frame is a picture; several are shown one after the other, for ever."""
+    """Return an SVG picture. Several frames are shown one after another in a loop."""
     width, height = COLUMNS * WIDTH + 16, LINES * HEIGHT + 16
     style = "text{font:13.2px 'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}"
     if len(frames) > 1:
@@ -109,14 +109,14 @@ def picture(frames: Sequence[Screen]) -> str:
 
 
 def start(directory: Path, *arguments: str) -> Terminal:
-    """Start the program in a directory, so that no path of this machine is in the picture."""
+    """Start the program in a directory, so that the picture contains no path of this machine."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
     environment.pop("NO_COLOR", None)
     return Terminal([sys.executable, str(ROOT / "annotate.py"), *arguments], COLUMNS, LINES, environment, directory)
 
 
 def record(directory: Path) -> dict[str, list[Screen]]:
-    """Work on some pages and keep what is seen."""
+    """Work on some pages and record the screens."""
     for name in ("courier-bridge", "courier-bakery", "courier-events"):
         found = next((ROOT / "data").glob(f"*/{name}.html"))
         shutil.copy(found, directory)

@@ -1,6 +1,6 @@
-"""A terminal without a window: runs a program in a pty and knows what is on its screen.
+"""A terminal without a window: runs a program in a pty and keeps its screen.
 
-Tests, measurements and pictures of the annotation tool use it. pyte keeps the screen.
+Tests, measurements and pictures of the annotation tool use it. pyte interprets what the program writes.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Terminal:
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self.written = b""
-        """All that the program has written."""
+        """Everything that the program has written."""
         self.status: int | None = None
-        """How it ended: its exit code, or the negative number of the signal."""
+        """The exit code, or the negative number of the signal that ended the program."""
         self.pid, self._file = pty.fork()
         if self.pid == 0:
             self._become(command, environment, directory)
@@ -69,7 +69,7 @@ class Terminal:
         try:
             if directory is not None:
                 os.chdir(directory)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # whatever is ignored here is not in a terminal
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # it may be ignored in this process
             time.sleep(0.02)  # the size is set meanwhile
             os.execvpe(command[0], list(command), dict(os.environ if environment is None else environment))
         finally:
@@ -92,11 +92,11 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """All of the screen."""
+        """The whole screen."""
         return "\n".join(self.lines)
 
     def read(self, seconds: float = 0.05) -> bool:
-        """Take in what the program writes within some time; the answer is whether it wrote anything."""
+        """Read what the program writes within some time. Return whether it wrote anything."""
         ready, _, _ = select.select([self._file], [], [], seconds)
         if not ready:
             return False
@@ -114,7 +114,7 @@ class Terminal:
         return True
 
     def wait_for(self, wanted: str | Callable[[Terminal], bool], seconds: float = 30) -> None:
-        """Wait until a text stands on the screen, or until something is so."""
+        """Wait until a text is on the screen, or until a condition holds."""
         is_there = (lambda terminal: wanted in terminal.text) if isinstance(wanted, str) else wanted
         stop = time.monotonic() + seconds
         while not is_there(self):
@@ -130,13 +130,15 @@ class Terminal:
 
     # What is done
 
-    def type(self, *keys: str) -> None:
-        """Press keys: names as `KEYS` has them, or texts."""
+    def type(self, *keys: str, until: str | Callable[[Terminal], bool] | None = None) -> None:
+        """Press keys, named as in `KEYS` or given as text. Wait for the effect if `until` says what it is."""
         for key in keys:
             os.write(self._file, KEYS.get(key, key).encode())
+        if until is not None:
+            self.wait_for(until)
 
     def click(self, column: int, row: int, button: int = 0) -> None:
-        """Click on the screen; places are counted from 0, button 64 and 65 are the wheel."""
+        """Click on the screen. Columns and rows start at 0; buttons 64 and 65 are the wheel."""
         self.type(f"\x1b[<{button};{column + 1};{row + 1}M", f"\x1b[<{button};{column + 1};{row + 1}m")
 
     def resize(self, columns: int, lines: int) -> None:
@@ -155,7 +157,7 @@ class Terminal:
     # How it ends
 
     def end(self, number: int | None = None, seconds: float = 30) -> int:
-        """Wait for the end, after a signal if one is given, and give the exit status."""
+        """Send a signal if one is given, wait for the end, and return the exit status."""
         if self.status is not None:
             return self.status
         if number is not None:

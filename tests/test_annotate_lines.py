@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 from annotation import LARGE, count_keys
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terminal import Terminal
+from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
 
-from victorpy.annotate.app import App
 from victorpy.annotate.block_pane import BlockPane
 from victorpy.annotate.events import Choice, Prediction, Scope
 from victorpy.annotate.keys import Keys
 from victorpy.annotate.lock import Lock
 from victorpy.annotate.opening import Opened
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.session import Session
 from victorpy.annotate.side_panes import FactsPane
 from victorpy.annotate.store import Store
 from victorpy.annotate.text import text_of, width_of
-from victorpy.cleaner import read_document
-from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import DataError
 
-ROOT = Path(__file__).parents[1]
-CONFIG = load_config("blocks")
+__all__ = ["bridge"]
 H, P, L, C, O = Label  # noqa: E741
 MENU = "<nav><ul><li>Home<li>News<ul><li>Local<li>Sport</ul><li>Contact</ul></nav><main><h1>Tea</h1><p>A drink.</main>"
-
-
-def session_of(html, labels=None, sure=0.99, **options):
-    document = read_document(html, CONFIG)
-    count = len(document.blocks)
-    sureness = (sure,) * count if isinstance(sure, float) else tuple(sure)
-    return Session(
-        document, Prediction(labels or (O,) * count, sureness), block_level=CONFIG.cuts.block_level, **options
-    )
 
 
 def menu():
@@ -51,13 +34,6 @@ def menu():
 
 def lines(pane, width=100, height=20):
     return [text_of(row) for row in pane.rows(width, height)]
-
-
-def app_of(session, folder, keys=None):
-    app = App(keys or Keys(), CONFIG)
-    app.show_page(Opened("page", session, Store(folder / "page.anno", session, None)))
-    app.draw(100, 30)
-    return app
 
 
 # Shared lines
@@ -88,7 +64,7 @@ def test_what_shares_a_line(change, rows):
     assert sum("│" in line for line in lines(BlockPane(session))) == rows
 
 
-def test_where_two_annotations_are_compared_each_block_has_its_line():
+def test_adjudicated_blocks_share_no_lines():
     choices = tuple(Choice(name, (O, O, O), (True,) * 3) for name in "ab")
     pane = BlockPane(session_of("<p>One<p>Two<p>Three", choices=choices))
     assert len(lines(pane)) == 3
@@ -106,7 +82,7 @@ def test_each_block_of_a_line_shows_its_label_and_nothing_moves_while_labels_are
     assert "┌►H*Local ┊+O✓Sport └+O Contact" in "\n".join(lines(pane))
 
 
-def test_a_model_that_has_learned_more_decides_anew_what_shares_a_line():
+def test_a_new_model_changes_which_blocks_share_a_line():
     session = session_of("<p>One<p>Two<p>Three")
     pane = BlockPane(session)
     assert len(lines(pane)) == 1
@@ -135,7 +111,7 @@ def test_letters_lead_to_every_block_of_a_line(tmp_path):
     assert session.cursor == 3
 
 
-def test_lines_are_shared_or_not_as_the_person_wants_also_on_the_next_page(tmp_path):
+def test_sharing_of_lines_can_be_switched_off_also_for_the_next_page(tmp_path):
     app = app_of(menu(), tmp_path)
     assert len(lines(app.view.blocks)) == 5
     app.key("b")
@@ -153,9 +129,9 @@ def test_lines_are_shared_or_not_as_the_person_wants_also_on_the_next_page(tmp_p
     st.integers(4, 30),
     st.data(),
 )
-def test_whatever_shares_lines_the_cursor_is_seen_nothing_is_cut_and_paging_shows_all(blocks, width, height, data):
+def test_cursor_is_visible_nothing_is_cut_and_paging_shows_everything(blocks, width, height, data):
     html = "".join(f"<p>{'x' * length}" for length, _ in blocks)
-    session = session_of(html, sure=[chance for _, chance in blocks])
+    session = session_of(html, sure=[probability for _, probability in blocks])
     pane = BlockPane(session)
     session.move(data.draw(st.integers(0, len(blocks) - 1)))
     rows = lines(pane, width, height)
@@ -173,7 +149,7 @@ def test_whatever_shares_lines_the_cursor_is_seen_nothing_is_cut_and_paging_show
     assert seen == set(range(len(blocks)))
 
 
-def test_a_page_of_many_short_blocks_is_looked_at_only_where_it_is_seen():
+def test_only_blocks_near_the_screen_are_laid_out():
     session = session_of("<p>word" * 50_000)
     pane = BlockPane(session)
     session.move(49_999)
@@ -191,39 +167,28 @@ POSTS = "".join(
 
 def test_blocks_at_the_same_place_of_records_whose_classes_differ():
     session = session_of(f"<main>{POSTS}</main><div><b>Not a post</b></div>")
-    texts = [block.text for block in session.document.blocks]
-    assert texts == [
-        "Ann",
-        "Hello.",
-        "Signature",
-        "Ben",
-        "Good day.",
-        "Signature",
-        "Cid",
-        "Hi.",
-        "Signature",
-        "Not a post",
-    ]
+    texts = ["Ann", "Hello.", "Signature", "Ben", "Good day.", "Signature", "Cid", "Hi.", "Signature", "Not a post"]
+    assert [block.text for block in session.document.blocks] == texts
     assert list(session.select(Scope.PATH).numbers) == [0]
     assert list(session.select(Scope.PLACE).numbers) == [0, 3, 6]
     session.move(4)
     assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7]
 
 
-def test_of_a_table_with_more_rows_than_columns_a_column_is_one_place():
+def test_a_column_of_a_long_table_is_one_place():
     session = session_of("<table>" + "<tr><td>Name<td>Price<td>Size" * 5 + "</table>")
     session.move(4)
     assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7, 10, 13]
 
 
-def test_what_stands_nowhere_else_or_outside_of_all_elements_is_its_own_place():
+def test_a_block_without_a_record_is_its_own_place():
     session = session_of("<h1>Tea</h1><p>A drink.")
     assert list(session.select(Scope.PLACE).numbers) == [0]
     empty = session_of("")
     assert empty.give_alike(H, Scope.PLACE) == 0
 
 
-def test_what_was_decided_is_left_alone_at_the_same_place():
+def test_labelling_a_place_keeps_decisions():
     session = session_of(POSTS)
     session.move(3)
     session.give(P)
@@ -261,7 +226,7 @@ def test_more_than_nine_doubtful_blocks_have_a_key_each(tmp_path):
     assert session.decided == 0
 
 
-def test_a_block_keeps_its_key_while_it_is_seen_so_that_keys_can_be_typed_ahead(tmp_path):
+def test_a_block_keeps_its_key_while_it_is_visible(tmp_path):
     session = session_of("".join(f"<p>Block {number}" for number in range(60)), sure=0.6)
     app = app_of(session, tmp_path)
     for key in "3h6p":
@@ -273,7 +238,7 @@ def test_a_block_keeps_its_key_while_it_is_seen_so_that_keys_can_be_typed_ahead(
     assert app.view.blocks.marks[app.view.blocks.shown.start] == "1"
 
 
-def test_a_key_before_a_number_stands_apart_from_it_also_without_colours():
+def test_keys_and_numbers_of_blocks_are_separated_by_a_space():
     session = session_of("".join(f"<p>Block {number}" for number in range(14)), sure=0.6)
     shown = lines(BlockPane(session))
     assert shown[6].startswith("7  7 O 60 │ Block 6")
@@ -305,7 +270,7 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
     assert any(line.startswith("path: /html") for line in after)
 
 
-def test_what_fails_in_the_background_is_not_hidden():
+def test_errors_in_the_background_are_raised():
     def fail(document):
         raise RuntimeError("no features")
 
@@ -357,11 +322,8 @@ def test_shipped_pages_of_150_blocks_and_more_take_under_a_tenth_of_a_key_a_bloc
 # In a terminal
 
 
-def test_shared_lines_and_alt_in_a_terminal(tmp_path):
-    page = tmp_path / "courier-bridge.html"
-    shutil.copy(ROOT / "data" / "article" / "courier-bridge.html", page)
-    command = [sys.executable, str(ROOT / "annotate.py"), str(page)]
-    with Terminal(command, 100, 30, {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "TERM": "xterm"}) as terminal:
+def test_shared_lines_and_alt_in_a_terminal(bridge):
+    with annotate(bridge, TERM="xterm") as terminal:
         terminal.wait_for("block 1 of 161")
         row, line = next((row, line) for row, line in enumerate(terminal.lines) if line.count("┊") > 2)
         terminal.click(line.index("┊") + 6, row)
@@ -369,7 +331,5 @@ def test_shared_lines_and_alt_in_a_terminal(tmp_path):
         terminal.type("\x1bl")  # alt and l
         terminal.wait_for(lambda here: re.search(r"\d+ blocks: list", here.lines[-1]) is not None)
         assert "L*" in terminal.lines[row]
-        terminal.type("u", "b")
-        terminal.wait_for(lambda here: "┊" not in here.text)
-        terminal.type("q")
-        assert terminal.end() == 0
+        terminal.type("u", "b", until=lambda here: "┊" not in here.text)
+        leave(terminal)

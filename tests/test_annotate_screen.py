@@ -51,6 +51,11 @@ def page(tmp_path):
     return tmp_path / "tea.html"
 
 
+@pytest.fixture
+def bridge(tmp_path):
+    return Path(shutil.copy(BRIDGE, tmp_path))
+
+
 def environment(**variables):
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLORTERM"}}
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
@@ -59,6 +64,18 @@ def environment(**variables):
 def annotate(*arguments, columns=100, lines=30, **variables):
     command = [sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)]
     return Terminal(command, columns, lines, environment(**variables))
+
+
+def open_tea(page, *arguments, **options):
+    terminal = annotate("--no-model", page, *arguments, **options)
+    terminal.wait_for("block 1 of 8")
+    return terminal
+
+
+def leave(terminal, *keys):
+    """Type keys, then leave. Everything must be saved."""
+    terminal.type(*keys, "q")
+    assert terminal.end() == 0
 
 
 def labels_in(path):
@@ -70,57 +87,60 @@ def decided_in(path):
     return sum(label is not None and how is None for label, how in zip(found.labels, found.probabilities, strict=True))
 
 
+def session_of(html, labels=None, sure=0.99, **options):
+    """Return a session in which a model has given labels, each with the same probability unless they are listed."""
+    document = read_document(html, CONFIG)
+    count = len(document.blocks)
+    probabilities = (sure,) * count if isinstance(sure, float) else tuple(sure)
+    prediction = Prediction(labels or (Label.OTHER,) * count, probabilities)
+    return Session(document, prediction, block_level=CONFIG.cuts.block_level, **options)
+
+
+def app_of(session, folder, keys=None):
+    app = App(keys or Keys(), CONFIG)
+    app.show_page(Opened("page", session, Store(folder / "page.anno", session, None)))
+    app.draw(100, 30)
+    return app
+
+
 # A page
 
 
 def test_a_person_labels_a_page(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
+    with open_tea(page) as terminal:
         assert "0 decided 0 %" in terminal.lines[0]
         assert re.search(r"► ?1 \? +│ +• Home", terminal.text)
         assert "h1 Tea" in terminal.text
         assert "[hidden] Nobody sees me." in terminal.text
         assert "nav" in terminal.text
-        terminal.type("o", "o", "o", "h", "p", "p", "o", "o")
-        terminal.wait_for("All 8 blocks are decided")
+        terminal.type("o", "o", "o", "h", "p", "p", "o", "o", until="All 8 blocks are decided")
         terminal.wait_for("saved")
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert labels_in(page.with_suffix(".anno")) == "ooohppoo"
     assert decided_in(page.with_suffix(".anno")) == 8
     assert sorted(path.name for path in page.parent.iterdir()) == ["tea.anno", "tea.anno.journal", "tea.html"]
 
 
-def test_the_model_proposes_and_the_person_decides(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    anno = tmp_path / "courier-bridge.anno"
-    with annotate(tmp_path / BRIDGE.name) as terminal:
+def test_the_model_proposes_and_the_person_decides(bridge):
+    anno = bridge.with_suffix(".anno")
+    with annotate(bridge) as terminal:
         terminal.wait_for("block 1 of 161")
-        terminal.type("w")  # the next that the model is not sure of
-        terminal.wait_for("block 50 of")
+        terminal.type("w", until="block 50 of")  # the next that the model is not sure of
         assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
-        terminal.type("space")
-        terminal.wait_for("1 decided")
+        terminal.type("space", until="1 decided")
         assert re.search(r" 50 H✓", terminal.text)
-        terminal.type("p")
-        terminal.wait_for(lambda here: re.search(r" 51 P\*", here.text))
-        terminal.type("u")
-        terminal.wait_for("undo: 1 block; 1 more to undo")
-        terminal.type("U")
-        terminal.wait_for("redo: 1 block")
-        terminal.type("a")
-        terminal.wait_for("All 161 blocks are decided")
-        terminal.type("d")  # where the person thinks otherwise
-        terminal.wait_for("block 51 of 161")
-        terminal.type("q")
-        assert terminal.end() == 0
+        terminal.type("p", until=lambda here: re.search(r" 51 P\*", here.text))
+        terminal.type("u", until="undo: 1 block; 1 more to undo")
+        terminal.type("U", until="redo: 1 block")
+        terminal.type("a", until="All 161 blocks are decided")
+        terminal.type("d", until="block 51 of 161")  # where the person thinks otherwise
+        leave(terminal)
     assert decided_in(anno) == 161
     assert labels_in(anno)[49:51] == "hp"
 
 
-def test_moving_searching_and_selecting(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    with annotate(tmp_path / BRIDGE.name) as terminal:
+def test_moving_searching_and_selecting(bridge):
+    with annotate(bridge) as terminal:
         terminal.wait_for("block 1 of")
         for keys, place in [
             (["down", "j"], "block 3 of"),
@@ -132,35 +152,23 @@ def test_moving_searching_and_selecting(tmp_path):
         ]:
             terminal.type(*keys)
             terminal.wait_for(place)
-        terminal.type("n")
-        terminal.wait_for(lambda here: "block 59" not in here.lines[0])
-        terminal.type("N")
-        terminal.wait_for("block 59 of")
-        terminal.type("page down")
-        terminal.wait_for(lambda here: "block 59" not in here.lines[0])
-        terminal.type("g", "5", "3", "enter")
-        terminal.wait_for("block 53 of")
-        terminal.type("'")
-        terminal.wait_for("Type the letter")
+        terminal.type("n", until=lambda here: "block 59" not in here.lines[0])
+        terminal.type("N", until="block 59 of")
+        terminal.type("page down", until=lambda here: "block 59" not in here.lines[0])
+        terminal.type("g", "5", "3", "enter", until="block 53 of")
+        terminal.type("'", until="Type the letter")
         top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
-        terminal.type("a")
-        terminal.wait_for(lambda here: any(line.startswith("►") and top in line for line in here.lines))
-        terminal.type("g", "5", "3", "enter", "r")
-        terminal.wait_for("4 blocks selected")
-        terminal.type("esc")
-        terminal.wait_for("hplco label")
-        terminal.type("v", "shift down", "down", "l")
-        terminal.wait_for("3 blocks: list")
-        terminal.type("z")
-        terminal.wait_for("'z' does nothing here")
-        terminal.type("q")
-        assert terminal.end() == 0
-    assert labels_in(tmp_path / "courier-bridge.anno")[52:55] == "lll"
+        terminal.type("a", until=lambda here: any(line.startswith("►") and top in line for line in here.lines))
+        terminal.type("g", "5", "3", "enter", "r", until="4 blocks selected")
+        terminal.type("esc", until="hplco label")
+        terminal.type("v", "shift down", "down", "l", until="3 blocks: list")
+        terminal.type("z", until="'z' does nothing here")
+        leave(terminal)
+    assert labels_in(bridge.with_suffix(".anno"))[52:55] == "lll"
 
 
 def test_the_mouse_moves_the_cursor(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
+    with open_tea(page) as terminal:
         row = next(number for number, line in enumerate(terminal.lines) if "Hot water" in line)
         terminal.click(20, row)
         terminal.wait_for("block 6 of 8")
@@ -170,74 +178,58 @@ def test_the_mouse_moves_the_cursor(page):
         terminal.wait_for("block 6 of 8")
 
 
-def test_the_panes_show_the_result_and_the_facts(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    with annotate(tmp_path / BRIDGE.name, columns=120) as terminal:
+def test_the_panes_show_the_result_and_the_facts(bridge):
+    with annotate(bridge, columns=120) as terminal:
         terminal.wait_for("block 1 of")
-        terminal.type("g", "5", "9", "enter", "tab")
-        terminal.wait_for("cleaned: text")
-        terminal.type("tab")
-        terminal.wait_for("# Weir Bridge to close")
-        terminal.type("tab")
-        terminal.wait_for("<p> Weir Bridge, the only road")
+        terminal.type("g", "5", "9", "enter", "tab", until="cleaned: text")
+        terminal.type("tab", until="# Weir Bridge to close")
+        terminal.type("tab", until="<p> Weir Bridge, the only road")
         terminal.type("o")  # the result follows at once
         terminal.wait_for(lambda here: "<p> Weir Bridge, the only road" not in here.text)
-        terminal.type("tab")
-        terminal.wait_for("features that are not 0")
+        terminal.type("tab", until="features that are not 0")
         assert "path: /html[1]/body[1]" in terminal.text
-        terminal.type("f")
-        terminal.wait_for(lambda here: "features" not in here.text)
+        terminal.type("f", until=lambda here: "features" not in here.text)
 
 
 def test_help_lists_every_action(page):
-    with annotate("--no-model", page, columns=120, lines=90) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("?")
-        terminal.wait_for("any other key goes back")
+    with open_tea(page, columns=120, lines=90) as terminal:
+        terminal.type("?", until="any other key goes back")
         terminal.settle()
         for bindings in GROUPS.values():
             for binding in bindings:
                 assert binding.help[:60] in terminal.text, binding.action
-        terminal.type("q")
-        terminal.wait_for("block 1 of 8")
+        terminal.type("q", until="block 1 of 8")
 
 
-def test_it_goes_on_where_it_was_left(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "o", "down", "p", "q")
-        assert terminal.end() == 0
+def test_reopening_restores_cursor_and_undo(page):
+    with open_tea(page) as terminal:
+        leave(terminal, "o", "o", "down", "p")
     with annotate(page.with_suffix(".anno"), "--no-model") as terminal:
         terminal.wait_for("block 5 of 8")
         assert "3 decided" in terminal.lines[0]
-        terminal.type("u", "u", "u", "u")
-        terminal.wait_for("There is nothing to undo")
+        terminal.type("u", "u", "u", "u", until="There is nothing to undo")
         assert "0 decided" in terminal.lines[0]
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert labels_in(page.with_suffix(".anno")) == "????????"
 
 
 # Terminals of all kinds
 
 
-def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    with annotate(tmp_path / BRIDGE.name) as terminal:
+def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
+    with annotate(bridge) as terminal:
         terminal.wait_for("block 1 of")
-        terminal.type("g", "9", "0", "enter")
-        terminal.wait_for("block 90 of")
+        terminal.type("g", "9", "0", "enter", until="block 90 of")
         for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
             terminal.resize(columns, lines)
             terminal.wait_for(lambda here: re.search(r"^► *90 ", here.text, re.MULTILINE) and not here.read(0.3))
             assert max(map(len, terminal.lines)) <= columns
 
 
-def test_a_small_terminal_is_told_so(page):
+def test_small_terminals_show_a_note(page):
     with annotate("--no-model", page, columns=60, lines=10) as terminal:
         terminal.wait_for("60×10, better with 80×24")
-        terminal.type("tab")
-        terminal.wait_for("the terminal has to have 80 columns")
+        terminal.type("tab", until="the terminal has to have 80 columns")
         terminal.resize(20, 4)
         terminal.wait_for("Too small")
         terminal.type("o")  # works all the same
@@ -248,10 +240,8 @@ def test_a_small_terminal_is_told_so(page):
 
 
 def test_without_colours_nothing_is_lost(page):
-    with annotate("--no-model", page, NO_COLOR="1") as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "p")
-        terminal.wait_for("2 decided")
+    with open_tea(page, NO_COLOR="1") as terminal:
+        terminal.type("o", "p", until="2 decided")
         terminal.settle()
         assert re.search(r" 1 O✓", terminal.text)
         looks = {look for found in re.findall(rb"\x1b\[([0-9;]*)m", terminal.written) for look in found.split(b";")}
@@ -259,10 +249,8 @@ def test_without_colours_nothing_is_lost(page):
 
 
 def test_eight_colours_are_enough(page):
-    with annotate("--no-model", page, TERM="xterm") as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o")
-        terminal.wait_for("1 decided")
+    with open_tea(page, TERM="xterm") as terminal:
+        terminal.type("o", until="1 decided")
         assert b"38;5;" not in terminal.written
         assert re.search(rb"\x1b\[[0-9;]*4[0-7]m", terminal.written)
 
@@ -330,12 +318,10 @@ def test_a_text_is_fitted_to_a_width(text, width):
 
 
 def test_every_look_that_is_drawn_is_in_the_palette():
-    document = read_document(PAGE, CONFIG)
-    count = len(document.blocks)
     known = {entry[0] for entry in palette()}
-    two = tuple(Choice(str(label), (label,) * count, (True, False) * 4) for label in (Label.OTHER, Label.LIST))
+    two = tuple(Choice(str(label), (label,) * 8, (True, False) * 4) for label in (Label.OTHER, Label.LIST))
     for choices in ((), two):
-        session = Session(document, Prediction((Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4), choices=choices)
+        session = session_of(PAGE, (Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4, choices=choices)
         for label in Label:
             session.give(label)
         session.extend(1)
@@ -347,13 +333,8 @@ def test_every_look_that_is_drawn_is_in_the_palette():
 # Large pages
 
 
-def big_session(count):
-    document = read_document("<ul>" + "".join(f"<li>Item {number} of many</li>" for number in range(count)), CONFIG)
-    return Session(document, Prediction((Label.OTHER,) * count, (0.9,) * count), block_level=CONFIG.cuts.block_level)
-
-
-def test_drawing_costs_what_is_visible():
-    session = big_session(20_000)
+def test_drawing_lays_out_only_visible_blocks():
+    session = session_of("<ul>" + "".join(f"<li>Item {number} of many</li>" for number in range(20_000)), sure=0.9)
     pane, result = BlockPane(session), ResultPane(session, "text")
     for place in (0, 10_000, 19_999, 5):
         session.move(place)
@@ -369,8 +350,7 @@ def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path)
     )
     with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12) as terminal:
         terminal.wait_for("block 1 of 3")
-        terminal.type("down")
-        terminal.wait_for("word0 ")
+        terminal.type("down", until="word0 ")
         for _ in range(12):
             terminal.type("down")
         terminal.wait_for("word399")
@@ -384,23 +364,15 @@ def test_a_very_long_block_is_cut_for_the_screen():
     assert shown.endswith("194,999 more characters")
 
 
-def plain_app(page=PAGE):
-    document = read_document(page, CONFIG)
-    count = len(document.blocks)
-    session = Session(document, Prediction((Label.OTHER,) * count, (0.7,) * count), block_level=CONFIG.cuts.block_level)
-    app = App(Keys(), CONFIG)
-    app.show_page(Opened("page", session, Store(Path("page.anno"), session, None)))
-    return app, session
-
-
 KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R"}), "z", "5", "backspace", "茶", "f7"])
 SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
 
 
 @settings(max_examples=60)
 @given(st.lists(st.one_of(KEYS, SIZES), max_size=40), st.sampled_from([PAGE, "", HOSTILE, "<p>" + "tea " * 900]))
-def test_no_keys_and_no_size_of_the_terminal_break_it(steps, page):
-    app, session = plain_app(page)
+def test_any_keys_and_terminal_sizes_can_be_drawn(steps, page):
+    session = session_of(page, sure=0.7)
+    app = app_of(session, Path())
     size = (80, 24)
     for step in steps:
         if isinstance(step, tuple):
@@ -415,24 +387,18 @@ def test_no_keys_and_no_size_of_the_terminal_break_it(steps, page):
 
 
 def test_work_is_saved_while_the_help_is_shown(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "?")
-        terminal.wait_for("All keys")
+    with open_tea(page) as terminal:
+        terminal.type("o", "?", until="All keys")
         terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
 
 
-def test_a_file_that_cannot_be_written_is_said_there_and_at_the_end(page):
-    with annotate("--no-model", page, columns=160) as terminal:
-        terminal.wait_for("block 1 of 8")
+def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
+    with open_tea(page, columns=160) as terminal:
         page.with_suffix(".anno").mkdir()  # in its place nothing can be put
-        terminal.type("o")
-        terminal.wait_for("Nothing can be saved: Is a directory")
+        terminal.type("o", until="Nothing can be saved: Is a directory")
         assert "NOT SAVED" in terminal.text
-        terminal.type("q")
-        terminal.wait_for("The last changes are not saved: Is a directory. q once more leaves all the same")
-        terminal.type("down", "q")  # any other key is a change of mind
-        terminal.wait_for("q once more leaves all the same")
+        terminal.type("q", until="The last changes are not saved: Is a directory. q once more leaves all the same")
+        terminal.type("down", "q", until="q once more leaves all the same")  # any other key is a change of mind
         terminal.type("q")
         assert terminal.end() == 1
         assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
@@ -449,8 +415,9 @@ def config_of(tmp_path, text):
     return read_config(tmp_path / "my.conf")
 
 
-def test_no_key_stands_for_two_actions():
-    assert len(Keys(CONFIG).action_of) > 30  # two actions of one key are refused
+def test_every_action_of_a_page_is_in_the_key_table_and_no_key_has_two_actions(tmp_path):
+    actions = set(Keys(CONFIG).action_of.values())  # raises if a key has two actions
+    assert set(app_of(session_of(PAGE), tmp_path).view._actions) <= actions
 
 
 def test_keys_can_be_changed(tmp_path):
@@ -462,18 +429,24 @@ def test_keys_can_be_changed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "problem"),
     [
-        ("annotate-key-udno: z", "my.conf:2: annotate-key-udno: there is no action 'udno' (did you mean 'undo'?)"),
-        (
-            "annotate-key-undo: p",
-            "my.conf:2: annotate-key-undo: the key 'p' is that of 'label-paragraph' and of 'undo'",
+        ("udno: z", "udno: there is no action 'udno' (did you mean 'undo'?)"),
+        ("undo: p", "undo: the key 'p' is that of 'label-paragraph' and of 'undo'"),
+        *(
+            (f"undo: {key}", f"undo: there is no key {key!r}")
+            for key in ("foo-bar", "ctrl-", "shift-a", "f21", "ctrl-ctrl-a", "pagedown")
         ),
     ],
 )
-def test_wrong_keys_are_named_with_their_place(tmp_path, line, said):
-    with pytest.raises(ConfigError, match=re.escape(said)):
-        Keys(config_of(tmp_path, line))
+def test_wrong_keys_are_reported_with_file_and_line(tmp_path, line, problem):
+    with pytest.raises(ConfigError, match=re.escape(f"my.conf:2: annotate-key-{problem}")):
+        Keys(config_of(tmp_path, f"annotate-key-{line}"))
+
+
+@pytest.mark.parametrize("key", ["z", "é", "ctrl-z", "meta-x", "shift-f5", "ctrl-page-down", "f20", "ctrl-shift-left"])
+def test_valid_keys_are_accepted(tmp_path, key):
+    assert Keys(config_of(tmp_path, f"annotate-key-undo: {key}")).shown("undo")
 
 
 def test_the_documentation_lists_every_action_and_its_keys():
@@ -484,12 +457,11 @@ def test_the_documentation_lists_every_action_and_its_keys():
             assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
 
 
-def test_a_key_of_ones_own_works_on_the_screen(page):
+def test_a_configured_key_works_on_the_screen(page):
     (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
     with annotate("--config", page.parent / "my.conf", page) as terminal:
         terminal.wait_for("hplc0 label")
-        terminal.type("0", "q")
-        assert terminal.end() == 0
+        leave(terminal, "0")
     assert decided_in(page.with_suffix(".anno")) == 1
 
 
@@ -533,11 +505,12 @@ def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
         (["gone.anno"], "gone.anno: cannot be read"),
         (["wrong.anno"], "wrong.anno:1: not an annotation file"),
         (["empty"], "no pages"),
+        (["--no-model", "tea.html", "/"], "/: is a directory, not an annotation file"),
         (["--adjudicate", "wrong.anno", "tea.html", "-o", "gold.anno"], "not an annotation file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_cannot_be_opened_is_one_line_in_the_terminal_too(page, arguments, said):
+def test_files_that_cannot_be_opened_give_one_line_in_the_terminal(page, arguments, said):
     (page.parent / "empty").mkdir()
     (page.parent / "wrong.anno").write_text("no annotation")
     command = [sys.executable, str(ROOT / "annotate.py"), *arguments]
@@ -553,55 +526,36 @@ def test_help_has_examples_and_needs_no_terminal():
     assert b"examples:" in ended.stdout
 
 
-def test_the_second_to_open_a_page_is_told(page):
-    with annotate("--no-model", page) as first:
-        first.wait_for("block 1 of 8")
+def test_a_page_can_be_opened_only_once(page):
+    with open_tea(page) as first:
         with annotate("--no-model", page, columns=160) as second:
             assert second.end() == 2
             assert "tea.anno is open elsewhere, by " in second.text
             assert f"(process {first.pid}," in second.text
         with annotate("--no-model", "--read-only", page) as looking:
             looking.wait_for("read only")
-            looking.type("o", "q")
-            assert looking.end() == 0
-        first.type("p", "q")
-        assert first.end() == 0
+            leave(looking, "o")
+        leave(first, "p")
     assert labels_in(page.with_suffix(".anno")) == "p???????"
 
 
 # Never losing work
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_ends_it_saves_all(page, number):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "p")
-        terminal.wait_for("2 decided")
-        assert terminal.end(number) == 128 + number
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "window closed", "interrupt"])
+def test_everything_is_saved_however_it_ends(page, how):
+    with open_tea(page) as terminal:
+        terminal.type("o", "p", until="2 decided")
+        if how == "window closed":
+            terminal.hang_up()
+            assert terminal.end() != 0
+        elif how == "interrupt":
+            terminal.type("\x03")
+            assert terminal.end() == 130
+        else:
+            assert terminal.end(how) == 128 + how
     assert labels_in(page.with_suffix(".anno")) == "op??????"
     assert not page.with_suffix(".anno.lock").exists()
-
-
-def test_a_window_that_is_closed_saves_all(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "p")
-        terminal.wait_for("2 decided")
-        terminal.hang_up()
-        assert terminal.end() != 0
-    assert labels_in(page.with_suffix(".anno")) == "op??????"
-    assert not page.with_suffix(".anno.lock").exists()
-
-
-def test_an_interrupt_saves_all(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "p")
-        terminal.wait_for("2 decided")
-        terminal.type("\x03")
-        assert terminal.end() == 130
-    assert labels_in(page.with_suffix(".anno")) == "op??????"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -625,8 +579,7 @@ def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
             assert typed.startswith(labels_in(anno).rstrip("?"))
     with annotate(tmp_path / "many.html", "--no-model") as terminal:
         terminal.wait_for(f"{len(typed)} decided")
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert labels_in(anno) == typed + "?" * (300 - len(typed))
 
 
@@ -642,46 +595,39 @@ def pages(tmp_path):
     return tmp_path
 
 
-def test_a_directory_is_worked_through(pages):
+def test_pages_of_a_directory_one_after_another(pages):
     with annotate(pages) as terminal:
         terminal.wait_for("0 of 4 pages finished")
         terminal.wait_for(lambda here: "not looked at" not in here.text)
         assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
-        terminal.type("enter")
-        terminal.wait_for("block 1 of 154")
-        terminal.type("a", ">")
-        terminal.wait_for("2/4 ")
+        terminal.type("enter", until="block 1 of 154")
+        terminal.type("a", ">", until="2/4 ")
         terminal.wait_for("courier-bridge.html")
-        terminal.type("o", "q")
-        terminal.wait_for("1 of 4 pages finished")
+        terminal.type("o", "q", until="1 of 4 pages finished")
         assert re.search(r"100 % .*courier-bakery.html", terminal.text)
-        terminal.type("=")
-        terminal.wait_for("by uncertainty")
-        terminal.type("=")
-        terminal.wait_for("by progress")
+        terminal.type("=", until="by uncertainty")
+        terminal.type("=", until="by progress")
         terminal.wait_for(lambda here: "courier-bridge" in here.lines[2])
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert decided_in(pages / "courier-bakery.anno") == 154
     assert decided_in(pages / "courier-bridge.anno") == 1
 
 
-def test_what_the_model_would_learn_most_from_comes_first(pages):
+def test_order_by_uncertainty_is_kept_in_an_index(pages):
     class Guess:
         name = identity = "guess"
 
         def uncertainty(self, document):
             return {8: 0.9, 161: 0.5}.get(len(document.blocks), 0.1)
 
-    found = Pages(pages, CONFIG, Guess())
-    assert found.left == 4
-    while found.work(1):
+    listed = Pages(pages, CONFIG, Guess())
+    assert listed.left == 4
+    while listed.work(1):
         pass
-    found.sort("uncertainty")
-    assert [entry.name for entry in found.entries][:2] == ["deep/tea.html", "courier-bridge.html"]
+    listed.sort("uncertainty")
+    assert [entry.name for entry in listed.entries][:2] == ["deep/tea.html", "courier-bridge.html"]
     assert (pages / INDEX).exists()
-    again = Pages(pages, CONFIG, Guess())  # nothing has to be looked at anew
-    assert again.left == 0
+    assert Pages(pages, CONFIG, Guess()).left == 0  # known from the index
     (pages / "deep" / "tea.html").write_text(PAGE + "<p>More")
     assert Pages(pages, CONFIG, Guess()).left == 1
     (pages / INDEX).write_text("[1]")
@@ -697,28 +643,24 @@ def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
         assert "0 of 5 pages" in terminal.text
 
 
-def test_learning_in_the_background_refreshes_what_nobody_has_touched(tmp_path):
+def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
     for name in ("courier-bridge", "courier-bakery", "courier-council", "courier-obituary"):
         shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
         if name != "courier-bridge":
             shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
     with annotate("--no-model", "--retrain", tmp_path, columns=140) as terminal:
         terminal.wait_for("3 of 4 pages finished")
-        terminal.type("down", "enter")
-        terminal.wait_for("block 1 of 161")
-        terminal.type("h", "R")
-        terminal.wait_for("Learning from 3 finished pages")
+        terminal.type("down", "enter", until="block 1 of 161")
+        terminal.type("h", "R", until="Learning from 3 finished pages")
         terminal.wait_for("labels of this page changed", seconds=120)
         assert "Learned from 3 pages" in terminal.text
-        terminal.type("g", "5", "9", "enter")
-        terminal.wait_for(lambda here: re.search(r"59 P \d\d", here.text))
+        terminal.type("g", "5", "9", "enter", until=lambda here: re.search(r"59 P \d\d", here.text))
         assert decided_in(tmp_path / "courier-bridge.anno") == 1
         assert labels_in(tmp_path / "courier-bridge.anno")[0] == "h"
-        terminal.type("q", "q")
-        assert terminal.end() == 0
+        leave(terminal, "q")
 
 
-def test_learning_that_fails_is_a_message(tmp_path):
+def test_failed_learning_shows_a_message(tmp_path):
     bad = tmp_path / "bad.anno"
     bad.write_text("no annotation")
     said = []
@@ -737,7 +679,7 @@ def test_learning_that_fails_is_a_message(tmp_path):
     assert "not an annotation file" in said[2]
 
 
-def test_a_model_that_is_not_better_is_not_taken():
+def test_a_worse_model_is_not_used():
     assert Learned(3, 1, None, 0.5, Path()).is_better
     assert not Learned(3, 1, 0.9, 0.8, Path()).is_better
     assert str(Learned(3, 1, 0.9, 0.8, Path())).endswith(
@@ -748,22 +690,22 @@ def test_a_model_that_is_not_better_is_not_taken():
 # Two annotations
 
 
-def test_adjudication_on_the_screen(page):
-    for name, keys in (("anna", "ooohppoo"), ("ben", "opohploo")):
-        with annotate("--no-model", page, page.parent / f"{name}.anno") as terminal:
+def adjudicate(page, first, second, model=("--no-model",)):
+    """Label a page twice by typing keys, then open both annotations to decide between them."""
+    files = [page.parent / f"{name}.anno" for name in ("anna", "ben", "gold")]
+    for anno, keys in zip(files, (first, second), strict=False):
+        with annotate(*model, page, anno) as terminal:
             terminal.wait_for("block 1 of 8")
-            terminal.type(*keys, "q")
-            assert terminal.end() == 0
-    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
-    with annotate(*two) as terminal:
+            leave(terminal, *keys)
+    return annotate("--adjudicate", *files[:2], "-o", files[2], columns=120)
+
+
+def test_adjudication_on_the_screen(page):
+    with adjudicate(page, "ooohppoo", "opohploo") as terminal:
         terminal.wait_for("6 decided 75 %")
-        terminal.type("e")
-        terminal.wait_for("block 2 of 8")
+        terminal.type("e", until="block 2 of 8")
         assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
-        terminal.type("1")
-        terminal.wait_for("block 6 of 8")
-        terminal.type("2")
-        terminal.wait_for("All 8 blocks are decided")
-        terminal.type("q")
-        assert terminal.end() == 0
+        terminal.type("1", until="block 6 of 8")
+        terminal.type("2", until="All 8 blocks are decided")
+        leave(terminal)
     assert labels_in(page.parent / "gold.anno") == "ooohploo"

@@ -14,34 +14,33 @@ import termios
 import pytest
 from terminal import Terminal
 from test_annotate_screen import (
-    BRIDGE,
     CONFIG,
     ROOT,
+    adjudicate,
     annotate,
+    app_of,
+    bridge,
     config_of,
     decided_in,
     environment,
     labels_in,
+    leave,
+    open_tea,
     page,
+    session_of,
 )
 
 from victorpy.annotate.app import App
 from victorpy.annotate.block_pane import BlockPane
-from victorpy.annotate.events import Prediction
 from victorpy.annotate.keys import GROUPS, Keys
 from victorpy.annotate.learning import Learning, learn
-from victorpy.annotate.opening import Opened
 from victorpy.annotate.pages import Pages
 from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.session import Session
-from victorpy.annotate.store import Store
 from victorpy.annotate.text import text_of, width_of
-from victorpy.annotate.views import PageListView
-from victorpy.cleaner import read_document
+from victorpy.annotate.views import HelpView, PageListView
 from victorpy.document import Label
-from victorpy.errors import ConfigError
 
-__all__ = ["page"]
+__all__ = ["bridge", "page"]
 
 
 @pytest.fixture
@@ -57,14 +56,12 @@ def directory(tmp_path):
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100])
-def test_the_line_below_says_how_to_get_help_and_out_and_is_not_cut(page, columns):
-    with annotate("--no-model", page, columns=columns) as terminal:
-        terminal.wait_for("block 1 of 8")
+def test_bottom_line_names_help_and_quit_and_is_not_cut(page, columns):
+    with open_tea(page, columns=columns) as terminal:
         below = terminal.lines[-1]
         assert "? help  q leave" in below
         assert "…" not in below
-        terminal.type("?")
-        terminal.wait_for("goes back")
+        terminal.type("?", until="goes back")
         for _ in range(12):
             terminal.settle(0.05)
             assert "…" not in terminal.text
@@ -72,10 +69,7 @@ def test_the_line_below_says_how_to_get_help_and_out_and_is_not_cut(page, column
 
 
 def test_all_of_the_help_can_be_read_in_80_columns():
-    app = App(Keys(), CONFIG)
-    from victorpy.annotate.views import HelpView
-
-    rows = HelpView(app).body(80, 1000)
+    rows = HelpView(App(Keys(), CONFIG)).body(80, 1000)
     text = " ".join(" ".join(map(text_of, rows)).split())
     for group, bindings in GROUPS.items():
         assert group in text
@@ -90,41 +84,32 @@ def test_all_of_the_help_can_be_read_in_80_columns():
 
 
 def test_a_paste_types_no_labels(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
+    with open_tea(page) as terminal:
         assert b"\x1b[?2004h" in terminal.written
-        terminal.type("\x1b[200~hello, q, please\x1b[201~")
-        terminal.wait_for("What was pasted is not taken for keys")
+        terminal.type("\x1b[200~hello, q, please\x1b[201~", until="What was pasted is not taken for keys")
         assert "0 decided" in terminal.lines[0]
         terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # into a line that is typed it goes, without its end
         terminal.wait_for("/Hotwater")
-        terminal.type("\x15", "\x1b[200~Hot wa\x1b[201~", "enter")
-        terminal.wait_for("block 6 of 8")
-        terminal.type("o", "q")
-        assert terminal.end() == 0
+        terminal.type("\x15", "\x1b[200~Hot wa\x1b[201~", "enter", until="block 6 of 8")
+        leave(terminal, "o")
         assert terminal.written.count(b"\x1b[?2004l") >= 1
     assert labels_in(page.with_suffix(".anno")) == "?????o??"
 
 
 def test_a_paste_without_an_end_is_over_after_a_second(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
+    with open_tea(page) as terminal:
         terminal.type("\x1b[200~ooo")
         terminal.settle(1.3)
-        terminal.type("p")
-        terminal.wait_for("1 decided")
+        terminal.type("p", until="1 decided")
 
 
 def test_ctrl_s_saves_and_stops_nothing(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o", "\x13")
-        terminal.wait_for("Saved; everything is saved as it is typed")
-        terminal.type("p")
-        terminal.wait_for("2 decided")
+    with open_tea(page) as terminal:
+        terminal.type("o", "\x13", until="Saved; everything is saved as it is typed")
+        terminal.type("p", until="2 decided")
 
 
-def test_the_terminal_is_as_it_was(page):
+def test_flow_control_is_restored(page):
     """A shell that started the program has flow control afterwards, as before."""
     command = f"stty ixon; {sys.executable} {ROOT / 'annotate.py'} --no-model {page}; stty -a"
     with Terminal(["sh", "-c", command], 100, 30, environment()) as terminal:
@@ -138,92 +123,56 @@ def test_the_terminal_is_as_it_was(page):
 
 
 def test_a_terminal_without_a_size_is_taken_for_80_by_24(page):
-    terminal = Terminal(
-        [sys.executable, str(ROOT / "annotate.py"), "--no-model", str(page)], 80, 24, environment(COLUMNS="", LINES="")
-    )
+    terminal = annotate("--no-model", page, columns=80, lines=24, COLUMNS="", LINES="")
     fcntl.ioctl(terminal._file, termios.TIOCSWINSZ, struct.pack("4H", 0, 0, 0, 0))
     with terminal:
         terminal.wait_for("block 1 of 8")
-        terminal.type("o")
-        terminal.wait_for("1 decided")
-        terminal.type("q")
-        assert terminal.end() == 0
+        terminal.type("o", until="1 decided")
+        leave(terminal)
 
 
 def test_the_end_of_a_page_fills_the_screen():
-    document = read_document("".join(f"<p>Block {number}" for number in range(200)), CONFIG)
-    session = Session(document)
+    session = session_of("".join(f"<p>Block {number}" for number in range(200)), sure=0.9)
     pane = BlockPane(session)
     for place in (0, 199, 0, 190, 100, 198):
         session.move(place)
         rows = pane.rows(80, 30)
         assert len(rows) == 30
         assert any(text_of(row).startswith("►") for row in rows)
-    short = BlockPane(Session(read_document("<p>A<p>B", CONFIG)))
-    assert len(short.rows(80, 30)) == 2
+    assert len(BlockPane(session_of("<p>A<p>B", sure=0.9)).rows(80, 30)) == 2
 
 
 # What is said
 
 
-def test_messages_say_what_is_so(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
+def test_messages_explain_why_nothing_happens(page):
+    with open_tea(page) as terminal:
         for keys, said in [
             (["w"], "There is no model to be unsure; e goes to what is undecided"),
             (["a"], "8 blocks have no label to confirm; e goes to the next"),
             (["g", "999", "enter"], "There is no block 999: they are numbered from 1 to 8"),
             (["g", "0", "enter"], "There is no block 0: they are numbered from 1 to 8"),
         ]:
-            terminal.type(*keys)
-            terminal.wait_for(said)
-        terminal.type("home", *"oooohppp"[:8])
-        terminal.wait_for("All 8 blocks are decided")
-        terminal.type("a")
-        terminal.wait_for("There is nothing left to confirm: all blocks are decided")
-
-
-def test_a_directory_is_no_annotation(page):
-    with Terminal(
-        [sys.executable, str(ROOT / "annotate.py"), "--no-model", str(page), "/"], 160, 24, environment()
-    ) as terminal:
-        assert terminal.end() == 2
-        assert "/: is a directory, not an annotation file" in terminal.text
-        assert "Traceback" not in terminal.text
-
-
-@pytest.mark.parametrize("key", ["foo-bar", "ctrl-", "shift-a", "f21", "ctrl-ctrl-a", "pagedown"])
-def test_a_key_that_does_not_exist_is_refused(tmp_path, key):
-    with pytest.raises(ConfigError, match=re.escape(f"my.conf:2: annotate-key-undo: there is no key {key!r}")):
-        Keys(config_of(tmp_path, f"annotate-key-undo: {key}"))
-
-
-@pytest.mark.parametrize("key", ["z", "é", "ctrl-z", "meta-x", "shift-f5", "ctrl-page-down", "f20", "ctrl-shift-left"])
-def test_keys_that_exist_are_taken(tmp_path, key):
-    assert Keys(config_of(tmp_path, f"annotate-key-undo: {key}")).shown("undo")
+            terminal.type(*keys, until=said)
+        terminal.type("home", *"oooohppp", until="All 8 blocks are decided")
+        terminal.type("a", until="There is nothing left to confirm: all blocks are decided")
 
 
 # Going to what is doubtful, and by screens
 
 
-def test_digits_lead_to_what_the_model_is_least_sure_of(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    with annotate(tmp_path / BRIDGE.name) as terminal:
+def test_digits_lead_to_what_the_model_is_least_sure_of(bridge):
+    with annotate(bridge) as terminal:
         terminal.wait_for("block 1 of 161")
-        terminal.type("g", "45", "enter")
-        terminal.wait_for("block 45 of 161")
+        terminal.type("g", "45", "enter", until="block 45 of 161")
         marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] +\d+ ", line)}
         assert re.match(r"\d  50 H 71", next(line for line in marked.values() if " 50 " in line[:6]))
         digit, line = sorted(marked.items())[-1]
-        terminal.type(digit)
-        terminal.wait_for(f"block {line[1:5].strip()} of 161")
+        terminal.type(digit, until=f"block {line[1:5].strip()} of 161")
 
 
 def test_digits_are_given_to_the_least_sure_in_reading_order():
-    session = Session(
-        read_document("<p>A" * 12, CONFIG),
-        Prediction((Label.OTHER,) * 12, (0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None)),
-    )
+    session = session_of("<p>A" * 12, sure=(0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None))
     assert session.most_doubtful(range(12), 3) == [2, 3, 9]
     assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     session.move(2)
@@ -232,17 +181,14 @@ def test_digits_are_given_to_the_least_sure_in_reading_order():
 
 
 @pytest.mark.parametrize(("line", "cursor", "label"), [("", 3, None), ("annotate-key-label-list: 3", 1, Label.LIST)])
-def test_a_digit_that_a_config_uses_stands_for_no_block(tmp_path, line, cursor, label):
-    session = Session(read_document("<p>A<p>B<p>C<p>D", CONFIG), Prediction((Label.OTHER,) * 4, (0.99, 0.6, 0.7, 0.8)))
-    app = App(Keys(config_of(tmp_path, line)), CONFIG)
-    app.show_page(Opened("page", session, Store(tmp_path / "page.anno", session, None)))
-    app.draw(80, 24)
-    app.key("3")
+def test_a_configured_digit_leads_to_no_block(tmp_path, line, cursor, label):
+    session = session_of("<p>A<p>B<p>C<p>D", sure=(0.99, 0.6, 0.7, 0.8))
+    app_of(session, tmp_path, Keys(config_of(tmp_path, line))).key("3")
     assert (session.cursor, session.given[0]) == (cursor, label)
 
 
 def test_paging_shows_all_of_a_page_once():
-    session = Session(read_document("".join(f"<p>Block {number} here" for number in range(100)), CONFIG))
+    session = session_of("".join(f"<p>Block {number} here" for number in range(100)), sure=0.9)
     pane = BlockPane(session)
 
     def seen():
@@ -266,10 +212,8 @@ def test_paging_shows_all_of_a_page_once():
 
 
 def test_a_click_beside_the_blocks_does_not_move(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("tab")
-        terminal.wait_for("cleaned: text")
+    with open_tea(page) as terminal:
+        terminal.type("tab", until="cleaned: text")
         terminal.click(80, 6)
         terminal.settle()
         assert "block 1 of 8" in terminal.lines[0]
@@ -277,18 +221,15 @@ def test_a_click_beside_the_blocks_does_not_move(page):
         terminal.wait_for(lambda here: "block 1 of" not in here.lines[0])
 
 
-def test_what_was_searched_for_is_marked(page):
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("/", "A DRINK of", "enter")  # over the border of a link, in any case
-        terminal.wait_for("block 5 of 8")
+def test_search_hits_are_highlighted(page):
+    with open_tea(page) as terminal:
+        terminal.type("/", "A DRINK of", "enter", until="block 5 of 8")  # over the border of a link, in any case
         row = next(number for number, line in enumerate(terminal.lines) if "A drink of leaves" in line)
         at = terminal.lines[row].index("A drink of")
         cells = [terminal.screen.buffer[row][column] for column in range(at, at + 17)]
         assert {cell.bg for cell in cells[:10]} == {cells[0].bg}
         assert cells[0].bg != cells[11].bg
-        terminal.type("/", "water", "enter")
-        terminal.wait_for("block 6 of 8")
+        terminal.type("/", "water", "enter", until="block 6 of 8")
         assert terminal.screen.buffer[row][at].bg == cells[11].bg  # and only the last search
 
 
@@ -297,14 +238,11 @@ def test_what_was_searched_for_is_marked(page):
 
 def test_a_file_changed_by_another_program_is_kept_and_the_person_is_told(page):
     anno = page.with_suffix(".anno")
-    with annotate("--no-model", page, columns=170) as terminal:
-        terminal.wait_for("block 1 of 8")
-        terminal.type("o")
-        terminal.wait_for(lambda here: anno.exists() and " saved" in here.lines[0])
+    with open_tea(page, columns=170) as terminal:
+        terminal.type("o", until=lambda here: anno.exists() and " saved" in here.lines[0])
         other = anno.read_text().replace("?\t-", "list\t-")
         anno.write_text(other)
-        terminal.type("p")
-        terminal.wait_for("tea.anno was changed by another program while it was open here")
+        terminal.type("p", until="tea.anno was changed by another program while it was open here")
         terminal.type("q")
         assert terminal.end() == 1
         assert "kept as tea.anno.other-1" in terminal.text.replace("\n", "")
@@ -315,36 +253,29 @@ def test_a_file_changed_by_another_program_is_kept_and_the_person_is_told(page):
 # Many pages
 
 
-def test_pages_that_cannot_be_opened_are_passed_over(directory):
+def test_pages_that_cannot_be_opened_are_skipped(directory):
     with annotate("--no-model", directory, columns=160) as terminal:
         terminal.wait_for("1 cannot be opened")
-        terminal.type("enter")
-        terminal.wait_for("block 1 of 2")
-        terminal.type("p", "p", ">")
-        terminal.wait_for("c.html")
+        terminal.type("enter", until="block 1 of 2")
+        terminal.type("p", "p", ">", until="c.html")
         terminal.wait_for("passed over")
         assert "not an annotation file" in terminal.lines[-1]
         with annotate("--no-model", directory / "d.html") as other:
             other.wait_for("block 1 of 4")
-            terminal.type("p", "p", "p", ">")
-            terminal.wait_for("All pages are finished; 2 pages were passed over")
+            terminal.type("p", "p", "p", ">", until="All pages are finished; 2 pages were passed over")
 
 
 def test_the_list_is_sorted_again_after_work(directory):
     (directory / "b.anno").unlink()
     with annotate("--no-model", directory, "--order", "progress") as terminal:
         terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
-        terminal.type("down", "down", "enter")
-        terminal.wait_for("block 1 of 4")
-        terminal.type("p", "q")
-        terminal.wait_for(lambda here: "d.html" in here.lines[2])
+        terminal.type("down", "down", "enter", until="block 1 of 4")
+        terminal.type("p", "q", until=lambda here: "d.html" in here.lines[2])
         assert terminal.lines[2].startswith(" ►")
-        terminal.type("enter")
-        terminal.wait_for("block 2 of 4")
+        terminal.type("enter", until="block 2 of 4")
         terminal.type("p", "p", "p", ">")  # the next one from where it was, though this one is now last
         terminal.wait_for("a.html")
-        terminal.type("q")
-        terminal.wait_for(lambda here: "d.html" in here.lines[4])
+        terminal.type("q", until=lambda here: "d.html" in here.lines[4])
 
 
 def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
@@ -372,20 +303,16 @@ def test_too_few_finished_pages_are_counted(tmp_path):
         (tmp_path / f"{name}.html").write_text(f"<p>Page {name}")
     with annotate("--no-model", "--retrain", tmp_path) as terminal:
         terminal.wait_for("0 of 3 pages finished")
-        terminal.type("enter")
-        terminal.wait_for("block 1 of 1")
-        terminal.type("p", "q")
-        terminal.wait_for("1 of 3 pages finished: from 3 on there is enough to learn from")
+        terminal.type("enter", until="block 1 of 1")
+        terminal.type("p", "q", until="1 of 3 pages finished: from 3 on there is enough to learn from")
 
 
-def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path):
+def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     """A model that has learned from the pages held out would seem to be better than it is."""
-    config_name = "crf"
-    names = ("courier-bridge", "courier-bakery", "courier-council")
     (tmp_path / "data").mkdir()
-    for name in names:
+    for name in ("courier-bridge", "courier-bakery", "courier-council"):
         shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path / "data")
-    found = learn(tmp_path, config_name, "default")
+    found = learn(tmp_path, "crf", "default")
     assert (found["pages"], found["held_out"]) == (3, 1)
 
     said = []
@@ -411,50 +338,31 @@ def test_what_is_learned_is_held_against_the_model_at_the_start(tmp_path):
 
 
 def test_adjudication_names_both_and_tells_the_model_from_people(page):
-    for name, keys in (("anna", ["o", "o"]), ("ben", ["o", "p"])):
-        with annotate(page, page.parent / f"{name}.anno") as terminal:
-            terminal.wait_for("block 1 of 8")
-            terminal.type(*keys, "q")
-            assert terminal.end() == 0
-    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
-    with annotate(*two, columns=120) as terminal:
+    with adjudicate(page, "oo", "op", model=()) as terminal:
         terminal.wait_for("1 decided 12 %")
         terminal.wait_for("anna.anno: 6 labels are the model's, confirmed by nobody (small letters)")
-        terminal.type("e")
-        terminal.wait_for("block 2 of 8")
+        terminal.type("e", until="block 2 of 8")
         assert "1 anna.anno  2 ben.anno" in terminal.lines[-1]
         assert "unsure" not in terminal.lines[-1]
         assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
         assert re.search(r"3 \? [a-z]/[a-z]", terminal.text)
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert decided_in(page.parent / "gold.anno") == 1
 
 
 def test_adjudicating_equal_files_writes_the_gold(page):
-    for name in ("anna", "ben"):
-        with annotate("--no-model", page, page.parent / f"{name}.anno") as terminal:
-            terminal.wait_for("block 1 of 8")
-            terminal.type(*"ooohppoo", "q")
-            assert terminal.end() == 0
-    two = ("--adjudicate", page.parent / "anna.anno", page.parent / "ben.anno", "-o", page.parent / "gold.anno")
-    with annotate(*two) as terminal:
+    with adjudicate(page, "ooohppoo", "ooohppoo") as terminal:
         terminal.wait_for("8 decided")
-        terminal.type("q")
-        assert terminal.end() == 0
+        leave(terminal)
     assert labels_in(page.parent / "gold.anno") == "ooohppoo"
 
 
-def test_another_model_on_a_page_that_was_opened_before(tmp_path):
-    shutil.copy(BRIDGE, tmp_path)
-    page = tmp_path / BRIDGE.name
-    with annotate(page) as terminal:
+def test_another_model_on_a_page_that_was_opened_before(bridge):
+    with annotate(bridge) as terminal:
         terminal.wait_for("block 1 of 161")
-        terminal.type("h", "q")
-        assert terminal.end() == 0
-    with annotate("--no-model", page, columns=120) as terminal:
+        leave(terminal, "h")
+    with annotate("--no-model", bridge, columns=120) as terminal:
         terminal.wait_for("160 labels that nobody decided on are now gone")
         terminal.wait_for("1 decided")
-        terminal.type("q")
-        assert terminal.end() == 0
-    assert labels_in(page.with_suffix(".anno")) == "h" + "?" * 160
+        leave(terminal)
+    assert labels_in(bridge.with_suffix(".anno")) == "h" + "?" * 160
