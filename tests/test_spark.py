@@ -32,7 +32,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
-from victorpy.batch import spark, spark_units  # noqa: E402
+from victorpy.batch import spark, spark_task  # noqa: E402
 
 POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
@@ -199,9 +199,9 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
 
 
 def test_large_files_are_cut_and_nothing_is_lost_or_double(inputs, monkeypatch):
-    monkeypatch.setattr(spark_units, "SPLIT_BYTES", 5_000)
+    monkeypatch.setattr(spark_task, "SPLIT_BYTES", 5_000)
     options = ReadOptions()
-    units = list(spark_units.find_units(inputs, options))
+    units = list(spark_task.find_units(inputs, options))
     assert len(units) > len(inputs) + 3
     cut = [record.origin for unit in units for record in unit_records(unit, options)]
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
@@ -212,7 +212,7 @@ def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
     pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
     for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
         with pytest.raises(DataError, match=words):
-            list(spark_units.find_units([str(tmp_path / name)], ReadOptions()))
+            list(spark_task.find_units([str(tmp_path / name)], ReadOptions()))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""More than one machine: the same function over records, as a job of Apache Spark.
+"""Cleaning on more than one machine: the same function over records, as a job of Apache Spark.
 
-Inputs are cut into shards of some files each. A shard is one Spark job, whose result Spark puts in its place whole;
-then a marker with its counts is written, and a run that was killed goes on with the shards that have none.
+Inputs are cut into shards of some files each. A shard is one Spark job, whose result Spark puts in its place whole.
+Then a marker with its counts is written; a run that was killed resumes with the shards that have none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -26,87 +26,46 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
+from pyspark.sql.pandas.types import from_arrow_schema
 
+from victorpy import __version__
 from victorpy.batch import spark_task
-from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
 from victorpy.batch.inputs import is_unread, survey
 from victorpy.batch.reading import Unit
 from victorpy.batch.reasons import Kind, Status
-from victorpy.batch.run import Job
+from victorpy.batch.retry import SPARK_SETTINGS
 from victorpy.batch.shards import Counts
+from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sources.base import place_of
-from victorpy.batch.spark_dedup import SIGNED, decided, replica_lines
-from victorpy.batch.spark_store import SparkStore
-from victorpy.batch.spark_task import Cleaning
-from victorpy.batch.spark_units import find_units
-from victorpy.errors import DataError, VictorError
+from victorpy.batch.spark_task import Cleaning, Form, find_units
+from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.model import find_model
+from victorpy.replicas.base import Keep
+from victorpy.replicas.find import decide
+from victorpy.replicas.index import Index, open_database
 from victorpy.resources import shipped
 
 __all__ = ["Cleaning", "SparkJob", "clean_frame", "clean_sites", "run_spark_job", "session", "with_model"]
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
-"""What the output can be made of."""
+"""The kinds of output."""
 
-_ASIDE = "_pages"
+_SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
+
+# Names in the output directory.
 _DONE = "_done"
+_SITES = "_pages"
 _CLEANED = "_cleaned"
 _REPLICAS = "_replicas"
 
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class SparkJob:
-    """All that says what a run is to do."""
-
-    inputs: tuple[str, ...]
-    output: str
-    to: str = "parquet"
-    cleaning: Cleaning = field(default_factory=Cleaning)
-    by_site: bool = False
-    shard_files: int = 64
-    """Input files, or stretches of large ones, in a shard."""
-    buckets: int = 16
-    """Shards that sites are put into."""
-
-    @property
-    def lines(self) -> bool:
-        """Whether rows are written as lines of JSON."""
-        return self.to != "parquet"
-
-    def check(self) -> None:
-        """See that the inputs and the method are what they should be, before Spark is started."""
-        (self.cleaning.make or self.cleaning.choice.load)()
-        if self.cleaning.dedup is not None:
-            self.cleaning.dedup.check()
-        if not list(find_units(self.inputs, self.cleaning.read)):
-            raise DataError("there are no inputs")
-
-    def settings(self) -> dict[str, Any]:
-        """What decides about the output."""
-        cleaning = self.cleaning
-        local = Job(
-            self.inputs,
-            None,
-            to=self.to,
-            format=cleaning.format,
-            choice=cleaning.choice,
-            read=cleaning.read,
-            shard_records=0,
-            by_site=self.by_site,
-            sample=cleaning.sample,
-            dedup=cleaning.dedup,
-        )
-        cut = {"buckets": self.buckets} if self.by_site else {}
-        return {**local.settings(survey(self.inputs).digest), "files a shard": self.shard_files, **cut}
-
-
 def session(master: str | None = None, name: str = "victor spark-clean", **settings: str) -> SparkSession:
-    """Start or take a session that suits pages: they are large, so that few go into a batch.
+    """Start a session, or take the one that is there. Pages are large, so few of them go into a batch.
 
-    Without a master, it is that of spark-submit or of Spark's configuration.
+    Without a master, that of spark-submit or of Spark's configuration is used.
     """
     if master and master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -123,7 +82,7 @@ def session(master: str | None = None, name: str = "victor spark-clean", **setti
 
 @contextmanager
 def in_one_line(what: str) -> Iterator[None]:
-    """Say what went wrong inside Spark in a line, not in those of all its Java frames."""
+    """Report an error inside Spark in one line, without its Java frames."""
     try:
         yield
     except (Py4JError, PySparkException) as error:
@@ -132,32 +91,31 @@ def in_one_line(what: str) -> Iterator[None]:
         raise VictorError(f"{what}: {words.partition(chr(10))[0]}") from error
 
 
-_SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
-
-
-# Frames: for whoever has a job of their own.
+# Frames, for jobs of your own.
 
 
 def clean_frame(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
     """Clean the pages of a frame that has them in a column, and perhaps their addresses in another.
 
-    Columns `source` and `position`, where there are any, are given back with the rows.
+    Columns `source` and `position`, if there are any, are returned with the rows.
     """
-    return _mapped(_page_columns(frame, cleaning), spark_task.clean_rows, cleaning, lines)
+    form = Form.LINES if lines else Form.TABLE
+    return _map(_page_columns(frame, cleaning), spark_task.clean_rows, cleaning, form)
 
 
 def clean_sites(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
-    """Clean the pages of a frame site by site; `source` and `position` should say their order."""
-    aside = spark_task.aside_schema()
-    laid = _page_columns(frame, cleaning).mapInArrow(partial(spark_task.lay_aside_rows, cleaning), _ddl(aside))
-    return _cleaned_sites(laid, cleaning, lines)
+    """Clean the pages of a frame site by site; `source` and `position` should give their order."""
+    group = partial(spark_task.group_rows, cleaning)
+    grouped = _page_columns(frame, cleaning).mapInArrow(group, from_arrow_schema(spark_task.SITE_SCHEMA))
+    return _clean_grouped(grouped, cleaning, Form.LINES if lines else Form.TABLE)
 
 
 def with_model(spark: SparkSession, cleaning: Cleaning) -> Cleaning:
     """Send a model that does not come with the package to all machines, once."""
     choice = cleaning.choice
-    directory = _own_model(choice)
-    if directory is None:
+    named = choice.method if choice.method and (Path(choice.method) / "meta.json").exists() else choice.model
+    directory = find_model(named).resolve() if named else None
+    if directory is None or directory.is_relative_to(shipped("models").resolve()):
         return cleaning
     digest = json.loads((directory / "meta.json").read_bytes())["digest"]
     name = f"victor-{digest.rpartition(':')[2][:16]}"
@@ -167,16 +125,8 @@ def with_model(spark: SparkSession, cleaning: Cleaning) -> Cleaning:
     return replace(cleaning, archive=name)
 
 
-def _own_model(choice: Choice) -> Path | None:
-    named = choice.method if choice.method and (Path(choice.method) / "meta.json").exists() else choice.model
-    if not named:
-        return None
-    directory = find_model(named).resolve()
-    return None if directory.is_relative_to(shipped("models").resolve()) else directory
-
-
 def _page_columns(frame: DataFrame, cleaning: Cleaning) -> DataFrame:
-    """Only what is needed: other columns would travel for nothing."""
+    """Select the columns that are needed: others would travel for nothing."""
     options = cleaning.read
     if options.html_field not in frame.columns:
         raise DataError(f"no column {options.html_field!r}; the frame has: {', '.join(frame.columns)}")
@@ -184,207 +134,317 @@ def _page_columns(frame: DataFrame, cleaning: Cleaning) -> DataFrame:
     return frame.select(*[name for name in wanted if name in frame.columns])
 
 
-def _mapped(frame: DataFrame, function: Callable[..., Any], cleaning: Cleaning, lines: bool) -> DataFrame:
-    """Apply a function of a task, which is given how to clean and whether to write lines."""
-    return frame.mapInArrow(partial(function, cleaning, lines), _ddl(spark_task.result_schema(cleaning, lines)))
+def _map(frame: DataFrame, function: Callable[..., Any], cleaning: Cleaning, form: Form) -> DataFrame:
+    schema = from_arrow_schema(spark_task.result_schema(cleaning, form))
+    return frame.mapInArrow(partial(function, cleaning, form), schema)
 
 
-def _cleaned_sites(laid: DataFrame, cleaning: Cleaning, lines: bool) -> DataFrame:
-    """Clean records that are laid aside; the annotations choose the form that streams a site."""
+def _clean_grouped(grouped: DataFrame, cleaning: Cleaning, form: Form) -> DataFrame:
+    """Clean records that are grouped by their site; the annotations of `clean` make Spark stream a site."""
 
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return spark_task.clean_laid_aside(cleaning, lines, key[0].as_py(), batches)
+        return spark_task.clean_grouped(cleaning, form, key[0].as_py(), batches)
 
-    return laid.groupBy("site").applyInArrow(clean, _ddl(spark_task.result_schema(cleaning, lines)))
-
-
-def _signed_sites(laid: DataFrame, cleaning: Cleaning) -> DataFrame:
-    """The same, to be compared before they are written."""
-
-    def sign(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return spark_task.sign_laid_aside(cleaning, key[0].as_py(), batches)
-
-    return laid.groupBy("site").applyInArrow(sign, SIGNED)
+    schema = from_arrow_schema(spark_task.result_schema(cleaning, form))
+    return grouped.groupBy("site").applyInArrow(clean, schema)
 
 
-def _ddl(schema: Any) -> str:
-    return ", ".join(f"`{column.name}` {_ddl_type(column.type)}" for column in schema)
+def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
+    """Return the places of the records that are replicas, and descriptions of those that they repeat.
 
-
-def _ddl_type(kind: Any) -> str:
-    """Spark's name for a type."""
-    if pa.types.is_struct(kind):
-        return f"struct<{', '.join(f'`{each.name}`: {_ddl_type(each.type)}' for each in kind)}>"
-    if pa.types.is_list(kind):
-        return f"array<{_ddl_type(kind.value_type)}>"
-    return {"string": "string", "int64": "bigint", "int32": "int", "double": "double", "binary": "binary"}[str(kind)]
+    Spark finds the records that share a key with another. Only these come to the driver, as a stream in the order of
+    the decision, which is that of a local run. The driver holds the list of replicas in memory.
+    """
+    detector = dedup.detector()
+    signed = signed.where(F.length("signature") > 0).drop("ended")
+    keyed = signed.mapInArrow(partial(spark_task.add_keys, detector), from_arrow_schema(spark_task.KEY_SCHEMA))
+    shared_keys = keyed.groupBy("key").count().where("count > 1").select("key")
+    places = keyed.join(shared_keys, "key", "left_semi").select("place")
+    candidates = signed.join(places, "place", "left_semi")
+    order = [F.desc("length"), "place"] if dedup.keep == Keep.LONGEST else ["place"]
+    in_order = candidates.orderBy(*order).select("place", "signature", "description").toLocalIterator()
+    rows = ((place, bytes(signature), description) for place, signature, description in in_order)
+    with open_database(None) as database:
+        replicas = list(decide(rows, Index(detector, database)))
+    return signed.sparkSession.createDataFrame(replicas, "place string, repeats string")
 
 
 # Whole runs.
 
 
+@dataclass(frozen=True)
+class SparkJob:
+    """The settings of a run."""
+
+    inputs: tuple[str, ...]
+    output: str
+    to: str = "parquet"
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    by_site: bool = False
+    shard_files: int = 64
+    """Number of input files, or stretches of large ones, in a shard."""
+    buckets: int = 16
+    """Number of shards that sites are put into."""
+
+    @property
+    def form(self) -> Form:
+        return Form.TABLE if self.to == "parquet" else Form.LINES
+
+    def check(self) -> None:
+        """Raise if something is wrong with the inputs or the method, before Spark is started."""
+        (self.cleaning.make or self.cleaning.choice.load)()
+        if self.cleaning.dedup is not None:
+            self.cleaning.dedup.check()
+        if not list(find_units(self.inputs, self.cleaning.read)):
+            raise DataError("there are no inputs")
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that decide the output, under the names that `clean --retry` reads."""
+        cleaning = self.cleaning
+        return {
+            "victorpy": __version__,
+            "inputs": list(self.inputs),
+            "input files": survey(self.inputs).digest,
+            **cleaning.choice.identity(),
+            "format": cleaning.format,
+            "to": self.to,
+            "url": None,
+            "content type": None,
+            "html field": cleaning.read.html_field,
+            "url field": cleaning.read.url_field,
+            "check digests": cleaning.read.check_digests,
+            "largest page": cleaning.read.most_bytes,
+            "site": None,
+            "by site": [cleaning.sample] if self.by_site else None,
+            "dedup": cleaning.dedup.identity() if cleaning.dedup else None,
+            "files a shard": self.shard_files,
+            "buckets": self.buckets if self.by_site else None,
+        }
+
+
 def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any]:
-    """Run a job to its end and give the counts."""
-    begun = time.monotonic()
+    """Run a job to its end and return the counts."""
+    start = time.monotonic()
     job.check()
     with in_one_line(f"{job.output}: the run has ended early, and the same command goes on with it"):
-        store = SparkStore(spark, job.output)
+        store = _Store(spark, job.output)
         store.open(job.settings(), asdict(job.cleaning.choice))
         run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
-        counts = run.by_site() if job.by_site else run.single_pages()
+        run.write_shards()
         store.write("failed.jsonl", "".join(run.failed_lines()))
-    if not run.now.pages:
+    if not run.new_counts.pages:
         say(f"{job.output}: all is done already")
-    now = {"pages-now": run.now.pages, "bytes-now": run.now.bytes}
-    told = {"dedup": str(job.cleaning.dedup)} if job.cleaning.dedup else {}
-    return {**counts.as_dict(), "seconds": round(time.monotonic() - begun, 3), **now, **told}
+    summary = {**run.counts.as_dict(), "seconds": round(time.monotonic() - start, 3)}
+    summary |= {"pages-now": run.new_counts.pages, "bytes-now": run.new_counts.bytes}
+    return {**summary, "dedup": str(job.cleaning.dedup)} if job.cleaning.dedup else summary
 
 
 class _Run:
     """A run under way."""
 
-    def __init__(self, spark: SparkSession, job: SparkJob, store: SparkStore, say: Say) -> None:
+    def __init__(self, spark: SparkSession, job: SparkJob, store: _Store, say: Say) -> None:
         self._spark = spark
         self._job = job
+        self._cleaning = job.cleaning
         self._store = store
         self._say = say
-        self._counts = Counts()
-        self.now = Counts()
-        """What this run has added to what was there."""
+        self._shard_names: list[str] = []
+        self.counts = Counts()
+        self.new_counts = Counts()
+        """What this run has added to earlier ones."""
 
-    def single_pages(self) -> Counts:
-        """Clean shard after shard."""
-        self._clean_all({name: partial(self._units_cleaned, units) for name, units in self._shards()})
-        return self._counts
-
-    def _units_cleaned(self, units: Sequence[Unit]) -> DataFrame:
-        cleaning, lines = self._job.cleaning, self._job.lines
-        if cleaning.dedup is not None:
-            return self._frame(units).mapInArrow(partial(spark_task.sign_units, cleaning), SIGNED)
-        return _mapped(self._frame(units), spark_task.clean_units, cleaning, lines)
-
-    def by_site(self) -> Counts:
-        """Lay all records aside by their site, in shards; then clean bucket after bucket of sites."""
-        names = [f"sites-{number:05d}" for number in range(self._job.buckets)]
-        if not all(map(self._is_done, names)):
-            self._lay_aside()
-        self._clean_all({name: partial(self._bucket, number) for number, name in enumerate(names)})
-        self._store.delete(_ASIDE)
-        return self._counts
+    def write_shards(self) -> None:
+        """Write all shards that are missing, by groups of files or by groups of sites."""
+        job = self._job
+        units = list(find_units(job.inputs, self._cleaning.read))
+        size = job.shard_files
+        files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
+        shards: dict[str, Callable[[], DataFrame]]
+        if job.by_site:
+            shards = {f"sites-{bucket:05d}": partial(self._clean_bucket, bucket) for bucket in range(job.buckets)}
+        else:
+            shards = {name: partial(self._clean_files, group) for name, group in files.items()}
+        if not all(self._store.exists(f"{_DONE}/{name}.json") for name in shards):
+            if job.by_site:
+                self._group_by_site(files)
+            if self._cleaning.dedup is not None:
+                self._decide(self._cleaning.dedup, shards)
+        for name, clean in shards.items():
+            make = clean if self._cleaning.dedup is None else partial(self._without_replicas, name)
+            self._write_shard(name, len(shards), make)
+        self._shard_names = list(shards)
+        for name in (_SITES, _CLEANED, _REPLICAS):
+            self._store.delete(name)
 
     def failed_lines(self) -> Iterator[str]:
-        """What failed.jsonl says: enough to find the records again."""
+        """Return the lines of failed.jsonl, which say where to find the records again."""
         columns = ("name", "url", "source", "position", "kind", "reason")
-        kinds = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
-        shown = [self._store.path(name) for name in self._store.shards()]
-        if not self._counts.statuses[str(Status.FAILED)]:
+        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
+        if not self.counts.statuses[str(Status.FAILED)]:
             return
-        read = self._spark.read.schema(kinds)
-        rows = read.json(shown) if self._job.lines else read.parquet(*shown)
+        paths = [self._store.path(name) for name in self._shard_names]
+        reader = self._spark.read.schema(schema)
+        rows = reader.parquet(*paths) if self._job.form is Form.TABLE else reader.json(paths)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
-            told = {name: row[name] for name in columns}
+            fields = {name: row[name] for name in columns}
             place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
-            yield json.dumps({**told, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
+            yield json.dumps({**fields, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
 
-    def _shards(self) -> list[tuple[str, list[Unit]]]:
-        units = list(find_units(self._job.inputs, self._job.cleaning.read))
-        size = self._job.shard_files
-        return [(f"shard-{at // size:05d}", units[at : at + size]) for at in range(0, len(units), size)]
+    # The steps of cleaning: by files, or grouped by site and then by buckets of sites.
 
-    def _frame(self, units: Sequence[Unit]) -> DataFrame:
-        """A unit in each partition: repartitioning would put several into one, and none into others."""
+    def _unit_frame(self, units: Sequence[Unit]) -> DataFrame:
+        """Return a frame with a unit in each partition; repartitioning would put several into one."""
         rows = self._spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
         return self._spark.createDataFrame(rows, "unit binary")
 
-    def _lay_aside(self) -> None:
-        job = self._job
-        schema = _ddl(spark_task.aside_schema())
-        for name, units in self._shards():
-            if self._store.exists(f"{_ASIDE}/{name}/_SUCCESS"):
-                continue
-            laid = self._frame(units).mapInArrow(partial(spark_task.lay_aside_units, job.cleaning), schema)
-            bucket = F.pmod(F.xxhash64("site"), F.lit(job.buckets)).cast("int")
-            target = self._store.path(f"{_ASIDE}/{name}")
-            laid.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
-            self._say(f"{name}: {len(units):,} files laid aside by site")
+    def _clean_files(self, units: Sequence[Unit]) -> DataFrame:
+        return _map(self._unit_frame(units), spark_task.clean_units, self._cleaning, self._cleaned_form)
 
-    def _bucket(self, number: int) -> DataFrame:
-        schema = f"{_ddl(spark_task.aside_schema())}, bucket int"
-        pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_ASIDE}/shard-*"))
-        chosen = pages.where(F.col("bucket") == number).drop("bucket")
-        cleaning = self._job.cleaning
-        return _signed_sites(chosen, cleaning) if cleaning.dedup else _cleaned_sites(chosen, cleaning, self._job.lines)
+    def _group_by_site(self, files: Mapping[str, Sequence[Unit]]) -> None:
+        """Write all records aside, in buckets of sites."""
+        group = partial(spark_task.group_units, self._cleaning)
+        bucket = F.pmod(F.xxhash64("site"), F.lit(self._job.buckets)).cast("int")
+        for name, units in files.items():
+            if not self._store.exists(f"{_SITES}/{name}/_SUCCESS"):
+                grouped = self._unit_frame(units).mapInArrow(group, from_arrow_schema(spark_task.SITE_SCHEMA))
+                target = self._store.path(f"{_SITES}/{name}")
+                grouped.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
+                self._say(f"{name}: {len(units):,} files laid aside by site")
 
-    def _clean_all(self, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
-        """Clean shard after shard; where replicas go, all are cleaned before the first is written."""
-        dedup = self._job.cleaning.dedup
-        if dedup is not None and not all(self._is_done(name) for name in shards):
-            self._decide(dedup, shards)
-        for name, make in shards.items():
-            self._clean(name, len(shards), partial(self._judged, name) if dedup else make)
-        self._store.delete(_CLEANED)
-        self._store.delete(_REPLICAS)
+    def _clean_bucket(self, bucket: int) -> DataFrame:
+        schema = from_arrow_schema(spark_task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
+        pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_SITES}/shard-*"))
+        grouped = pages.where(F.col("bucket") == bucket).drop("bucket")
+        return _clean_grouped(grouped, self._cleaning, self._cleaned_form)
+
+    @property
+    def _cleaned_form(self) -> Form:
+        return Form.SIGNED if self._cleaning.dedup else self._job.form
+
+    # The steps of deduplication.
 
     def _decide(self, dedup: Dedup, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
-        """Clean all pages into a directory aside, and find out which of them are replicas."""
-        for name, make in shards.items():
+        """Clean all pages into a directory aside, and decide which of them are replicas."""
+        for name, clean in shards.items():
             if not self._store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
-                make().write.mode("overwrite").parquet(self._store.path(f"{_CLEANED}/{name}"))
+                clean().write.mode("overwrite").parquet(self._store.path(f"{_CLEANED}/{name}"))
                 self._say(f"{name} of {len(shards):,}: cleaned")
+        signed = self._signed("*")
         if not self._store.exists(f"{_REPLICAS}/_SUCCESS"):
-            decided(self._signed("*"), dedup).write.mode("overwrite").parquet(self._store.path(_REPLICAS))
-        self._store.write("replicas.jsonl", "".join(replica_lines(self._signed("*"), self._replicas())))
+            find_replicas(signed, dedup).write.mode("overwrite").parquet(self._store.path(_REPLICAS))
+        replicas = signed.select("place", "description").join(self._replicas(), "place").orderBy("place")
+        lines = (
+            as_line({**json.loads(row["description"]), "repeats": json.loads(row["repeats"])}).decode()
+            for row in replicas.toLocalIterator()
+        )
+        self._store.write("replicas.jsonl", "".join(lines))
 
-    def _judged(self, name: str) -> DataFrame:
-        """The rows of a shard, in order, with what was decided of them."""
+    def _without_replicas(self, name: str) -> DataFrame:
+        """Return the rows of a shard, in order, without the texts of replicas."""
         signed = self._signed(name)
-        told = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
-        ordered = told.repartitionByRange(max(signed.rdd.getNumPartitions(), 1), "place").sortWithinPartitions("place")
-        rows = ordered.select("ended", "repeats")
-        return _mapped(rows, spark_task.judge_rows, self._job.cleaning, self._job.lines)
+        decided = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
+        partitions = max(signed.rdd.getNumPartitions(), 1)
+        ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
+        return _map(ordered.select("ended", "repeats"), spark_task.finish_signed, self._cleaning, self._job.form)
 
     def _signed(self, name: str) -> DataFrame:
-        return self._spark.read.schema(SIGNED).parquet(self._store.path(f"{_CLEANED}/{name}"))
+        schema = from_arrow_schema(spark_task.SIGNED_SCHEMA)
+        return self._spark.read.schema(schema).parquet(self._store.path(f"{_CLEANED}/{name}"))
 
     def _replicas(self) -> DataFrame:
         return self._spark.read.schema("place string, repeats string").parquet(self._store.path(_REPLICAS))
 
-    def _is_done(self, name: str) -> bool:
-        return self._store.exists(f"{_DONE}/{name}.json")
+    # Output.
 
-    def _clean(self, name: str, of: int, make: Callable[[], DataFrame]) -> None:
-        """Have a shard cleaned and written, unless it is there; its marker comes last."""
+    def _write_shard(self, name: str, shard_count: int, make: Callable[[], DataFrame]) -> None:
+        """Write a shard, unless it is there; its marker comes last."""
         marker = f"{_DONE}/{name}.json"
         if self._store.exists(marker):
-            self._counts.add_stored(json.loads(self._store.read(marker)))
+            self.counts.add_stored(json.loads(self._store.read(marker)))
             return
-        seen = Observation(name)
-        self._write(make().observe(seen, *_sums()), self._store.path(name))
-        counts = _counts(seen.get)
-        self._store.write(marker, json.dumps(counts.as_dict()) + "\n")
-        self._counts.add_stored(counts.as_dict())
-        self.now.add_stored(counts.as_dict())
-        failed = self._counts.statuses[str(Status.FAILED)]
-        self._say(f"{name} of {of:,}: {self._counts.pages:,} pages so far, {failed:,} failed")
-
-    def _write(self, frame: DataFrame, target: str) -> None:
-        if not self._job.lines:
+        observation = Observation(name)
+        frame = make().observe(observation, *_sums())
+        target = self._store.path(name)
+        if self._job.form is Form.TABLE:
             frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
-            return
-        compression = "gzip" if self._job.to.endswith(".gz") else "none"
-        frame.select("line").write.mode("overwrite").text(target, compression=compression)
+        else:
+            compression = "gzip" if self._job.to.endswith(".gz") else "none"
+            frame.select("line").write.mode("overwrite").text(target, compression=compression)
+        counts = _counts(observation.get)
+        self._store.write(marker, json.dumps(counts) + "\n")
+        self.counts.add_stored(counts)
+        self.new_counts.add_stored(counts)
+        failed = self.counts.statuses[str(Status.FAILED)]
+        self._say(f"{name} of {shard_count:,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
 
-def _sums() -> list[Any]:
-    """What is counted while rows are written."""
-    statuses = [F.count_if(F.col("status") == str(status)).alias(f"status {status}") for status in Status]
-    kinds = [F.count_if(F.col("kind") == str(kind)).alias(f"kind {kind}") for kind in Kind]
-    return [*statuses, *kinds, F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")]
+def _sums() -> Iterable[Any]:
+    """Return what Spark counts while rows are written."""
+    yield from (F.count_if(F.col("status") == str(status)).alias(f"status {status}") for status in Status)
+    yield from (F.count_if(F.col("kind") == str(kind)).alias(f"kind {kind}") for kind in Kind)
+    yield F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")
 
 
-def _counts(seen: dict[str, Any]) -> Counts:
+def _counts(sums: Mapping[str, Any]) -> dict[str, Any]:
     counts = Counts()
-    counts.bytes = int(seen["bytes"])
-    counts.statuses.update({str(status): int(seen[f"status {status}"]) for status in Status})
-    counts.kinds.update({str(kind): int(seen[f"kind {kind}"]) for kind in Kind if seen[f"kind {kind}"]})
-    return counts
+    counts.bytes = int(sums["bytes"])
+    counts.statuses.update({str(status): int(sums[f"status {status}"]) for status in Status})
+    counts.kinds.update({str(kind): int(sums[f"kind {kind}"]) for kind in Kind if sums[f"kind {kind}"]})
+    return counts.as_dict()
+
+
+class _Store:
+    """The output directory, on any file system that Spark can write to: settings, shards and small files."""
+
+    def __init__(self, spark: SparkSession, output: str) -> None:
+        java: Any = spark._jvm  # there is no public way to Hadoop's file systems
+        self._java = java
+        root = java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
+        self._root = root.toString()
+        self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def open(self, settings: dict[str, Any], choice: dict[str, Any]) -> None:
+        """Start or resume a run. Raises if the directory belongs to a different one."""
+        if self.exists(SPARK_SETTINGS):
+            earlier = json.loads(self.read(SPARK_SETTINGS))["settings"]
+            differing = [name for name in {**earlier, **settings} if earlier.get(name) != settings.get(name)]
+            if differing:
+                raise OutputError(
+                    f"{self._root}: holds the output of another command, which had another {', '.join(differing)}; "
+                    "give the same command to go on with it, or another directory"
+                )
+        elif self.exists("shard-00000") or self.exists("sites-00000"):
+            raise OutputError(f"{self._root}: there are shards and no settings of theirs: choose another directory")
+        else:
+            self.write(SPARK_SETTINGS, json.dumps({"settings": settings, "choice": choice}) + "\n")
+
+    def path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def exists(self, name: str) -> bool:
+        return bool(self._files.exists(self._path(name)))
+
+    def read(self, name: str) -> str:
+        stream = self._files.open(self._path(name))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def write(self, name: str, content: str) -> None:
+        """Write a small file, whole or not at all."""
+        temporary, target = self._path(f"{name}._tmp"), self._path(name)
+        stream = self._files.create(temporary, True)
+        try:
+            stream.write(content.encode())
+        finally:
+            stream.close()
+        self._files.delete(target, False)
+        if not self._files.rename(temporary, target):
+            raise OutputError(f"{target.toString()}: cannot be written")
+
+    def delete(self, name: str) -> None:
+        self._files.delete(self._path(name), True)
+
+    def _path(self, name: str) -> Any:
+        return self._java.org.apache.hadoop.fs.Path(self.path(name))

@@ -1,48 +1,57 @@
-"""What runs inside the tasks of a Spark job: records read, laid aside and cleaned, each in a guarded child process.
+"""The functions that run inside the tasks of a Spark job. They read and clean records in guarded child processes.
 
-An engine does not survive a page that ends its process: it gives the task to another process, which dies of the same
-page, until the job is given up. Here the process that Spark knows only waits; reading, making a site's model and
-cleaning are done by children that may die. They are kept from task to task, with the model that they have loaded.
+If a page ends the process of a task, Spark gives the task to another process, which dies of the same page, until Spark
+gives up the job. So the process that Spark knows only waits; children that may die read, learn sites and clean. They
+are kept from task to task, with the model that they have loaded.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from more_itertools import constrained_batches
 
 from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site, site_key
 from victorpy.batch.choice import Choice
-from victorpy.batch.dedup import Dedup
+from victorpy.batch.dedup import Dedup, as_replica
 from victorpy.batch.feeds import batches as in_tasks
 from victorpy.batch.guard import Guard, Limits
-from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, row
+from victorpy.batch.inputs import Mark, find_files
+from victorpy.batch.outcome import Outcome, place_told, row
 from victorpy.batch.reading import Unit, read_unit, reading_guard
 from victorpy.batch.records import Origin, Record
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sinks.parquet import table_row, table_schema
-from victorpy.batch.sources import ReadOptions
+from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import field_record
-from victorpy.batch.spark_dedup import judged, signed_row, signed_schema
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
+from victorpy.errors import DataError
 from victorpy.outputs import find_output
+from victorpy.replicas.base import Detector, Signed
 
-ROWS = 64
-"""Rows that go to Spark together, unless they are large: then fewer do."""
-ROWS_BYTES = 8_000_000
+BATCH_ROWS = 64
+BATCH_BYTES = 8_000_000
+"""Limits of the batches of rows that go to Spark together."""
+SPLIT_BYTES = 128_000_000
+"""Larger files of lines and tables are read by several tasks."""
+
+Ended = tuple[Record, Outcome]
+Batches = Iterable[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """How pages are cleaned, as every task has to know it."""
+    """How pages are cleaned; every task gets it."""
 
     choice: Choice = field(default_factory=Choice)
     format: str = "text"
@@ -50,19 +59,14 @@ class Cleaning:
     read: ReadOptions = field(default_factory=ReadOptions)
     sample: int = SAMPLE
     make: Callable[[], Cleaner] | None = None
-    """How to have the cleaner, where it is not only to be loaded."""
+    """Makes the cleaner, if it is not just loaded."""
     dedup: Dedup | None = None
-    """How replicas are told, where they are to go."""
+    """How to find replicas, if they are to be removed."""
     archive: str = ""
-    """The name that the model was sent out under, where it does not come with the package."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What the format adds to rows."""
-        return find_output(self.format).columns
+    """The name under which the model was sent out, if it does not come with the package."""
 
     def work(self) -> Work:
-        """What a child has to know; here is where the model was put on this machine."""
+        """Return the settings of a child that cleans, with the path of the model on this machine."""
         choice = self.choice
         if self.archive:
             from pyspark import SparkFiles
@@ -75,160 +79,231 @@ class Cleaning:
 # Rows, as Spark gets them.
 
 
-def result_schema(cleaning: Cleaning, lines: bool = False) -> Any:
-    """The columns that tasks give: those of a row, or the row as a line of JSON; and the page's size, to be summed."""
-    told = [("line", pa.string()), ("status", pa.string()), ("kind", pa.string())]
-    described = told if lines else table_schema(cleaning.columns)
-    return pa.schema([*described, ("size", pa.int64())])
+class Form(Enum):
+    """The columns in which tasks return cleaned records."""
+
+    TABLE = "the columns of a table"
+    LINES = "a line of JSON"
+    SIGNED = "the pickled record, until it is decided whether it is a replica"
 
 
-def _result_row(record: Record, outcome: Outcome, columns: Sequence[str], lines: bool) -> dict[str, Any]:
-    if not lines:
-        return {**table_row(record, outcome, columns), "size": outcome.size}
-    told = {"status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
-    return {"line": as_line(row(record, outcome, columns)).decode().removesuffix("\n"), **told}
+def _schema(*names: str, **types: Any) -> Any:
+    return pa.schema([(name, types.get(name, pa.string())) for name in names])
 
 
-def _results(cleaning: Cleaning, lines: bool, ended: Iterable[tuple[Record, Outcome]]) -> Iterator[pa.RecordBatch]:
-    columns = cleaning.columns
-    rows = ((_result_row(record, outcome, columns, lines), len(outcome.text)) for record, outcome in ended)
-    return _in_batches(rows, result_schema(cleaning, lines))
+SITE_SCHEMA = _schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
+"""Records that are grouped by their site."""
+SIGNED_SCHEMA = _schema(
+    *("place", "length", "signature", "description", "ended"),
+    **{"length": pa.int64(), "signature": pa.binary(), "ended": pa.binary()},
+)
+"""Cleaned records before the decision; their places are in the order of the output."""
+KEY_SCHEMA = _schema("key", "place", key=pa.binary())
+
+
+def result_schema(cleaning: Cleaning, form: Form) -> Any:
+    """Return the columns of cleaned records. All but signed ones have the size of the page, which is summed up."""
+    if form is Form.SIGNED:
+        return SIGNED_SCHEMA
+    if form is Form.LINES:
+        return _schema("line", "status", "kind", "size", size=pa.int64())
+    return table_schema(find_output(cleaning.format).columns).append(pa.field("size", pa.int64()))
+
+
+def _results(cleaning: Cleaning, form: Form, ended: Iterable[Ended], place: str = "") -> Iterator[pa.RecordBatch]:
+    """Return cleaned records as rows; `place` is the common beginning of their places in the output."""
+    columns = find_output(cleaning.format).columns
+
+    def result_row(number: int, record: Record, outcome: Outcome) -> dict[str, Any]:
+        if form is Form.SIGNED:
+            return _signed_row(f"{place} {number:012d}", record, outcome)
+        if form is Form.TABLE:
+            return {**table_row(record, outcome, columns), "size": outcome.size}
+        line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
+        return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
+
+    rows = ((result_row(number, record, outcome), len(outcome.text)) for number, (record, outcome) in enumerate(ended))
+    return _in_batches(rows, result_schema(cleaning, form))
+
+
+def _signed_row(place: str, record: Record, outcome: Outcome) -> dict[str, Any]:
+    signed = outcome.signed or Signed(b"", 0)
+    return {
+        "place": place,
+        "length": signed.length,
+        "signature": signed.signature,
+        "description": json.dumps(place_told(record, outcome)),
+        "ended": pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL),
+    }
 
 
 def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
-    """Put rows, each with its size, into batches that are neither long nor large."""
-    waiting: list[dict[str, Any]] = []
-    size = 0
-    for each, length in rows:
-        waiting.append(each)
-        size += length
-        if len(waiting) >= ROWS or size >= ROWS_BYTES:
-            yield pa.RecordBatch.from_pylist(waiting, schema=schema)
-            waiting, size = [], 0
-    if waiting:
-        yield pa.RecordBatch.from_pylist(waiting, schema=schema)
+    """Put rows, each given with its size, into batches that are neither long nor large."""
+    for batch in constrained_batches(rows, BATCH_BYTES, BATCH_ROWS, get_len=lambda pair: pair[1], strict=False):
+        yield pa.RecordBatch.from_pylist([fields for fields, _ in batch], schema=schema)
 
 
 # What Spark calls.
 
 
-def clean_units(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def clean_units(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name, and clean their pages."""
     for unit in _units(batches):
-        yield from _results(cleaning, lines, _cleaned(cleaning, _read(cleaning, unit)))
+        place = f"{unit.number:09d} {unit.start:020d}"
+        yield from _results(cleaning, form, _clean(cleaning, _read(cleaning, unit)), place)
 
 
-def clean_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def clean_rows(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the pages that are in the rows."""
-    return _results(cleaning, lines, _cleaned(cleaning, _row_records(cleaning, batches)))
+    return _results(cleaning, form, _clean(cleaning, _row_records(cleaning, batches)))
 
 
-def sign_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Clean the pages of the files that the rows name, to be compared with others before they are written."""
+def group_units(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Read the files that the rows name; return records with their site."""
     for unit in _units(batches):
-        before = f"{unit.number:09d} {unit.start:020d}"
-        yield from _signed(cleaning, before, _cleaned(cleaning, _read(cleaning, unit)))
+        yield from _with_site((f"{unit.number:09d}", record) for record in _read(cleaning, unit))
 
 
-def sign_laid_aside(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Clean a site, to be compared with others before it is written; sites are in the order of a local run."""
-    yield from _signed(cleaning, f"{bucket_of(site):02d} {site}\0", _cleaned_site(cleaning, site, batches))
+def group_rows(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return the pages that are in the rows as records with their site."""
+    return _with_site((record.origin.source, record) for record in _row_records(cleaning, batches))
 
 
-def judge_rows(cleaning: Cleaning, lines: bool, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Make the rows of records of which it was decided what they repeat."""
-    waiting = (each for batch in batches for each in batch.to_pylist())
-    return _results(cleaning, lines, (judged(each["ended"], each["repeats"]) for each in waiting))
+def clean_grouped(cleaning: Cleaning, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Clean the records of one site. Places are in the order in which a local run takes sites."""
+    return _results(cleaning, form, _clean_site(cleaning, site, batches), f"{bucket_of(site):02d} {site}\0")
 
 
-def _signed(cleaning: Cleaning, before: str, ended: Iterable[tuple[Record, Outcome]]) -> Iterator[pa.RecordBatch]:
-    """Records as they wait for the decision, with places that begin in this way."""
-    dedup = cleaning.dedup
-    assert dedup is not None
-    rows = (
-        (signed_row(dedup, f"{before} {number:012d}", replace(record, payload=b""), outcome), len(outcome.text))
-        for number, (record, outcome) in enumerate(ended)
-    )
-    return _in_batches(rows, signed_schema())
-
-
-def aside_schema() -> Any:
-    """The columns of records that are laid aside by their site."""
-    return pa.schema(
-        [("site", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("record", pa.binary())],
-    )
-
-
-def lay_aside_units(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read the files that the rows name, to be laid aside."""
-    for unit in _units(batches):
-        yield from _aside((f"{unit.number:09d}", record) for record in _read(cleaning, unit))
-
-
-def lay_aside_rows(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Make records of rows with pages, to be laid aside."""
-    return _aside((record.origin.source, record) for record in _row_records(cleaning, batches))
-
-
-def clean_laid_aside(
-    cleaning: Cleaning, lines: bool, site: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Clean a site."""
-    return _results(cleaning, lines, _cleaned_site(cleaning, site, batches))
-
-
-def _cleaned_site(cleaning: Cleaning, site: str, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Record, Outcome]]:
-    """Clean a site. It goes to this machine's disk as it comes; memory keeps only where its records are."""
-    with tempfile.TemporaryDirectory(prefix="victor-site-") as place, _guarded(cleaning) as guard:
-        refs = _spill(Path(place, "records"), batches)
-        yield from clean_site(site, refs, Path(place, "model"), cleaning.sample, cleaning.limits, guard)
-
-
-def _spill(path: Path, batches: Iterable[pa.RecordBatch]) -> list[Ref]:
-    """Write a site's records to a file; where they are is told in the order of the inputs, however they arrive."""
-    found: list[tuple[str, int, int, int]] = []
-    with path.open("wb") as file:
-        for batch in batches:
-            columns = batch.to_pydict()
-            for file_key, position, content in zip(
-                columns["file"], columns["position"], columns["record"], strict=True
-            ):
-                found.append((file_key, position, file.tell(), len(content)))
-                file.write(content)
-    return [Ref(str(path), offset, length) for _, _, offset, length in sorted(found)]
-
-
-def _aside(records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
-    return _in_batches(map(_aside_row, records), aside_schema())
-
-
-def _aside_row(ordered: tuple[str, Record]) -> tuple[dict[str, Any], int]:
-    file, record = ordered
-    content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-    site = site_key(record).encode("utf-8", "backslashreplace").decode()
-    told = {"site": site, "file": file, "position": record.origin.position, "record": content}
-    return told, len(content)
-
-
-def _units(batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return a row for every key of every signature."""
     for batch in batches:
-        for content in batch.column("unit").to_pylist():
-            yield pickle.loads(content)  # the driver's own
+        rows = [
+            {"key": key, "place": fields["place"]}
+            for fields in batch.to_pylist()
+            for key in detector.keys(fields["signature"])
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=KEY_SCHEMA)
 
 
-def _row_records(cleaning: Cleaning, batches: Iterable[pa.RecordBatch]) -> Iterator[Record]:
+def finish_signed(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Turn signed rows, with the records that they repeat, into rows of the output."""
+
+    def decided() -> Iterator[Ended]:
+        for batch in batches:
+            for fields in batch.to_pylist():
+                record, outcome = pickle.loads(fields["ended"])  # our own
+                repeats = fields["repeats"]
+                yield record, outcome if repeats is None else as_replica(outcome, repeats)
+
+    return _results(cleaning, form, decided())
+
+
+def _clean(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[Ended]:
+    marked = ((Mark(0, record.origin.position), record) for record in records)
+    with _cleaning_child(cleaning) as guard:
+        for task, outcomes in guard.map(in_tasks(marked)):
+            for (_, record), outcome in zip(task.told, outcomes, strict=True):
+                yield record, outcome
+
+
+def _clean_site(cleaning: Cleaning, site: str, batches: Batches) -> Iterator[Ended]:
+    """Clean a site. Its records go to this machine's disk as they arrive; memory holds only their offsets."""
+    with tempfile.TemporaryDirectory(prefix="victor-site-") as directory, _cleaning_child(cleaning) as guard:
+        path = Path(directory, "records")
+        places: list[tuple[str, int, int, int]] = []
+        with path.open("wb") as file:
+            for batch in batches:
+                for fields in batch.to_pylist():
+                    content = fields["record"]
+                    places.append((fields["file"], fields["position"], file.tell(), len(content)))
+                    file.write(content)
+        # In the order of the inputs, however they have arrived.
+        refs = [Ref(str(path), offset, length) for _, _, offset, length in sorted(places)]
+        yield from clean_site(site, refs, Path(directory, "model"), cleaning.sample, cleaning.limits, guard)
+
+
+def _with_site(records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
+    """Return records, each given with the sort key of its file, as rows with their site."""
+
+    def site_row(file: str, record: Record) -> tuple[dict[str, Any], int]:
+        content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
+        site = site_key(record).encode("utf-8", "backslashreplace").decode()
+        return {"site": site, "file": file, "position": record.origin.position, "record": content}, len(content)
+
+    return _in_batches((site_row(file, record) for file, record in records), SITE_SCHEMA)
+
+
+def _row_records(cleaning: Cleaning, batches: Batches) -> Iterator[Record]:
     for batch in batches:
         for fields in batch.to_pylist():
             origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
             yield field_record(fields, origin, cleaning.read, 0)
 
 
-def _cleaned(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
-    marked = ((Mark(0, record.origin.position), record) for record in records)
-    with _guarded(cleaning) as guard:
-        for task, outcomes in guard.map(in_tasks(marked)):
-            for (_, record), outcome in zip(task.told, outcomes, strict=True):
-                yield record, outcome
+# The files that tasks read.
+
+
+def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
+    """Find the files that are meant; cut large ones that can be read from the middle."""
+    for number, file in enumerate(find_files(inputs)):
+        if source_of(file.path) is None:
+            raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
+        cuts = [(0, 0)]
+        if file.path.is_file() and file.path.suffix == ".parquet":
+            cuts = _row_cuts(file.path, options)
+        elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
+            cuts = _line_cuts(file.path)
+        for (start, offset), end in zip(cuts, [*(start for start, _ in cuts[1:]), None], strict=True):
+            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()), offset)
+
+
+def _line_cuts(path: Path) -> list[tuple[int, int]]:
+    """Cut a file of lines; return the number of the first record of each stretch, and its offset.
+
+    Blank lines are no records.
+    """
+    cuts = [(0, 0)]
+    if path.stat().st_size <= SPLIT_BYTES:
+        return cuts
+    records = offset = 0
+    is_blank = True
+    with path.open("rb") as file:
+        while piece := file.readline(1 << 20):
+            offset += len(piece)
+            is_blank = is_blank and not piece.strip()
+            if piece.endswith(b"\n"):
+                records += not is_blank
+                is_blank = True
+                if offset - cuts[-1][1] >= SPLIT_BYTES:
+                    cuts.append((records, offset))
+    return cuts
+
+
+def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
+    """Cut between row groups. If a file is not a table, the task that reads it reports that."""
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names, metadata = file.schema_arrow.names, file.metadata
+    except (pa.ArrowException, OSError):
+        return [(0, 0)]
+    if options.html_field not in names:
+        raise DataError(f"{path}: no column {options.html_field!r} (--html-field); it has: {', '.join(names)}")
+    cuts, rows, size = [0], 0, 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if size + group.total_byte_size > SPLIT_BYTES and rows > cuts[-1]:
+            cuts.append(rows)
+            size = 0
+        rows, size = rows + group.num_rows, size + group.total_byte_size
+    return [(row, 0) for row in cuts]
+
+
+def _units(batches: Batches) -> Iterator[Unit]:
+    for batch in batches:
+        for content in batch.column("unit").to_pylist():
+            yield pickle.loads(content)  # the driver's own
 
 
 # Children, which stay from task to task.
@@ -237,21 +312,19 @@ _guards: dict[tuple[str, Any], Guard] = {}
 
 
 @contextmanager
-def _guarded(cleaning: Cleaning) -> Iterator[Guard]:
-    """The child that cleans."""
-    with _kept("clean", cleaning, lambda: Guard(cleaning.work(), replace(cleaning.limits, jobs=1))) as guard:
+def _cleaning_child(cleaning: Cleaning) -> Iterator[Guard]:
+    with _child("clean", cleaning, lambda: Guard(cleaning.work(), replace(cleaning.limits, jobs=1))) as guard:
         yield guard
 
 
 def _read(cleaning: Cleaning, unit: Unit) -> Iterator[Record]:
-    """Read a unit's records, in the child that reads."""
-    with _kept("read", cleaning.limits, lambda: reading_guard(cleaning.limits)) as guard:
+    with _child("read", cleaning.limits, lambda: reading_guard(cleaning.limits)) as guard:
         yield from read_unit(guard, unit, cleaning.read)
 
 
 @contextmanager
-def _kept(purpose: str, key: Any, start: Callable[[], Guard]) -> Iterator[Guard]:
-    """Take the child for this purpose, or start it; what was broken off in the middle is not used again."""
+def _child(purpose: str, key: Any, start: Callable[[], Guard]) -> Iterator[Guard]:
+    """Take the child for this purpose, or start it. A child that was interrupted is not used again."""
     guard = _guards.pop((purpose, key), None)
     if guard is None:
         for other in [known for known in _guards if known[0] == purpose]:

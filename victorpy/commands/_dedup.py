@@ -1,4 +1,4 @@
-"""Arguments about replicas, which several commands share."""
+"""Arguments about replicas, which `clean` and `spark-clean` share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from victorpy.replicas.base import DETECTORS, KEEP, Keep
 
 
 def configure_dedup(group: argparse._ActionsContainer) -> None:
-    """Describe the arguments about replicas."""
     group.add_argument(
         "--dedup",
         metavar="METHOD",
@@ -25,7 +24,7 @@ def configure_dedup(group: argparse._ActionsContainer) -> None:
 
 
 def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
-    """How replicas are told, where they are looked for."""
+    """Return how to find replicas; None if they are not to be removed."""
     if arguments.dedup is None:
         if arguments.keep or arguments.dedup_param:
             option = "--keep" if arguments.keep else "--dedup-param"
@@ -36,8 +35,8 @@ def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
     return dedup
 
 
-def inherit_dedup(arguments: argparse.Namespace, before: Mapping[str, Any]) -> None:
-    """Deal with replicas as a run before did, whose settings these are."""
-    told = {"method": "", "keep": "", **before}
-    arguments.dedup, arguments.keep = told.pop("method"), told.pop("keep")
-    arguments.dedup_param = [f"{name}={value}" for name, value in told.items()]
+def inherit_dedup(arguments: argparse.Namespace, identity: Mapping[str, Any]) -> None:
+    """Find replicas as an earlier run did; `identity` is that of its `Dedup`."""
+    parameters = dict(identity)
+    arguments.dedup, arguments.keep = parameters.pop("method"), parameters.pop("keep")
+    arguments.dedup_param = [f"{name}={value}" for name, value in parameters.items()]

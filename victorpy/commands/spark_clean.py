@@ -34,9 +34,11 @@ from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import OUTPUTS, find_output
 from victorpy.variables import FAVORS
 
+SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
+    """Add the arguments."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="files, directories, patterns or @LIST")
     parser.add_argument("output", metavar="OUT", help="a directory, on any file system that Spark can write to")
     parser.add_argument("--master", help="Spark's master (default: that of spark-submit, or local[*])")
@@ -66,12 +68,19 @@ def run(arguments: argparse.Namespace) -> int:
     job.check()
     if arguments.summary is not None:
         check_summary(arguments.summary)
-    master = arguments.master or _default_master()
+    # Without --master: that of spark-submit or of a configuration of Spark's, or else all cores of this machine.
+    is_configured = any(name in os.environ for name in SPARK_VARIABLES)
+    master = arguments.master or (None if is_configured else "local[*]")
     opened = spark.session(master)
     if master and master.startswith("local"):
-        opened.sparkContext.setLogLevel("ERROR")  # what it warns of is of interest on a cluster
+        opened.sparkContext.setLogLevel("ERROR")  # its warnings are of interest on a cluster
+
+    def say(words: str) -> None:
+        if not arguments.quiet:
+            print(f"spark-clean: {words}", file=sys.stderr)
+
     try:
-        summary = spark.run_spark_job(opened, job, _quiet if arguments.quiet else _say)
+        summary = spark.run_spark_job(opened, job, say)
     finally:
         opened.stop()
     if arguments.summary is not None:
@@ -79,9 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
-            _say(
-                f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry"
-            )
+            say(f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry")
     return 1 if summary["failed"] else 0
 
 
@@ -109,17 +116,3 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
         shard_files=int(positive(arguments.shard_files, "--shard-files", 64)),
         buckets=int(positive(arguments.buckets, "--buckets", 16)),
     )
-
-
-def _default_master() -> str | None:
-    """All cores of this machine, unless spark-submit or a configuration of Spark's has something to say."""
-    told = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
-    return None if any(name in os.environ for name in told) else "local[*]"
-
-
-def _say(words: str) -> None:
-    print(f"spark-clean: {words}", file=sys.stderr)
-
-
-def _quiet(words: str) -> None:
-    """Say nothing."""
