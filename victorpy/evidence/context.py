@@ -1,8 +1,8 @@
 """The second look: what the first trees found on the rest of the page, around each block.
 
-The first trees judge a block by itself and what stands near it. Whether a teaser in a list is content depends on
-what else the page has; so their probabilities are averaged over windows, ancestors, blocks that look alike and the
-whole page, and second trees decide with that in sight.
+The first trees judge a block by itself and what is near it. Whether a teaser in a list is content depends on what else
+the page has. So their probabilities are averaged over windows, ancestors, blocks that look alike and the whole page,
+and the second trees see these averages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLUMNS = (
 
 
 def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
-    """What was found around each block: a row for each of COLUMNS."""
+    """Return what was found around each block: a row for each of COLUMNS."""
     if not page.count:
         return np.zeros((len(COLUMNS), 0), dtype=np.float32)
     probability = probabilities(log_odds)
@@ -48,13 +48,17 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     at = np.arange(page.count)
     rows: list[npt.ArrayLike] = [log_odds, *(shifted(probability, shift) for shift in SHIFTS)]
     for first, stop in (windows(page.count, REACHES), page.ancestor_blocks):
-        found = np.take(content, stop) - np.take(content, first)
-        rows += list(found / np.maximum(np.take(total, stop) - np.take(total, first), WORD_OF_A_BLOCK))
+        inside = np.take(content, stop) - np.take(content, first)
+        rows += list(inside / np.maximum(np.take(total, stop) - np.take(total, first), WORD_OF_A_BLOCK))
     look = page.look
     rows.append((np.bincount(look, weight * probability) / np.bincount(look, weight))[look])
     rows.append(content[:-1] / (total[:-1] + 1))
     rows.append((content[-1] - content[1:]) / (total[-1] - total[1:] + 1))
-    rows.append(_share_above(probability, weight))
+    # The share of the page's words in blocks that are more probable, or as probable and earlier.
+    order = np.argsort(-probability, kind="stable")
+    higher = np.empty(page.count)
+    higher[order] = running_total(weight[order])[:-1]
+    rows.append(higher / float(weight.sum()))
     sure = probability >= SURE
     rows.append(np.minimum(at - np.maximum.accumulate(np.where(sure, at, -99)), 99))
     rows.append(np.minimum(np.minimum.accumulate(np.where(sure, at, page.count + 99)[::-1])[::-1] - at, 99))
@@ -62,11 +66,3 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     for value in (content[-1] / total[-1], probability.max(), content[-1], cut, expected):
         rows.append(np.full(page.count, value))
     return np.array(rows, dtype=np.float32)
-
-
-def _share_above(probability: Floats, weight: Floats) -> Floats:
-    """The share of the page's words in blocks that are more probable than each block, or as probable and before it."""
-    order = np.argsort(-probability, kind="stable")
-    above = np.empty(len(order))
-    above[order] = running_total(weight[order])[:-1]
-    return above / float(weight.sum())

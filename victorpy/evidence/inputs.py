@@ -29,42 +29,42 @@ class Inputs:
             self._encoders.append(Encoder(name, feature))
         self._references = [line[0] for line in self.template.lines]
         self._shifts = []
-        """The rows of each offset, and the features that they are of."""
+        """For each offset its rows, and the features that these rows show."""
         for offset in {reference.offset for reference in self._references}:
-            into = [row for row, reference in enumerate(self._references) if reference.offset == offset]
-            self._shifts.append((offset, into, [self._references[row].feature for row in into]))
+            rows = [row for row, reference in enumerate(self._references) if reference.offset == offset]
+            self._shifts.append((offset, rows, [self._references[row].feature for row in rows]))
 
     @property
     def names(self) -> list[str]:
-        """What the rows are called."""
+        """The names of the rows."""
         features = self.template.features
         return [f"{features[reference.feature]}[{reference.offset}]" for reference in self._references]
 
     def matrix(self, page: Columns) -> Matrix:
-        """Compute the numbers."""
+        """Compute the numbers: a row per reference, a column per block."""
         rows = np.full((len(self._references), page.count), OUTSIDE, dtype=np.float32)
         try:
             with np.errstate(all="ignore"):
                 columns = [encoder.feature.column(page, encoder.name) for encoder in self._encoders]
                 table = np.array(columns, dtype=np.float32)
-        except Exception:  # whatever a user's own feature may raise or give
+        except Exception:  # whatever a user's own feature may raise or return
             self._find_culprit(page)
             raise
         if not np.isfinite(table).all():
             self._find_culprit(page)
-        for offset, into, features in self._shifts:
+        for offset, rows_with_offset, features in self._shifts:
             here, there = _overlap(page.count, offset)
-            rows[into, here] = table[features, there]
+            rows[rows_with_offset, here] = table[features, there]
         return rows
 
     def _find_culprit(self, page: Columns) -> None:
-        """Compute the features one by one, with a look at each, until one is refused by name."""
+        """Compute and check the features one by one, so that the error names the feature."""
         for encoder in self._encoders:
             encoder.raw(page)
 
 
 def _overlap(count: int, offset: int) -> tuple[slice, slice]:
-    """The blocks that have one so far away, and those.
+    """Return the blocks that have a neighbour at this offset, and these neighbours.
 
     >>> _overlap(10, -1)
     (slice(1, 10, None), slice(0, 9, None))

@@ -1,21 +1,20 @@
-"""Which kind of content a block is: trees that know header, paragraph, list and continuation.
+"""Which kind of content a block is: trees for header, paragraph, list and continuation.
 
-They learn from content alone and say of every block which kind it would be if it were content. They see what the
-trees for content saw, what those found, and numbers of their own, of lines above all. Other trees judge by the same
-numbers again whether a block is content: those before count blocks by their words, as text wants it, these count each
-block the same, as labels want it.
+They are trained on content alone, and judge which kind every block would be if it were content. They see what the
+trees for content saw, the log-odds of those trees, and numbers of their own, mostly about lines. With the same numbers
+other trees judge again whether a block is content. The trees for content weight blocks by their words, because text
+matters; these weight all blocks the same, because labels matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from victorpy.columns import Columns, Floats
 from victorpy.config import Config
@@ -50,29 +49,28 @@ class KindForest(Questions):
     """The scores that every block begins with."""
 
     def shares(self, matrix: Matrix) -> Floats:
-        """Give the probability of each kind: a row a block."""
-        parts = [self._scores(part) for part in strides(matrix)]
-        scores = np.vstack(parts) if parts else np.zeros((0, len(self.bias)))
-        grown = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(grown / grown.sum(axis=1, keepdims=True))
-
-    def _scores(self, matrix: Matrix) -> Floats:
-        leaf = self.leaf_numbers(matrix)
-        return np.stack([np.take(added, leaf, mode="clip").sum(axis=0) for added in self._added], axis=1) + self.bias
+        """Return the probability of each kind: a row per block."""
+        scores = np.zeros((matrix.shape[1], len(self.bias)))
+        first = 0
+        for part in strides(matrix):
+            leaf = self.leaf_numbers(part)
+            sums = [np.take(added, leaf, mode="clip").sum(axis=0) for added in self._added]
+            scores[first : first + part.shape[1]] = np.stack(sums, axis=1) + self.bias
+            first += part.shape[1]
+        exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
 
     @cached_property
     def _added(self) -> Floats:
-        """What the leaves of all trees add to each kind's score, in the precision of the sum: a row a kind."""
+        """What the leaves of all trees add to each kind's score, in the precision of the sum: a row per kind."""
         return np.ascontiguousarray(self.leaves.reshape(-1, len(self.bias)).T, dtype=np.float64)
 
     def save(self, file: BinaryIO) -> None:
-        """Write the trees, the same bytes for the same trees."""
         for array in (self.features, self.borders, self.leaves, self.bias):
             np.save(file, array, allow_pickle=False)
 
     @classmethod
     def load(cls, file: BinaryIO) -> Self:
-        """Read trees that were written by `save`."""
         features, borders, leaves, bias = read_arrays(file)
         if leaves.shape != (len(features), 2 ** features.shape[1], len(bias)):
             raise ValueError("its trees do not fit together")
@@ -81,7 +79,7 @@ class KindForest(Questions):
 
 @dataclass(frozen=True)
 class Kinds:
-    """Trees and the kinds that they tell apart."""
+    """Trees for kinds, the labels of these kinds, and trees for content."""
 
     inputs: Inputs
     labels: tuple[str, ...]
@@ -89,12 +87,11 @@ class Kinds:
     content: Forest
 
     def judge(self, page: Columns, numbers: Matrix) -> tuple[Floats, Floats]:
-        """How probable each kind is for each block, were it content, and the log-odds that it is.
+        """Return the probabilities of kinds for each block, if it is content, and the log-odds that it is.
 
-        The numbers are those of the trees before.
+        The numbers are those that the trees for content decided by.
         """
-        assert page.evidence is not None
-        matrix = _matrix(self.inputs, page, numbers, page.evidence)
+        matrix = _matrix(self.inputs, page, numbers)
         return self.forest.shares(matrix), self.content.log_odds(matrix)
 
     def save(self, directory: Path) -> None:
@@ -106,7 +103,7 @@ class Kinds:
 
     @classmethod
     def load(cls, directory: Path, config: Config, rows: int) -> Kinds:
-        """Read what `save` wrote; the trees before give so many numbers."""
+        """Read what `save` wrote; `rows` is how many numbers the trees for content decide by."""
         inputs = Inputs(config, KINDS)
         with (directory / KINDS_FILE).open("rb") as file:
             labels = tuple(str(Label(label)) for label in np.load(file, allow_pickle=False).tolist())
@@ -123,39 +120,38 @@ def fit_kinds(
     numbers: Sequence[Matrix],
     labels: Sequence[Sequence[str]],
     config: Config,
-    report: Report = lambda said: None,
+    report: Report = lambda message: None,
 ) -> Kinds:
-    """Learn from the content of pages; their evidence and its numbers must come from trees that had not seen them."""
+    """Train on pages. Their evidence and its numbers must come from trees that were not trained on them."""
     settings = tree_settings(config, KINDS)
     check_settings(settings, config, KINDS)
     inputs = Inputs(config, KINDS)
     report(f"kinds: features of {len(pages):,} pages")
     kinds = tuple(label for label in config.labels if Label(label).is_content)
     matrices, targets = [], []
-    for page, found, sequence in zip(pages, numbers, labels, strict=True):
-        assert page.evidence is not None
-        matrices.append(_matrix(inputs, page, found, page.evidence))
+    for page, page_numbers, sequence in zip(pages, numbers, labels, strict=True):
+        matrices.append(_matrix(inputs, page, page_numbers))
         targets += [kinds.index(label) if label in kinds else _NOISE for label in sequence]
         page.forget_characters()
     matrix, target = np.hstack(matrices), np.array(targets, dtype=np.int64)
-    content = target != _NOISE
+    is_content = target != _NOISE
     report("kinds: trees for labels")
-    present, kind = np.unique(target[content], return_inverse=True)
-    forest = _grow(matrix[:, content], kind, len(present), settings)
-    again = grow(matrix, content, np.ones(len(target)), settings, KINDS)
-    return Kinds(inputs, tuple(kinds[number] for number in present), forest, again)
+    # Kinds that do not occur are left out, and the others are numbered again.
+    present, kind = np.unique(target[is_content], return_inverse=True)
+    content = matrix[:, is_content]
+    if len(present) < 2 or (content == content[:, :1]).all():  # nothing to learn: the same for every block
+        questions = Questions(np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32))
+        leaves = np.zeros((1, 2, len(present)), dtype=np.float32)
+        bias = np.log(np.bincount(kind) + 1.0)
+    else:
+        kind_settings = {"loss_function": "MultiClass", **settings}
+        questions, leaves, bias = learn(content, kind, np.ones(len(kind)), kind_settings, KINDS)
+    forest = KindForest(questions.features, questions.borders, leaves, bias)
+    content_forest = grow(matrix, is_content, np.ones(len(target)), settings, KINDS)
+    return Kinds(inputs, tuple(kinds[number] for number in present), forest, content_forest)
 
 
-def _grow(matrix: Matrix, target: npt.NDArray[np.int64], kinds: int, settings: Mapping[str, Any]) -> KindForest:
-    """Learn trees; where nothing can be learned, they say the same of every block."""
-    if kinds < 2 or (matrix == matrix[:, :1]).all():
-        nothing = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
-        return KindForest(*nothing, np.zeros((1, 2, kinds), dtype=np.float32), np.log(np.bincount(target) + 1.0))
-    weights = np.ones(len(target))
-    questions, leaves, bias = learn(matrix, target, weights, {"loss_function": "MultiClass", **settings}, KINDS)
-    return KindForest(questions.features, questions.borders, leaves, bias)
-
-
-def _matrix(inputs: Inputs, page: Columns, numbers: Matrix, log_odds: Floats) -> Matrix:
-    """The numbers of a page's blocks: those of the trees before, what these found, and the kinds' own."""
-    return np.vstack([numbers, log_odds.astype(np.float32)[None], inputs.matrix(page)])
+def _matrix(inputs: Inputs, page: Columns, numbers: Matrix) -> Matrix:
+    """Stack the numbers of the trees for content, their log-odds, and the kinds' own numbers."""
+    assert page.evidence is not None
+    return np.vstack([numbers, page.evidence.astype(np.float32)[None], inputs.matrix(page)])

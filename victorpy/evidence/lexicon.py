@@ -1,13 +1,13 @@
-"""What words say of a block: how often blocks with a token are content, on how many sites.
+"""What words say about a block: how often blocks with a token are content, over many sites.
 
 Three kinds of tokens are looked up: those of the names (tag, class, id, role, itemprop) of the elements around a
-block, those of its own text, and those of the last heading. A site has one vote on a token, the share of content
-among its blocks with that token, so that no large site decides what a word means.
+block, those of its own text, and those of the last heading. A site has one vote on a token: the share of content
+among its blocks with that token. So no large site decides alone what a word means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +19,15 @@ import numpy.typing as npt
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.columns.tokens import NEAR, Hashes, hash_words
 
-# What a token's votes are held against: so many sites that vote like the average.
+# This many sites that vote like the average are added to a token's votes.
 DOUBT = 2.0
 
-# A token of fewer sites is left out: it may be one site's own.
+# A token of fewer sites is left out: it may be specific to them.
 FEWEST_SITES = 3
 
 DIGITS = 3
 
-# So many bits of a hash say where in a table it stands.
+# How many leading bits of a hash give its slot in a table.
 _SLOT_BITS = 17
 
 KINDS = ("name", "word", "heading")
@@ -38,37 +38,37 @@ COLUMNS = (
     *(f"word.{what}" for what in ("least", "most", "mean")),
     *(f"heading.{what}" for what in ("least", "most", "mean")),
 )
-"""What the columns are called: the lowest, highest and summed log-odds of the tokens of an element and so on."""
+"""The names of the columns: the lowest, highest and summed log-odds of the tokens of an element and so on."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Tokens, by ascending hash, and their log-odds against the average block's."""
+    """Tokens, by ascending hash, and their log-odds relative to the average block's."""
 
     hashes: Hashes
     odds: Floats
 
     def look_up(self, hashes: Hashes) -> Floats:
-        """Give the log-odds of tokens, 0 for those that are not known."""
-        if not len(self.hashes):
-            return np.zeros(len(hashes))
-        begins, most = self._slots
-        at = np.take(begins, _first_bits(hashes))
+        """Return the log-odds of tokens, 0 for unknown ones."""
         odds = np.zeros(len(hashes))
-        for _ in range(most):  # faster than a search
-            found = np.take(self.hashes, at, mode="clip") == hashes
-            odds[found] = np.take(self.odds, at[found], mode="clip")
-            at += 1
+        if not len(self.hashes):
+            return odds
+        starts, most = self._slots
+        row = np.take(starts, _slot(hashes))
+        for _ in range(most):  # faster than a binary search
+            is_same = np.take(self.hashes, row, mode="clip") == hashes
+            odds[is_same] = np.take(self.odds, row[is_same], mode="clip")
+            row += 1
         return odds
 
     @cached_property
     def _slots(self) -> tuple[Counts, int]:
-        """Where the hashes with the same first bits begin, and how many there are of the most frequent ones."""
-        counts = np.bincount(_first_bits(self.hashes), minlength=1 << _SLOT_BITS)
+        """The first row of each slot, and how many rows the fullest slot has."""
+        counts = np.bincount(_slot(self.hashes), minlength=1 << _SLOT_BITS)
         return np.cumsum(counts) - counts, int(counts.max())
 
 
-def _first_bits(hashes: Hashes) -> Counts:
+def _slot(hashes: Hashes) -> Counts:
     return (hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
 
 
@@ -78,10 +78,10 @@ class Lexicon:
 
     tables: tuple[Table, ...]
     spellings: tuple[tuple[str, ...], ...] = ()
-    """The tokens of each table, in its order; not needed to look any up."""
+    """The tokens of each table, in its order; not needed to look them up."""
 
     def save(self, path: Path) -> None:
-        """Write a line for each token: its kind, itself, its log-odds."""
+        """Write a line for each token: its kind, the token, its log-odds."""
         lines = [
             f"{kind}\t{token}\t{odds:.{DIGITS}f}\n"
             for kind, table, tokens in zip(KINDS, self.tables, self.spellings, strict=True)
@@ -107,35 +107,33 @@ class Lexicon:
         return cls(tuple(tables), tuple(spellings))
 
     def columns(self, page: Columns) -> npt.NDArray[np.float32]:
-        """What the lexicon says of a page's blocks: a row for each of COLUMNS."""
+        """Return what the lexicon says about a page's blocks: a row for each of COLUMNS."""
         if not page.count:
             return np.zeros((len(COLUMNS), 0), dtype=np.float32)
-        names, words, headings = self.tables
-        own = _spread(words.look_up(page.word_tokens[0]), page.word_tokens[1], page.count)
-        hashes, owner = _heading_words(page)
-        heading = _spread(headings.look_up(hashes), owner, page.count)[:, _last_heading(page)]
-        rows = [*self._names(names, page), own[0], own[1], own[2] / np.maximum(own[3], 1)]
+        name_table, word_table, heading_table = self.tables
+        hashes, name = page.near_name_tokens
+        names, name_of_element = page.near_names
+        by_name = _spread(name_table.look_up(hashes), name, len(names))[:3]
+        rows: list[Floats] = []
+        all_names = np.zeros((3, page.count))
+        for level in range(NEAR):
+            by_block = by_name[:, name_of_element[page.ancestor(level)]]
+            if level < 3:
+                rows += list(by_block)
+            np.minimum(all_names[0], by_block[0], out=all_names[0])
+            np.maximum(all_names[1], by_block[1], out=all_names[1])
+            all_names[2] += by_block[2]
+        hashes, block = page.word_tokens
+        words = _spread(word_table.look_up(hashes), block, page.count)
+        hashes, block = _heading_words(page)
+        heading = _spread(heading_table.look_up(hashes), block, page.count)[:, _last_heading(page)]
+        rows += [*all_names, words[0], words[1], words[2] / np.maximum(words[3], 1)]
         rows += [heading[0], heading[1], heading[2] / np.maximum(heading[3], 1)]
         return np.array(rows, dtype=np.float32)
 
-    def _names(self, table: Table, page: Columns) -> list[Floats]:
-        hashes, name = page.near_name_tokens
-        different, name_of_element = page.near_names
-        found = _spread(table.look_up(hashes), name, len(different))[:3]
-        rows: list[Floats] = []
-        chain = np.zeros((3, page.count))
-        for level in range(NEAR):
-            here = found[:, name_of_element[page.ancestor(level)]]
-            if level < 3:
-                rows += list(here)
-            np.minimum(chain[0], here[0], out=chain[0])
-            np.maximum(chain[1], here[1], out=chain[1])
-            chain[2] += here[2]
-        return [*rows, *chain]
-
 
 def _spread(values: Floats, owner: Counts, count: int) -> Floats:
-    """The lowest (0 at most), the highest (0 at least), the sum and the number of each owner's values."""
+    """Return the lowest (0 at most), the highest (0 at least), the sum and the number of each owner's values."""
     rows = np.zeros((4, count))
     if len(values):
         starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
@@ -148,7 +146,7 @@ def _spread(values: Floats, owner: Counts, count: int) -> Floats:
 
 
 def _last_heading(page: Columns) -> Counts:
-    """The last block in a heading at or before each block; the first block where there is none."""
+    """Return the last block in a heading at or before each block, or the first block."""
     return np.maximum.accumulate(np.where(page.within("class-header"), np.arange(page.count), 0))
 
 
@@ -158,11 +156,11 @@ def _heading_words(page: Columns) -> tuple[Hashes, Counts]:
     return hashes[kept], owner[kept]
 
 
-# Learning.
+# Training.
 
 
 class Vote(NamedTuple):
-    """What one site says: the content and all blocks, by weight, that have a token."""
+    """One site's tokens, and the weights of its blocks with each token: of content and of all."""
 
     hashes: Hashes
     content: Floats
@@ -180,14 +178,14 @@ class Votes:
     def __init__(self, sites: dict[str, Vote], base: float) -> None:
         self.sites = sites
         self.base = base
-        everything = np.concatenate([vote.hashes for vote in sites.values()] or [np.zeros(0, dtype=np.uint64)])
+        hashes = np.concatenate([vote.hashes for vote in sites.values()] or [np.zeros(0, dtype=np.uint64)])
         shares = np.concatenate([vote.share for vote in sites.values()] or [np.zeros(0)])
-        self.hashes, where, sites_with = np.unique(everything, return_inverse=True, return_counts=True)
+        self.hashes, where, sites_with = np.unique(hashes, return_inverse=True, return_counts=True)
         self.count: Floats = sites_with.astype(np.float64)
-        self.content: Floats = np.bincount(where.reshape(-1), shares, len(self.hashes)).astype(np.float64)
+        self.content = _sums(where, shares, len(self.hashes))
 
     def table(self, without: str | None = None) -> Table:
-        """What the sites say together, one of them left out."""
+        """Return the log-odds by the votes of all sites, except for one."""
         content, count = self.content, self.count
         if without in self.sites:
             vote = self.sites[without]
@@ -203,90 +201,89 @@ class Votes:
 
 
 class Poll:
-    """Collects what pages say of tokens."""
+    """Collects votes from pages."""
 
     def __init__(self) -> None:
-        self._seen: list[dict[str, list[Vote]]] = [{} for _ in KINDS]
+        self._votes: list[dict[str, list[Vote]]] = [{} for _ in KINDS]
         self._shares: list[float] = []
 
     def add(self, page: Columns, content: Flags, site: str) -> None:
-        """Count the tokens of a page whose blocks are content or not."""
+        """Count the tokens of a page whose blocks are known to be content or not."""
         if not page.count:
             return
         weight = np.sqrt(np.minimum(page.words, 50) + 1)
         self._shares.append(float((weight * content).sum() / weight.sum()))
-        for seen, (hashes, block) in zip(self._seen, _incidences(page), strict=True):
+        for votes, pairs in zip(self._votes, _tokens_of_blocks(page), strict=True):
+            hashes, block = _distinct_pairs(*pairs)
             tokens, number = np.unique(hashes, return_inverse=True)
-            number = number.reshape(-1)
             total = _sums(number, weight[block], len(tokens))
             kept = _sums(number, (weight * content)[block], len(tokens))
-            seen.setdefault(site, []).append(Vote(tokens, kept, total))
+            votes.setdefault(site, []).append(Vote(tokens, kept, total))
 
     def votes(self) -> list[Votes]:
-        """Give the votes on names, words and headings."""
+        """Return the votes on names, words and headings."""
         base = float(np.clip(np.mean(self._shares or [0.5]), 0.01, 0.99))
-        return [Votes({site: _merged(votes) for site, votes in seen.items()}, base) for seen in self._seen]
+        return [Votes({site: _merged(votes) for site, votes in by_site.items()}, base) for by_site in self._votes]
 
 
-def _incidences(page: Columns) -> Iterable[tuple[Hashes, Counts]]:
-    """For each kind, the tokens and the blocks that have them, each pair once."""
+def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
+    """Yield tokens and the block of each: the tokens of names around blocks, of their words, of their headings."""
+    blocks = np.arange(page.count)
     hashes, name = page.near_name_tokens
     _, name_of_element = page.near_names
-    blocks = np.arange(page.count)
-    pairs = np.concatenate([name_of_element[page.ancestor(level)] * page.count + blocks for level in range(NEAR)])
-    pairs = np.unique(pairs)
-    order = np.argsort(name, kind="stable")
-    starts = np.searchsorted(name[order], np.arange(len(page.near_names[0]) + 1))
-    its_names, its_blocks = pairs // page.count, pairs % page.count
-    lengths = (starts[1:] - starts[:-1])[its_names]
-    yield _unique_pairs(hashes[order][_ranges(starts[its_names], lengths)], np.repeat(its_blocks, lengths))
-    yield _unique_pairs(*page.word_tokens)
-    hashes, owner = _heading_words(page)
-    by_heading = np.searchsorted(owner, _last_heading(page), side="left")
-    until = np.searchsorted(owner, _last_heading(page), side="right")
-    lengths = until - by_heading
-    yield _unique_pairs(hashes[_ranges(by_heading, lengths)], np.repeat(blocks, lengths))
+    names = np.concatenate([name_of_element[page.ancestor(level)] for level in range(NEAR)])
+    pairs = np.unique(names * page.count + np.tile(blocks, NEAR))  # a name around a block counts once
+    yield _tokens_of_owners(hashes, name, pairs // page.count, pairs % page.count)
+    yield page.word_tokens
+    hashes, heading = _heading_words(page)
+    yield _tokens_of_owners(hashes, heading, _last_heading(page), blocks)
 
 
-def _ranges(starts: Counts, lengths: Counts) -> Counts:
-    """The numbers from each start on, so many of each, one range after the other."""
-    return np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+def _tokens_of_owners(hashes: Hashes, owner: Counts, wanted: Counts, block: Counts) -> tuple[Hashes, Counts]:
+    """Return the tokens of the owner that each block has, and the block of each token; owners are ascending.
+
+    If owner 0 has the tokens a and b, owner 1 has c, and the blocks 5, 6 and 7 have the owners 1, 0 and 1, then the
+    tokens are c, a, b, c and their blocks 5, 6, 6, 7.
+    """
+    first = np.searchsorted(owner, wanted, side="left")
+    lengths = np.searchsorted(owner, wanted, side="right") - first
+    written = np.cumsum(lengths) - lengths  # how many tokens come before those of each block
+    tokens = np.repeat(first - written, lengths) + np.arange(lengths.sum())
+    return hashes[tokens], np.repeat(block, lengths)
 
 
-def _unique_pairs(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:
+def _distinct_pairs(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:
     order = np.lexsort((hashes, block))
     hashes, block = hashes[order], block[order]
-    fresh = np.append(True, (hashes[1:] != hashes[:-1]) | (block[1:] != block[:-1]))[: len(hashes)]
-    return hashes[fresh], block[fresh]
+    is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (block[1:] != block[:-1]))[: len(hashes)]
+    return hashes[is_new], block[is_new]
 
 
 def _sums(number: Counts, values: Floats, count: int) -> Floats:
-    return np.bincount(number, values, count).astype(np.float64)
+    return np.bincount(number.reshape(-1), values, count).astype(np.float64)
 
 
 def _merged(votes: Sequence[Vote]) -> Vote:
     if len(votes) == 1:
         return votes[0]
     hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
-    where = where.reshape(-1)
     content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
     total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
     return Vote(hashes, content, total)
 
 
 def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> tuple[tuple[str, ...], ...]:
-    """Find out how the tokens of tables are written, from the pages that they were counted on."""
-    known: list[dict[int, str]] = [{}, {}]
-    wanted = [tables[0].hashes, np.union1d(tables[1].hashes, tables[2].hashes)]
+    """Find the spellings of the tokens in tables on the pages that they were counted on."""
+    names, words = dict[int, str](), dict[int, str]()
+    name_hashes, word_hashes = tables[0].hashes, np.union1d(tables[1].hashes, tables[2].hashes)
     for page in pages:
-        for tokens, spellings, hashes in zip(page.spelled_tokens(), known, wanted, strict=True):
-            fresh, numbers = np.unique(tokens.hashes, return_index=True)
-            for token, number in zip(
-                fresh[np.isin(fresh, hashes)].tolist(), numbers[np.isin(fresh, hashes)], strict=True
-            ):
+        name_tokens, word_tokens = page.spelled_tokens()
+        for tokens, wanted, spellings in ((name_tokens, name_hashes, names), (word_tokens, word_hashes, words)):
+            distinct, numbers = np.unique(tokens.hashes, return_index=True)
+            is_wanted = np.isin(distinct, wanted)
+            for token, number in zip(distinct[is_wanted].tolist(), numbers[is_wanted].tolist(), strict=True):
                 if token not in spellings:
-                    spellings[token] = tokens.spell(int(number))
-    names, words = known
+                    spellings[token] = tokens.spell(number)
     return tuple(
         tuple(spellings[token] for token in table.hashes.tolist())
         for table, spellings in zip(tables, (names, words, words), strict=True)

@@ -1,4 +1,4 @@
-"""The stages of evidence together: run on a page, learned from many, written and read."""
+"""The lexicon and the layers of trees together: run on a page, trained on many, saved and loaded."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ LEXICON_FILE = "lexicon.tsv"
 TREES_FILE = "trees.npy"
 
 Report = Callable[[str], None]
-"""Told, in words, what is being done."""
+"""Called with a message about each step of training."""
 
-# A page weighs the same however long it is; within it a block weighs what its words do, up to so many.
+# All pages weigh the same. Within a page a block weighs as much as its words, up to a maximum.
 _MOST_WORDS = 200
 _PAGE_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A lexicon and layers of trees, each of which sees what the one before has found on the page."""
+    """A lexicon and layers of trees; each layer sees what the previous one has found on the page."""
 
     inputs: Inputs
     lexicon: Lexicon
     layers: tuple[Forest, ...]
 
     def log_odds(self, page: Columns) -> Floats:
-        """Give each block's log-odds of being content."""
+        """Return each block's log-odds of being content."""
         return self.judge(page)[0]
 
     def judge(self, page: Columns) -> tuple[Floats, Matrix]:
-        """Give each block's log-odds of being content, and the numbers that the last trees decided by."""
+        """Return each block's log-odds of being content, and the numbers that the last trees decided by."""
         own = numbers = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
-        found = self.layers[0].log_odds(own)
+        log_odds = self.layers[0].log_odds(own)
         for forest in self.layers[1:]:
-            numbers = np.vstack([own, context(page, found)])
-            found = forest.log_odds(numbers)
-        return found, numbers
+            numbers = np.vstack([own, context(page, log_odds)])
+            log_odds = forest.log_odds(numbers)
+        return log_odds, numbers
 
     @property
     def rows(self) -> int:
-        """How many numbers of a block the last trees decide by."""
+        """How many numbers of a block the last layer decides by."""
         return _rows(self.inputs, len(self.layers) - 1)
 
     def save(self, directory: Path) -> None:
@@ -75,22 +75,22 @@ class Evidence:
 
 
 def _rows(inputs: Inputs, layer: int) -> int:
-    """How many numbers of a block the trees of a layer decide by."""
+    """Return how many numbers of a block the trees of a layer decide by."""
     return len(inputs.names) + len(LEXICON_COLUMNS) + (len(CONTEXT_COLUMNS) if layer else 0)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was learned, and what it says of the pages that it was learned from.
+    """The trained evidence, and what it says about the training pages.
 
-    The log-odds of a page come from trees that were not grown on pages of its site, so that what is trained on them
-    meets them as it will meet those of new pages.
+    The log-odds of a page come from trees that were not trained on its site, so that the next stage is trained on
+    log-odds like those of new pages.
     """
 
     evidence: Evidence
     log_odds: list[Floats]
     numbers: list[Matrix]
-    """What the last trees decided by, of each page."""
+    """What the last trees decided by, for each page."""
 
 
 def fit_evidence(
@@ -98,14 +98,14 @@ def fit_evidence(
     content: Sequence[Flags],
     sites: Sequence[str],
     config: Config,
-    report: Report = lambda said: None,
+    report: Report = lambda message: None,
 ) -> Fitted:
-    """Learn from pages whose blocks are known to be content or not."""
+    """Train on pages whose blocks are known to be content or not."""
     return _Training(pages, content, sites, config, report).run()
 
 
 class _Training:
-    """The pages of a training and what is known of them so far."""
+    """The training pages and the numbers of their blocks."""
 
     def __init__(
         self,
@@ -123,6 +123,7 @@ class _Training:
         self._forests = int(config.one("evidence-forests", "1"))
         self._most_blocks = float(config.one("evidence-blocks", "inf"))
         self._inputs = Inputs(config)
+        self._pages = pages
         self._content = content
         self._sites = sites
         if len(set(sites)) < self._folds:
@@ -131,85 +132,75 @@ class _Training:
             )
         report(f"evidence: features of {len(pages):,} pages")
         poll = Poll()
-        self._pages = pages
         self._numbers: list[Matrix] = []
-        for page, flags, site in zip(pages, content, sites, strict=True):
+        pages_of_site: dict[str, list[int]] = {}
+        for number, (page, flags, site) in enumerate(zip(pages, content, sites, strict=True)):
             self._numbers.append(self._inputs.matrix(page))
             poll.add(page, flags, site)
+            pages_of_site.setdefault(site, []).append(number)
             page.forget_characters()
         self._votes = poll.votes()
-        self._add_lexicon()
-        self._own_rows = len(self._inputs.names) + len(LEXICON_COLUMNS)
-
-    def _add_lexicon(self) -> None:
-        """Let the lexicon say of each page what it would say if it did not know the page's site."""
-        by_site: dict[str, list[int]] = {}
-        for number, site in enumerate(self._sites):
-            by_site.setdefault(site, []).append(number)
-        for site, numbers in by_site.items():
+        for site, numbers in pages_of_site.items():
+            # The lexicon must not know the page's own site, as it does not know that of a new page.
             lexicon = make_lexicon(self._votes, without=site)
             for number in numbers:
-                rows = lexicon.columns(self._pages[number])
-                self._numbers[number] = np.vstack([self._numbers[number], rows])
+                self._numbers[number] = np.vstack([self._numbers[number], lexicon.columns(pages[number])])
 
     def run(self) -> Fitted:
-        """Grow layer after layer; what one finds on a page without having seen its site, the next one learns from."""
-        found: list[Floats] = []
+        """Train layer after layer; each sees what the previous one finds on sites that it was not trained on."""
+        log_odds: list[Floats] = []
         layers = []
         for layer in range(1, self._layers + 1):
-            if found:
-                self._add_context(found)
-            found = self._find_by_folds(f"layer {layer} of {self._layers}")
+            if log_odds:
+                own_rows = _rows(self._inputs, layer=0)
+                for number, page in enumerate(self._pages):
+                    own = self._numbers[number][:own_rows]
+                    self._numbers[number] = np.vstack([own, context(page, log_odds[number])])
+            log_odds = self._judge_by_folds(f"layer {layer} of {self._layers}")
             self._report(f"evidence: layer {layer} of {self._layers}, all pages")
             layers.append(self._grow_on(range(len(self._pages))))
         tables = make_lexicon(self._votes).tables
         lexicon = Lexicon(tables, spell(tables, self._pages))
-        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), found, self._numbers)
+        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), log_odds, self._numbers)
 
-    def _add_context(self, found: list[Floats]) -> None:
-        for number, page in enumerate(self._pages):
-            rows = self._numbers[number][: self._own_rows]
-            self._numbers[number] = np.vstack([rows, context(page, found[number])])
-
-    def _find_by_folds(self, layer: str) -> list[Floats]:
-        """Say what trees find on each page that were grown on the other folds of sites."""
+    def _judge_by_folds(self, layer: str) -> list[Floats]:
+        """Return the log-odds of each page by trees that were trained on the other folds of sites."""
         count = len(self._pages)
         groups = self._sites if len(set(self._sites)) >= self._folds else [str(number) for number in range(count)]
         folds = min(self._folds, count)
         fold_of = make_folds(groups, folds, seed=1)
-        found: list[Floats] = [np.zeros(0)] * count
+        log_odds: list[Floats] = [np.zeros(0)] * count
         for fold in range(folds):
             self._report(f"evidence: {layer}, fold {fold + 1} of {folds}")
             forest = self._grow_on([number for number in range(count) if fold_of[number] != fold])
             for number in range(count):
                 if fold_of[number] == fold:
-                    found[number] = forest.log_odds(self._numbers[number])
-        return found
+                    log_odds[number] = forest.log_odds(self._numbers[number])
+        return log_odds
 
-    def _grow_on(self, numbers: Sequence[int]) -> Forest:
-        if not numbers:
+    def _grow_on(self, pages: Sequence[int]) -> Forest:
+        """Train forests on pages, each with its own seed and its own draw of blocks, and average them."""
+        if not pages:
             return constant(np.zeros(0, dtype=bool))
         first = int(self._settings["random_seed"])
-        return average([self._grow(numbers, seed) for seed in range(first, first + self._forests)])
-
-    def _grow(self, numbers: Sequence[int], seed: int) -> Forest:
-        """Grow one forest: its seed decides which blocks it learns from, and how."""
-        random = np.random.default_rng(seed)
-        drawn = [draw_blocks(training_weights(self._pages[number]), self._most_blocks, random) for number in numbers]
-        matrix = np.hstack(
-            [self._numbers[number][:, blocks] for number, (blocks, _) in zip(numbers, drawn, strict=True)]
-        )
-        content = np.concatenate(
-            [self._content[number][blocks] for number, (blocks, _) in zip(numbers, drawn, strict=True)]
-        )
-        weights = np.concatenate([of_page for _, of_page in drawn])
-        return grow(matrix, content, weights, self._settings | {"random_seed": seed})
+        forests = []
+        for seed in range(first, first + self._forests):
+            random = np.random.default_rng(seed)
+            matrices, content, weights = [], [], []
+            for page in pages:
+                blocks, block_weights = draw_blocks(training_weights(self._pages[page]), self._most_blocks, random)
+                matrices.append(self._numbers[page][:, blocks])
+                content.append(self._content[page][blocks])
+                weights.append(block_weights)
+            settings = self._settings | {"random_seed": seed}
+            forests.append(grow(np.hstack(matrices), np.concatenate(content), np.concatenate(weights), settings))
+        return average(forests)
 
 
 def draw_blocks(weights: Floats, most: float, random: np.random.Generator) -> tuple[Counts, Floats]:
-    """Draw about so many blocks of a page at most, heavy ones rather than light ones: their numbers and weights.
+    """Draw about `most` blocks of a page at most, rather heavy than light ones. Return their numbers and weights.
 
-    A drawn block also weighs for those like it that were not drawn, so that a page weighs the same on average.
+    A drawn block also weighs for those that were not drawn, so that a page weighs the same on average.
     """
     chance = np.minimum(most * weights / max(float(weights.sum()), 1.0), 1.0)
     drawn = np.flatnonzero(random.random(len(weights)) < chance)
@@ -217,16 +208,16 @@ def draw_blocks(weights: Floats, most: float, random: np.random.Generator) -> tu
 
 
 def training_weights(page: Columns) -> Floats:
-    """How much each block counts in training."""
+    """Return how much each block counts in training."""
     weights = np.minimum(page.words, _MOST_WORDS) + 1
     return weights / max(float(weights.sum()), 1.0) * _PAGE_WEIGHT
 
 
 def make_lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
-    """Make a lexicon of the votes of all sites but one."""
+    """Make a lexicon from the votes of all sites, except for one."""
     return Lexicon(tuple(kind.table(without) for kind in votes))
 
 
 def layer_count(config: Config) -> int:
-    """How many layers of trees a config asks for."""
+    """Return how many layers of trees a config asks for."""
     return int(config.one("evidence-layers", "2"))

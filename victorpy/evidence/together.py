@@ -1,7 +1,7 @@
 """What belongs together stays together: a heading with the text below it, the cells of a table with each other.
 
-Blocks are judged one by one, by how much their words count. A heading's few words hardly count, and a number in a cell
-looks like noise; but readers miss the one, and a table with holes says less than none.
+Blocks are judged one by one, weighted by their words. A heading's few words hardly count, and a number in a cell looks
+like noise. But readers miss a heading, and a table with holes is worse than none.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.evidence.cut import block_weights
 
-# From this share of its words on, all of a table is kept: of one that says by its markup that it holds data, ...
+# A whole table is kept if this share of its words is: of a table whose markup says that it holds data, ...
 MOST_OF_MARKED = 0.5
 _LONGEST_OF_MARKED = 80
 
-# ... and of one that might be there for layout alone, but has rows of several short cells.
+# ... and of one that might be for layout, but has rows of several short cells.
 MOST_OF_BARE = 0.7
 _LONGEST_OF_BARE = 40
 
@@ -26,7 +26,7 @@ _FEWEST_ROWS = 2
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
-    """Headings right above text that is kept, if they are so probable."""
+    """Return the headings right above kept text, if they are at least this probable."""
     is_heading = page.within("class-header")
     above = np.zeros(len(kept), dtype=bool)
     above[:-1] = (kept & ~is_heading)[1:]
@@ -34,7 +34,7 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
 
 
 def with_whole_tables(kept: Flags, page: Columns) -> Flags:
-    """Keep all of the tables of data of which most is kept."""
+    """Add the rest of data tables of which most is kept."""
     tables = page.elements_with(["table"])
     if not len(tables):
         return kept
@@ -52,15 +52,15 @@ def with_whole_tables(kept: Flags, page: Columns) -> Flags:
 
 
 def _held(tables: Counts, tags: Iterable[str], page: Columns) -> Counts:
-    """How many elements with these tags each table holds."""
+    """Return how many elements with these tags each table holds."""
     elements = page.elements_with(tags)
-    before, until = (np.searchsorted(elements, at, side="left") for at in (tables + 1, page.stop[tables]))
-    held: Counts = until - before
+    first, stop = (np.searchsorted(elements, at, side="left") for at in (tables + 1, page.stop[tables]))
+    held: Counts = stop - first
     return held
 
 
 def _keep_whole(table: int, kept: Flags, weight: Floats, page: Columns, most: float, longest: int) -> None:
-    """Keep all of a table if so much of its words is kept and no block of it has more words than the longest may."""
+    """Keep all of a table if at least `most` of its words are kept and no block has more than `longest` words."""
     first, stop = page.block_range
     blocks = slice(first[table], stop[table])
     own = weight[blocks]

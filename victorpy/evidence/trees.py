@@ -23,29 +23,29 @@ from victorpy.config import Config
 from victorpy.errors import ConfigError, VictorError, suggest
 
 EVIDENCE, KINDS = "evidence", "kinds"
-"""The stages that have trees: one finds what is content, one which kind of content it is."""
+"""The stages that have trees: one finds content, the other the kind of content."""
 
 Matrix = npt.NDArray[np.float32]
-"""Numbers, a row a feature, a column a block."""
+"""Numbers: a row per feature, a column per block."""
 
 DEEPEST = 8
-"""So deep a tree may be: a leaf's number is a byte."""
+"""The maximum depth of a tree: a leaf's number is a byte."""
 
-# So many blocks are run at a time, so that their answers stay in the processor's cache.
+# How many blocks are run at a time, so that their answers stay in the processor's cache.
 _STRIDE = 512
 
 
 @dataclass(frozen=True)
 class Questions:
-    """What trees ask of a block."""
+    """The questions that trees ask about a block."""
 
     features: npt.NDArray[np.int32]
-    """The feature that each tree asks for at each level: a row a tree."""
+    """The feature that each tree asks for at each level: a row per tree."""
     borders: Matrix
-    """What it must be greater than."""
+    """The number that the feature is compared with: the answer is yes if it is greater."""
 
     def leaf_numbers(self, matrix: Matrix) -> npt.NDArray[np.int64]:
-        """Give the leaf that each tree has for each block, those of all trees numbered through: a row a tree."""
+        """Return the leaf that each tree has for each block, a row per tree; leaves are numbered across all trees."""
         trees, depth = self.features.shape
         features, borders, question_of = self._different
         answers = (np.take(matrix, features, axis=0) > borders).view(np.uint8)
@@ -58,14 +58,14 @@ class Questions:
 
     @cached_property
     def _different(self) -> tuple[npt.NDArray[np.int32], Matrix, npt.NDArray[np.int64]]:
-        """The different questions, feature and border each, and the number of each tree's at each level."""
+        """The distinct questions (features and borders), and which of them each tree asks at each level."""
         asked = np.stack([self.features.reshape(-1), self.borders.reshape(-1)])
         different, number = np.unique(asked, axis=1, return_inverse=True)
         features, borders = different[0].astype(np.int32), different[1].astype(np.float32)[:, None]
         return features, borders, np.ascontiguousarray(number.reshape(self.features.shape).T)
 
     def check(self, rows: int) -> None:
-        """Refuse trees that ask for more features than there are."""
+        """Raise ValueError if trees ask for more features than there are."""
         if self.features.max(initial=0) >= rows:
             raise ValueError(f"its trees ask for feature {self.features.max()} of {rows}")
 
@@ -75,31 +75,25 @@ class Forest(Questions):
     """Trees that give a block the log-odds of being content."""
 
     leaves: Matrix
-    """What each leaf adds to the log-odds; bit b of a leaf's number is the answer at level b."""
+    """What each leaf adds to the log-odds. Bit b of a leaf's number is the answer at level b."""
     bias: float
 
     def log_odds(self, matrix: Matrix) -> Floats:
-        """Give each block's log-odds of being content."""
-        parts = [self._log_odds(part) for part in strides(matrix)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def _log_odds(self, matrix: Matrix) -> Floats:
-        added: Floats = np.take(self._added, self.leaf_numbers(matrix), mode="clip").sum(axis=0)
-        return added + self.bias
+        """Return each block's log-odds of being content."""
+        sums = [np.take(self._added, self.leaf_numbers(part), mode="clip").sum(axis=0) for part in strides(matrix)]
+        return np.concatenate(sums) + self.bias if sums else np.zeros(0)
 
     @cached_property
     def _added(self) -> Floats:
-        """What the leaves add, in the precision in which it is summed up."""
+        """What the leaves add, in the precision of the sum."""
         return self.leaves.astype(np.float64)
 
     def save(self, file: BinaryIO) -> None:
-        """Write the trees, the same bytes for the same trees."""
         for array in (self.features, self.borders, self.leaves, np.array([self.bias])):
             np.save(file, array, allow_pickle=False)
 
     @classmethod
     def load(cls, file: BinaryIO) -> Self:
-        """Read trees that were written by `save`."""
         features, borders, leaves, bias = read_arrays(file)
         if leaves.shape != (len(features), 2 ** features.shape[1]):
             raise ValueError("its trees do not fit together")
@@ -107,12 +101,12 @@ class Forest(Questions):
 
 
 def strides(matrix: Matrix) -> Iterator[Matrix]:
-    """Cut numbers into parts of so many blocks that their answers stay in the processor's cache."""
+    """Split the blocks into parts whose answers stay in the processor's cache."""
     return (matrix[:, at : at + _STRIDE] for at in range(0, matrix.shape[1], _STRIDE))
 
 
 def read_arrays(file: BinaryIO) -> list[npt.NDArray[Any]]:
-    """Read the four arrays of trees: features, borders, leaves, and what all blocks begin with."""
+    """Read the four arrays of trees: features, borders, leaves and bias."""
     try:
         arrays = [np.load(file, allow_pickle=False) for _ in range(4)]
     except EOFError as error:
@@ -128,16 +122,16 @@ def read_arrays(file: BinaryIO) -> list[npt.NDArray[Any]]:
 
 
 def check_settings(settings: Mapping[str, Any], config: Config, stage: str = EVIDENCE) -> None:
-    """Refuse to begin without CatBoost, or with settings that it does not have."""
-    known = inspect.signature(_catboost().CatBoostClassifier.__init__).parameters
+    """Raise an error if CatBoost is not installed or does not have one of the settings."""
+    parameters = inspect.signature(_catboost().CatBoostClassifier.__init__).parameters
     for name in settings:
-        if name not in known:
-            message = f"CatBoost has no parameter {name!r}{suggest(name, known)}"
+        if name not in parameters:
+            message = f"CatBoost has no parameter {name!r}{suggest(name, parameters)}"
             raise config.error(parameter(stage, name), message)
 
 
 def tree_settings(config: Config, stage: str = EVIDENCE) -> dict[str, Any]:
-    """CatBoost's settings for a stage, as a config gives them."""
+    """Return CatBoost's settings for a stage from a config."""
     whole = {"iterations", "depth", "border_count", "random_seed"}
     given = {name: float(values[0]) for name, values in config.family(parameter(stage, "")).items() if values}
     if given.get("depth", 1) > DEEPEST:
@@ -147,12 +141,12 @@ def tree_settings(config: Config, stage: str = EVIDENCE) -> dict[str, Any]:
 
 
 def parameter(stage: str, name: str) -> str:
-    """How a setting of CatBoost is called in a config."""
+    """Return the config variable for a setting of CatBoost."""
     return f"{stage}-param-{name}"
 
 
 def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any], stage: str = EVIDENCE) -> Forest:
-    """Learn trees that tell content from noise; the settings are CatBoost's."""
+    """Train trees that separate content from noise; the settings are CatBoost's."""
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
         return constant(content)
     questions, leaves, bias = learn(matrix, content.astype(np.int64), weights, settings, stage)
@@ -162,7 +156,7 @@ def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str,
 def learn(
     matrix: Matrix, target: npt.NDArray[np.int64], weights: Floats, settings: Mapping[str, Any], stage: str
 ) -> tuple[Questions, Matrix, Floats]:
-    """Learn trees that tell classes apart: what they ask, what their leaves add to each class, what all begin with."""
+    """Train trees that separate classes. Return questions, what leaves add to each class, and the classes' bias."""
     catboost = _catboost()
     try:
         learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
@@ -189,14 +183,14 @@ def _catboost() -> Any:
 
 
 def constant(content: Flags) -> Forest:
-    """A forest that says the same of every block: for pages from which nothing can be learned."""
+    """Return a forest that judges every block the same, for pages from which nothing can be learned."""
     share = (float(content.sum()) + 1) / (len(content) + 2)
     nothing = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
     return Forest(*nothing, np.zeros((1, 2), dtype=np.float32), float(np.log(share / (1 - share))))
 
 
 def average(forests: Sequence[Forest]) -> Forest:
-    """One forest that says what these say on average."""
+    """Return one forest whose log-odds are the average of these."""
     depth = max(forest.features.shape[1] for forest in forests)
     same_depth = [_deepened(forest, depth) for forest in forests]
     return Forest(
@@ -208,7 +202,7 @@ def average(forests: Sequence[Forest]) -> Forest:
 
 
 def _deepened(forest: Forest, depth: int) -> Forest:
-    """The same forest with so many levels; those that it did not have are always answered no."""
+    """Return the same forest with `depth` levels; the answer at new levels is always no."""
     levels = forest.features.shape[1]
     missing = [(0, 0), (0, depth - levels)]
     return Forest(
@@ -220,12 +214,12 @@ def _deepened(forest: Forest, depth: int) -> Forest:
 
 
 def _read_catboost(model: Mapping[str, Any]) -> tuple[Questions, Matrix, Floats]:
-    """Take over CatBoost's own description of its trees; a leaf adds something to each class, or to the one."""
+    """Convert CatBoost's JSON; a leaf has a value for each class, or one value if there are two classes."""
     trees = model["oblivious_trees"]
     scale, bias = model["scale_and_bias"]
     depth = max([1, *(len(tree["splits"] or ()) for tree in trees)])
     features = np.zeros((len(trees), depth), dtype=np.int32)
-    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # a level that is missing is always answered no
+    borders = np.full((len(trees), depth), np.inf, dtype=np.float32)  # at a missing level the answer is always no
     leaves = np.zeros((len(trees), 2**depth, len(bias)), dtype=np.float32)
     for number, tree in enumerate(trees):
         for level, asked in enumerate(tree["splits"] or ()):
