@@ -114,9 +114,20 @@ class Evaluation:
 
 # Experiments
 
+Run = Callable[..., tuple[PageResult, ...]]
+"""Runs all folds of an experiment by name, perhaps with another config, share of pages or parameters."""
 
-def evaluate(pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress) -> Evaluation:
-    """Cross-validate a config."""
+
+def evaluate(
+    pages: Sequence[LabelledPage],
+    config: Config,
+    settings: Settings,
+    progress: Progress,
+    curve: bool = False,
+    ablate: str | None = None,
+    grid: Mapping[str, Sequence[float]] | None = None,
+) -> Evaluation:
+    """Cross-validate a config, on request also with growing shares of pages, fewer features, and other parameters."""
     if settings.folds < 2:
         raise DataError("cross-validation needs at least 2 folds")
     if settings.jobs < 1:
@@ -125,29 +136,27 @@ def evaluate(pages: Sequence[LabelledPage], config: Config, settings: Settings, 
     if groups < settings.folds:
         other = ", or --group page" if settings.group == "site" else ""
         raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
-    results = run(pages, config, settings, "cross-validation", progress)
-    return Evaluation(settings, config, results, tuple(map(keep_everything, pages)))
 
+    def run(what: str, config: Config = config, share: float = 1.0, **parameters: float) -> tuple[PageResult, ...]:
+        results: list[PageResult] = []
+        progress(what, 0, settings.folds)
+        make = crf_maker(config, **parameters)
+        folds = cross_validate(pages, make, settings.folds, settings.group, settings.seed, settings.jobs, share)
+        for number, fold in enumerate(folds, 1):
+            results += fold
+            progress(what, number, settings.folds)
+        return tuple(results)
 
-def run(
-    pages: Sequence[LabelledPage],
-    config: Config,
-    settings: Settings,
-    what: str,
-    progress: Progress,
-    share: float = 1.0,
-    **parameters: float,
-) -> tuple[PageResult, ...]:
-    """Run all folds and return their pages in order."""
-    results: list[PageResult] = []
-    progress(what, 0, settings.folds)
-    folds = cross_validate(
-        pages, crf_maker(config, **parameters), settings.folds, settings.group, settings.seed, settings.jobs, share
+    results = run("cross-validation")
+    return Evaluation(
+        settings,
+        config,
+        results,
+        tuple(map(keep_everything, pages)),
+        curve=_learning_curve(run, len(pages), settings.folds) if curve else (),
+        ablation=_ablation(run, config, ablate, results) if ablate else (),
+        grid=_grid_search(run, grid) if grid else (),
     )
-    for number, fold in enumerate(folds, 1):
-        results += fold
-        progress(what, number, settings.folds)
-    return tuple(results)
 
 
 def load_untrained(entry: str) -> Cleaner:
@@ -195,30 +204,20 @@ def evaluate_untrained(
     )
 
 
-def learning_curve(
-    pages: Sequence[LabelledPage], config: Config, settings: Settings, progress: Progress
-) -> tuple[dict[str, Any], ...]:
+def _learning_curve(run: Run, pages: int, folds: int) -> tuple[dict[str, Any], ...]:
     """Score models trained on growing shares of the training pages, always on all test pages."""
     points = []
     for share in CURVE_SHARES:
-        name = f"learning curve, {share:.0%} of the training pages"
         try:
-            results = run(pages, config, settings, name, progress, share=share)
+            results = run(f"learning curve, {share:.0%} of the training pages", share=share)
         except DataError:  # so few pages may have one label only
             continue
-        training = round(share * len(pages) * (settings.folds - 1) / settings.folds)
-        points.append({"pages": training, "mean": means(results), "interval": intervals(results)})
+        training = round(share * pages * (folds - 1) / folds)
+        points.append({"pages": training} | _mean_scores(results))
     return tuple(points)
 
 
-def ablation(
-    pages: Sequence[LabelledPage],
-    config: Config,
-    settings: Settings,
-    kind: str,
-    whole: Sequence[PageResult],
-    progress: Progress,
-) -> tuple[dict[str, Any], ...]:
+def _ablation(run: Run, config: Config, kind: str, whole: Sequence[PageResult]) -> tuple[dict[str, Any], ...]:
     """Score with fewer features: each family alone and left out, or each feature left out; `whole` has all."""
     features = config.features
     families: dict[str, list[str]] = {}
@@ -228,12 +227,8 @@ def ablation(
     variants = {"all features": list(features)}
     if kind == "family":
         variants |= {f"only {family}": names for family, names in families.items()}
-        left_out = families
-    else:
-        left_out = {name: [name] for name in features}
-    variants |= {
-        f"without {what}": [name for name in features if name not in names] for what, names in left_out.items()
-    }
+    for what, names in (families if kind == "family" else {name: [name] for name in features}).items():
+        variants[f"without {what}"] = [name for name in features if name not in names]
     whole_f1 = {(page.data, page.name): page.scores["words_f1"] for page in whole}
     rows = []
     for variant, kept in variants.items():
@@ -242,34 +237,27 @@ def ablation(
         results = whole
         if variant != "all features":
             off = tuple(name for name in config.get("crf-features") if name not in kept)
-            smaller = replace(config, values={**config.values, "crf-features-off": off})
-            results = run(pages, smaller, settings, variant, progress)
+            results = run(variant, replace(config, values={**config.values, "crf-features-off": off}))
         difference = compare(
             [page.scores["words_f1"] for page in results], [whole_f1[page.data, page.name] for page in results]
         )
-        rows.append(
-            {
-                "variant": variant,
-                "features": len(kept),
-                "mean": means(results),
-                "interval": intervals(results),
-                "difference": difference.by_name(),
-            }
-        )
+        row = {"variant": variant, "features": len(kept)} | _mean_scores(results)
+        rows.append(row | {"difference": difference.by_name()})
     return tuple(rows)
 
 
-def grid_search(
-    pages: Sequence[LabelledPage], config: Config, settings: Settings, grid: dict[str, list[float]], progress: Progress
-) -> tuple[dict[str, Any], ...]:
+def _grid_search(run: Run, grid: Mapping[str, Sequence[float]]) -> tuple[dict[str, Any], ...]:
     """Score every combination of training parameters."""
     rows = []
     for combination in itertools.product(*grid.values()):
         parameters = dict(zip(grid, combination, strict=True))
         name = " ".join(f"{key}={value:g}" for key, value in parameters.items())
-        results = run(pages, config, settings, name, progress, **parameters)
-        rows.append({"parameters": parameters, "mean": means(results), "interval": intervals(results)})
+        rows.append({"parameters": parameters} | _mean_scores(run(name, **parameters)))
     return tuple(rows)
+
+
+def _mean_scores(results: Sequence[PageResult]) -> dict[str, Any]:
+    return {"mean": means(results), "interval": intervals(results)}
 
 
 def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:

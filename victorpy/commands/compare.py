@@ -16,14 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
-from victorpy.compare import DataSet, Method, Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.compare.run import ComparedSite
+from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.compare.summary import page_records
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import comparison
@@ -34,7 +31,7 @@ from victorpy.site_runs import share_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
+    """Add the arguments."""
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods between commas")
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
     parser.add_argument(
@@ -58,35 +55,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print the summary, write the report."""
-    if arguments.output:
+    output = arguments.output
+    if output:
         require_matplotlib()
-        check_directory(arguments.output)
+        check_directory(output)
     plan = Plan(arguments.sample, arguments.tune, arguments.seed)
     methods = load_methods(arguments.methods)
     warnings: list[str] = []
     sets = open_sets(arguments.data, warnings.append)
     for warning in warnings:
         print(f"compare: {warning}", file=sys.stderr)
-    if arguments.output:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-    found = _compare(sets, methods, plan)
-    scores = summarise_comparison(sets, methods, plan, found, warnings)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+    total = sum(len(share_out(count, plan).scored) for data in sets for count in data.sites.values())
+    with tqdm(total=total, unit=" pages", disable=None) as bar:
+        sites = compare_methods(sets, methods, plan, lambda _: bar.update())
+    scores = summarise_comparison(sets, methods, plan, sites, warnings)
     for failure in scores["failures"]:
         print(f"compare: {failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
     print(to_text(comparison.summary(scores)), end="", flush=True)
-    if arguments.output:
-        _write(scores, found, arguments.output)
+    if output:
+        write_report(output, comparison.report(scores), scores)
+        records = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(sites))
+        write_text(output / "pages.jsonl", "".join(records))
+        print(f"written: {output / 'report.html'}, report.md, scores.json and pages.jsonl", file=sys.stderr)
     return 0
-
-
-def _compare(sets: Sequence[DataSet], methods: Sequence[Method], plan: Plan) -> list[ComparedSite]:
-    total = sum(len(share_out(count, plan).scored) for data in sets for count in data.sites.values())
-    with tqdm(total=total, unit=" pages", disable=None) as bar:
-        return compare_methods(sets, methods, plan, lambda _: bar.update())
-
-
-def _write(scores: dict[str, Any], found: Sequence[ComparedSite], directory: Path) -> None:
-    write_report(directory, comparison.report(scores), scores)
-    lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(found)]
-    write_text(directory / "pages.jsonl", "".join(lines))
-    print(f"written: {directory / 'report.html'}, report.md, scores.json and pages.jsonl", file=sys.stderr)

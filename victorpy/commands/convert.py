@@ -23,7 +23,7 @@ from victorpy.outputs import find_output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
+    """Add the arguments."""
     parser.add_argument("directory", type=Path, help="where the data set lies")
     parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=f"its layout: {', '.join(DATASETS)}")
     parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="what to write (default: anno)")
@@ -51,9 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         labels = align(document, page.gold, config.cuts.block_level)
         target = arguments.output / f"{page.name}{output.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(
-            output.render(CleanPage(document, labels)), encoding="utf-8", errors="backslashreplace", newline=""
-        )
+        text = output.render(CleanPage(document, labels))
+        target.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         done += 1
     print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)
     return 0

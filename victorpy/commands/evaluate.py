@@ -23,18 +23,7 @@ from tqdm import tqdm
 
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
-from victorpy.evaluate import (
-    Evaluation,
-    Progress,
-    Settings,
-    ablation,
-    evaluate,
-    evaluate_untrained,
-    grid_search,
-    learning_curve,
-    load_untrained,
-    parse_grid,
-)
+from victorpy.evaluate import Evaluation, Progress, Settings, evaluate, evaluate_untrained, load_untrained, parse_grid
 from victorpy.gold import LabelledPage, load_gold
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.report import evaluation
@@ -47,7 +36,7 @@ FOLDS = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
+    """Add the arguments."""
     parser.add_argument("-c", "--config", help="a shipped config or a path (default: default)")
     parser.add_argument("--method", help="instead of a config a method that is not trained: all pages are scored")
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
@@ -74,30 +63,30 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output:
         require_matplotlib()
         check_directory(arguments.output)
-    named = arguments.method or load_config(arguments.config or "default").name
+    name = arguments.method or load_config(arguments.config or "default").name
     result, pages = _score_method(arguments) if arguments.method else _cross_validate(arguments)
-    print("\n" + to_text(evaluation.summary(result.scores())), end="")
+    scores = result.scores()
+    print("\n" + to_text(evaluation.summary(scores)), end="")
     if arguments.output:
-        _write(result, pages, arguments.output, f"{named} on {', '.join(arguments.data)}")
+        from victorpy.report.views import write_views
+
+        method = str(result.method.get("method", ""))
+        views = write_views(result.pages, pages, result.config, arguments.output / "pages", method=method)
+        title = f"{name} on {', '.join(arguments.data)}"
+        write_report(arguments.output, evaluation.report(scores, title, views), scores)
+        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
     return 0
 
 
 def _cross_validate(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
-    """Run all experiments that are asked for."""
+    """Run all experiments that were asked for."""
     config = load_config(arguments.config or "default")
     grid = parse_grid(arguments.grid)
     pages, warnings = _load(arguments, config)
     folds = FOLDS if arguments.folds is None else arguments.folds
     settings = Settings(folds, arguments.group, arguments.seed, arguments.jobs)
-    progress = _progress()
-    result = replace(evaluate(pages, config, settings, progress), warnings=warnings)
-    if arguments.learning_curve:
-        result = replace(result, curve=learning_curve(pages, config, settings, progress))
-    if arguments.ablate:
-        result = replace(result, ablation=ablation(pages, config, settings, arguments.ablate, result.pages, progress))
-    if grid:
-        result = replace(result, grid=grid_search(pages, config, settings, grid, progress))
-    return result, pages
+    result = evaluate(pages, config, settings, _progress(), arguments.learning_curve, arguments.ablate, grid)
+    return replace(result, warnings=warnings), pages
 
 
 def _score_method(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
@@ -115,7 +104,7 @@ def _score_method(arguments: argparse.Namespace) -> tuple[Evaluation, list[Label
 
 
 def _load(arguments: argparse.Namespace, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
-    """Read the gold pages, and say which could not be used."""
+    """Read the gold pages, and print which ones cannot be used."""
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)
     for warning in warnings:
@@ -126,7 +115,7 @@ def _load(arguments: argparse.Namespace, config: Config) -> tuple[list[LabelledP
 
 
 def _progress() -> Progress:
-    """Say on stderr what is going on and how long it will take."""
+    """Return a function that prints finished folds and the remaining time."""
     began = time.perf_counter()
 
     def show(what: str, done: int, total: int) -> None:
@@ -138,13 +127,3 @@ def _progress() -> Progress:
         print(f"{what}: fold {done} of {total} done, {left:.0f} s left", file=sys.stderr, flush=True)
 
     return show
-
-
-def _write(result: Evaluation, pages: list[LabelledPage], directory: Path, title: str) -> None:
-    from victorpy.report.views import write_views
-
-    method = str(result.method.get("method", ""))
-    views = write_views(result.pages, pages, result.config, directory / "pages", method=method)
-    scores = result.scores()
-    write_report(directory, evaluation.report(scores, title, views), scores)
-    print(f"\nwritten: {directory / 'report.html'}, report.md and scores.json", file=sys.stderr)

@@ -14,18 +14,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from victorpy.errors import DataError
 from victorpy.mining.methods import parse_methods
 from victorpy.mining.pages import read_pages
 from victorpy.mining.run import Settings, mine, require_sklearn
 from victorpy.report import mining
 from victorpy.report.base import to_markdown
 from victorpy.report.plots import require_matplotlib
-from victorpy.report.writing import write_report
+from victorpy.report.writing import check_directory, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
+    """Add the arguments."""
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="pages of known kinds")
     parser.add_argument(
         "-m",
@@ -48,7 +47,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Mine the pages, print the main tables, write the report."""
     require_sklearn()
-    settings = _settings(arguments)
+    names = ("sample", "limit", "runs", "dimensions", "cluster_pages", "seed", "jobs")
+    settings = Settings(**{name: getattr(arguments, name) for name in names})
+    settings.check()
+    if arguments.output:
+        require_matplotlib()
+        check_directory(arguments.output)
     methods = parse_methods(arguments.methods)
     warnings: list[str] = []
     pages = read_pages(arguments.data, arguments.limit, warnings.append)
@@ -61,14 +65,3 @@ def run(arguments: argparse.Namespace) -> int:
         write_report(arguments.output, mining.report(scores, f"Mining {', '.join(arguments.data)}"), scores)
         print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
     return 0
-
-
-def _settings(arguments: argparse.Namespace) -> Settings:
-    names = ("sample", "limit", "runs", "dimensions", "cluster_pages", "seed", "jobs")
-    settings = Settings(**{name: getattr(arguments, name) for name in names})
-    settings.check()
-    if arguments.output:
-        require_matplotlib()
-        if arguments.output.exists() and not arguments.output.is_dir():
-            raise DataError(f"{arguments.output}: is a file; a report is a directory")
-    return settings
