@@ -88,7 +88,7 @@ def block_measure(counts, name):
 
 
 def test_an_f1_is_the_harmonic_mean_of_precision_and_recall():
-    assert tuple(Score.of(3, 4, 6)) == (3 / 4, 3 / 6, pytest.approx(2 * 0.75 * 0.5 / 1.25))
+    assert tuple(Score(3, 4, 6)) == (3 / 4, 3 / 6, pytest.approx(2 * 0.75 * 0.5 / 1.25))
 
 
 def test_blocks_of_several_pages_are_pooled():

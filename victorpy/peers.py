@@ -1,7 +1,6 @@
-"""Other people's cleaners as methods: each takes a page's bytes and gives the text that it keeps.
+"""Other people's cleaners as methods: functions from a page's bytes to its main text.
 
-None is needed to run victorpy; ``pip install 'victorpy[peers]'`` installs all. Like every method they may be given
-parameters, which are those of the functions here.
+They are optional; ``pip install 'victorpy[peers]'`` installs them all. A cleaner's parameters are those of its function.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Peer(NamedTuple):
 
 
 def trafilatura(comments: bool = True) -> Extractor:
-    """Take trafilatura as it comes, or told to leave readers' comments out."""
+    """Use trafilatura with its defaults, or without readers' comments."""
     extract = _imported("trafilatura").extract
     if comments:
         return lambda page: extract(page) or ""
@@ -35,16 +34,19 @@ def trafilatura(comments: bool = True) -> Extractor:
 
 
 def resiliparse() -> Extractor:
-    """Take Resiliparse's main content; it detects encodings itself."""
+    """Use Resiliparse's main content, with its own detection of encodings."""
     extract = _imported("resiliparse.extract.html2text").extract_plain_text
     encoding = _imported("resiliparse.parse.encoding")
-    return lambda page: str(
-        extract(encoding.bytes_to_str(page, encoding.detect_encoding(page)), main_content=True),
-    )
+
+    def extract_text(page: bytes) -> str:
+        text = encoding.bytes_to_str(page, encoding.detect_encoding(page))
+        return str(extract(text, main_content=True))
+
+    return extract_text
 
 
 def readability() -> Extractor:
-    """Take the text of readability's summary, which is HTML; it takes text, so pages are read as UTF-8."""
+    """Use the text of readability's summary, which is HTML. It needs decoded text: pages are read as UTF-8."""
     import lxml.html
 
     document = _imported("readability").Document
@@ -57,7 +59,7 @@ def readability() -> Extractor:
 
 
 def justext(language: str = "English") -> Extractor:
-    """Take jusText's good paragraphs; it has to be told the language of a page."""
+    """Use jusText's good paragraphs; it needs the language of a page."""
     module = _imported("justext")
     try:
         stop_words = module.get_stoplist(language)
@@ -78,23 +80,23 @@ PEERS = {
     "readability-lxml": Peer("readability", readability),
     "jusText": Peer("justext", justext),
 }
-"""The cleaners by the names of their packages."""
+"""Cleaners by the names of their packages."""
 
 _OTHER_NAMES = {name.lower(): name for name in PEERS} | {"readability": "readability-lxml"}
 
 
 def is_peer(name: str) -> bool:
-    """Whether a name is that of another cleaner, installed or not; capitals do not matter."""
+    """Whether a name is that of another cleaner, installed or not; case does not matter."""
     return name.lower() in _OTHER_NAMES
 
 
 def installed_peers() -> list[str]:
-    """The names of the other cleaners that are installed."""
+    """Return the names of the other cleaners that are installed."""
     return [name for name, peer in PEERS.items() if importlib.util.find_spec(peer.module)]
 
 
 def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
-    """Make another cleaner ready; `settings` are its parameters, each as ``NAME=VALUE``."""
+    """Load another cleaner; `settings` are its parameters, each as ``NAME=VALUE``."""
     if not is_peer(name):
         raise VictorError(f"no cleaner {name!r}{suggest(name, PEERS)}; there are: {', '.join(PEERS)}")
     name = _OTHER_NAMES[name.lower()]
@@ -105,29 +107,29 @@ def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
 
 
 def show_peer(name: str, settings: Sequence[str] = ()) -> str:
-    """How another cleaner is run, with all its parameters.
+    """Show how another cleaner is run, with all its parameters.
 
     >>> show_peer("justext", ["language=German"])
     "jusText(language='German')"
     """
     name = _OTHER_NAMES[name.lower()]
     make = PEERS[name].make
-    defaults = {key: found.default for key, found in inspect.signature(make).parameters.items()}
+    defaults = {key: parameter.default for key, parameter in inspect.signature(make).parameters.items()}
     parameters = defaults | parse_settings(name, make, settings)
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """The versions of victorpy, of the other cleaners and of more packages, as far as they are installed."""
-    found = {}
+    """Return the versions of victorpy, of the other cleaners and of more packages, if they are installed."""
+    installed = {}
     for package in ("victorpy", *PEERS, *packages):
         with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            installed[package] = version(package)
+    return installed
 
 
 def _imported(module: str) -> Any:
-    """Import what is installed; what is installed but does not run is named."""
+    """Import a module that is installed; raise with its name if that fails."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

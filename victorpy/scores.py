@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
 
@@ -21,29 +21,22 @@ _URL_LINE = re.compile(r"^[ \t]*URL.*$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"\A\s*URL:.*")  # of a file in CleanEval's format
 _CONTROL = re.compile(r"[\x00-\x1f]+")
 _TAG = re.compile(r"<([phl])>", re.IGNORECASE)
+_TAGS = frozenset(["<p>", "<h>", "<l>"])
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many units of the output and of the gold there are, and how many they share.
-
-    It unpacks into precision, recall and F1.
-    """
+    """Number of units of the output and of the gold, and of those they share; unpacks into precision, recall, F1."""
 
     shared: int
     output: int
     gold: int
 
     @classmethod
-    def of(cls, shared: int, output: int, gold: int) -> Score:
-        """Score `shared` units of `output` found and `gold` wanted ones."""
-        return cls(shared, output, gold)
-
-    @classmethod
     def pool(cls, scores: Iterable[Score]) -> Score:
         """Count the units of many texts as if they were one."""
-        found = list(scores)
-        return cls(*(sum(getattr(score, name) for score in found) for name in ("shared", "output", "gold")))
+        texts = list(scores)
+        return cls(*(sum(getattr(score, name) for score in texts) for name in ("shared", "output", "gold")))
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.precision, self.recall, self.f1))
@@ -64,41 +57,43 @@ class Score:
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """Harmonic mean of precision and recall."""
         if not self.output and not self.gold:
             return 1.0
         return 2 * self.shared / (self.output + self.gold)
 
     def shares(self) -> dict[str, float]:
-        """Precision, recall and F1 by name."""
+        """Return precision, recall and F1 by name."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 def word_f1(output: str, gold: str) -> Score:
-    """Overlap of words as multisets, the measure of WCXB; an empty gold wants an empty output.
+    """Score the overlap of words as multisets, the measure of WCXB.
 
     >>> word_f1("the cat sat", "The cat sat down").f1
     0.8571428571428571
     """
-    ours, theirs = Counter(_WORD.findall(output.lower())), Counter(_WORD.findall(gold.lower()))
-    return Score.of((ours & theirs).total(), ours.total(), theirs.total())
+    return _overlap(*(Counter(_WORD.findall(text.lower())) for text in (output, gold)))
 
 
 def shingle_f1(output: str, gold: str) -> Score:
-    """Overlap of runs of four words as multisets; a text of fewer words is one run."""
-    ours, theirs = _shingles(output), _shingles(gold)
-    return Score.of((ours & theirs).total(), ours.total(), theirs.total())
+    """Score the overlap of runs of four words as multisets; a text of fewer words is one run."""
+    return _overlap(_shingles(output), _shingles(gold))
+
+
+def _overlap(output: Counter[Any], gold: Counter[Any]) -> Score:
+    return Score((output & gold).total(), output.total(), gold.total())
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
     words = _WORD.findall(text.lower())
     if not words:
         return Counter()
-    return Counter(tuple(words[at : at + SHINGLE]) for at in range(max(len(words) - SHINGLE + 1, 1)))
+    return Counter(tuple(words[start : start + SHINGLE]) for start in range(max(len(words) - SHINGLE + 1, 1)))
 
 
 def cleaneval_tokens(text: str, tags: bool) -> list[str]:
-    """Cut a text in CleanEval's format into words as Evert's scorer does: tags are words, or are dropped.
+    """Split a text in CleanEval's format into words as Evert's scorer does; tags are words, or are dropped.
 
     >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
     ['<p>', 'One', 'two', '<l>', 'three']
@@ -109,50 +104,35 @@ def cleaneval_tokens(text: str, tags: bool) -> list[str]:
 
 
 def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
-    """Words of the longest common subsequence; with `tags` segment tags are words too (Evert 2008)."""
-    return _aligned(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
+    """Score the words of the longest common subsequence; with `tags`, segment tags are words too (Evert 2008)."""
+    ours, theirs = _numbered(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
+    return Score(LCSseq.similarity(ours, theirs), len(ours), len(theirs))
 
 
 def cleaneval_segments(output: str, gold: str, labelled: bool) -> Score:
-    """Segment tags that stand at the same place in the aligned words; unlabelled, every tag reads ``<p>``."""
-    ours, theirs = (_unlabelled(cleaneval_tokens(text, tags=True), labelled) for text in (output, gold))
-    matched = sum(ours[at].startswith("<") and ours[at] in _TAGS for at in _matched_places(ours, theirs))
-    count = [sum(token in _TAGS for token in tokens) for tokens in (ours, theirs)]
-    return Score.of(matched, *count)
-
-
-_TAGS = frozenset(["<p>", "<h>", "<l>"])
-
-
-def _unlabelled(tokens: list[str], labelled: bool) -> list[str]:
-    return tokens if labelled else ["<p>" if token in _TAGS else token for token in tokens]
+    """Score the segment tags at the same place in the aligned words; unlabelled, every tag counts as ``<p>``."""
+    ours, theirs = (cleaneval_tokens(text, tags=True) for text in (output, gold))
+    if not labelled:
+        ours, theirs = (["<p>" if token in _TAGS else token for token in tokens] for tokens in (ours, theirs))
+    matches = [code for code in LCSseq.opcodes(*_numbered(ours, theirs)) if code.tag == "equal"]
+    matched = sum(token in _TAGS for code in matches for token in ours[code.src_start : code.src_end])
+    return Score(matched, *(sum(token in _TAGS for token in tokens) for tokens in (ours, theirs)))
 
 
 def cleaneval_edit(output: str, gold: str, tags: bool) -> float:
-    """CleanEval's own measure: 1 less the edit distance in words over the length of the longer text."""
+    """Return CleanEval's own measure: 1 minus the edit distance in words over the length of the longer text."""
     ours, theirs = _numbered(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
     return Levenshtein.normalized_similarity(ours, theirs)
 
 
-def _aligned(output: Sequence[str], gold: Sequence[str]) -> Score:
-    ours, theirs = _numbered(output, gold)
-    return Score.of(LCSseq.similarity(ours, theirs), len(ours), len(theirs))
-
-
-def _matched_places(output: Sequence[str], gold: Sequence[str]) -> list[int]:
-    ours, theirs = _numbered(output, gold)
-    codes = LCSseq.opcodes(ours, theirs)
-    return [at for code in codes if code.tag == "equal" for at in range(code.src_start, code.src_end)]
-
-
 def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
-    """Give equal items equal numbers: alignments of numbers are many times faster than of strings."""
+    """Replace items by numbers: aligning numbers is many times faster than aligning strings."""
     numbers: dict[Hashable, int] = {}
     return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
 
 
 class BlockCounts(NamedTuple):
-    """How the labels of blocks were confused: gold label, our label, how often."""
+    """Confusion of the labels of blocks: counts by gold label and our label."""
 
     confusion: Mapping[tuple[Label, Label], int]
 
@@ -163,7 +143,7 @@ class BlockCounts(NamedTuple):
 
     @classmethod
     def sum(cls, pages: Iterable[BlockCounts]) -> BlockCounts:
-        """Pool the blocks of several pages."""
+        """Add up the blocks of several pages."""
         total: Counter[tuple[Label, Label]] = Counter()
         for page in pages:
             total.update(page.confusion)
@@ -171,25 +151,25 @@ class BlockCounts(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return sum(self.confusion.values())
 
     @property
     def label_accuracy(self) -> float:
-        """Share of blocks whose label is right; 1 for a page without blocks."""
+        """Share of blocks with the right label; 1 for a page without blocks."""
         return self._share(lambda gold, ours: gold is ours)
 
     @property
     def content_accuracy(self) -> float:
-        """Share of blocks that are rightly kept or dropped."""
+        """Share of blocks that are correctly kept or dropped."""
         return self._share(lambda gold, ours: gold.is_content == ours.is_content)
 
     def label_score(self, label: Label) -> Score:
-        """Precision, recall and F1 of one label."""
+        """Score one label."""
         shared = self.confusion.get((label, label), 0)
-        ours = sum(count for (_, found), count in self.confusion.items() if found is label)
-        gold = sum(count for (wanted, _), count in self.confusion.items() if wanted is label)
-        return Score.of(shared, ours, gold)
+        output = sum(count for (_, ours), count in self.confusion.items() if ours is label)
+        gold = sum(count for (theirs, _), count in self.confusion.items() if theirs is label)
+        return Score(shared, output, gold)
 
     def _share(self, right: Callable[[Label, Label], bool]) -> float:
         good = sum(count for (gold, ours), count in self.confusion.items() if right(gold, ours))
@@ -209,7 +189,7 @@ class TextScores(NamedTuple):
     markup: float
 
     def by_name(self) -> dict[str, float]:
-        """Give the measures by the names that reports use."""
+        """Return the measures by the names that reports use."""
         return {
             "words_f1": self.words.f1,
             "words_precision": self.words.precision,
@@ -229,7 +209,7 @@ class TextScores(NamedTuple):
 
 
 def measure(output: str, gold: str) -> TextScores:
-    """Measure one text against another; both may have CleanEval's tags, which only some measures read."""
+    """Measure a text against the gold; both may have CleanEval's tags, which only some measures read."""
     plain, plain_gold = (_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
     return TextScores(
         words=word_f1(plain, plain_gold),
@@ -244,5 +224,5 @@ def measure(output: str, gold: str) -> TextScores:
 
 
 def score_texts(output: str, gold: str) -> dict[str, float]:
-    """Give every measure of one text against another by name."""
+    """Return every measure of a text against the gold by name."""
     return measure(output, gold).by_name()

@@ -1,10 +1,10 @@
-"""Names with parameters in parentheses, ``sst(t=0.4, gamma=0.9)``: how methods and formats are asked for."""
+"""Names with parameters in parentheses, ``sst(t=0.4, gamma=0.9)``: how methods and formats are named."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -15,11 +15,12 @@ _SHAPES = {
     "method": "names between commas, parameters as in 'sst(t=0.4)'",
     "format": "a name, parameters as in 'docview(keywords=5)'",
 }
-_COMMA = re.compile(r",(?![^()]*\))")  # none inside parentheses
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+_COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 
 
 def split_names(names: str) -> list[tuple[str, list[str]]]:
-    """Take a list of methods apart: names between commas, each with its parameters in parentheses.
+    """Split a list of methods: names between commas, each with its parameters in parentheses.
 
     >>> split_names("crf, sst(t=0.4, gamma=0.9)")
     [('crf', []), ('sst', ['t=0.4', 'gamma=0.9'])]
@@ -28,42 +29,39 @@ def split_names(names: str) -> list[tuple[str, list[str]]]:
 
 
 def split_name(entry: str, kind: str = "method") -> tuple[str, list[str]]:
-    """Take the name of one thing and its parameters apart."""
-    found = _NAMED.fullmatch(entry)
-    if not found:
+    """Split a name from its parameters."""
+    match = _NAMED.fullmatch(entry)
+    if not match:
         raise ConfigError(f"{entry!r} is no {kind}: give {_SHAPES[kind]}")
-    settings = [setting.strip() for setting in (found[2] or "").split(",")]
-    return found[1].strip(), [setting for setting in settings if setting]
+    settings = [setting.strip() for setting in (match[2] or "").split(",")]
+    return match[1].strip(), [setting for setting in settings if setting]
 
 
 def parse_settings(name: str, make: Callable[..., Any], settings: Sequence[str]) -> dict[str, Any]:
-    """Read ``t=0.4`` and the like; a value is of the kind that the parameter has by default."""
-    known = inspect.signature(make).parameters
-    found = {}
+    """Read ``t=0.4`` and the like as arguments of a function; a value has the type of the parameter's default."""
+    parameters = inspect.signature(make).parameters
+    values = {}
     for setting in settings:
         parameter, equals, value = setting.partition("=")
-        if not equals or parameter not in known:
-            names = ", ".join(f"{each}={known[each].default}" for each in known) or "none"
-            meant = "; a parameter is set as NAME=VALUE" if parameter in known else suggest(parameter, known)
-            raise ConfigError(f"{name}: {setting!r} sets no parameter{meant}; it has: {names}")
-        found[parameter] = _converted(name, parameter, value, known)
-    return found
-
-
-def _converted(name: str, parameter: str, value: str, known: Mapping[str, inspect.Parameter]) -> Any:
-    default = known[parameter].default
-    if isinstance(default, bool):
-        truths = {"true": True, "yes": True, "false": False, "no": False}
-        if value.lower() in truths:
-            return truths[value.lower()]
-    else:
-        kind = float if default is None else type(default)
+        if not equals or parameter not in parameters:
+            known = ", ".join(f"{key}={found.default}" for key, found in parameters.items()) or "none"
+            hint = "; a parameter is set as NAME=VALUE" if parameter in parameters else suggest(parameter, parameters)
+            raise ConfigError(f"{name}: {setting!r} sets no parameter{hint}; it has: {known}")
+        default = parameters[parameter].default
         try:
-            return kind(value)
+            values[parameter] = _convert(value, default)
         except ValueError:
-            pass
-    wanted = "yes or no" if isinstance(default, bool) else f"a value like {default}"
-    raise ConfigError(f"{name}: {parameter}={value}: expected {wanted}")
+            wanted = "yes or no" if isinstance(default, bool) else f"a value like {default}"
+            raise ConfigError(f"{name}: {parameter}={value}: expected {wanted}") from None
+    return values
+
+
+def _convert(value: str, default: Any) -> Any:
+    if not isinstance(default, bool):
+        return float(value) if default is None else type(default)(value)
+    if value.lower() not in _TRUTHS:
+        raise ValueError(value)
+    return _TRUTHS[value.lower()]
 
 
 def check_range(method: str, lowest: float, highest: float = inf, **parameters: float) -> None:
