@@ -23,11 +23,12 @@ from typing import NamedTuple
 
 from results import table
 
-from victorpy.about.categories import Bag, CategoryScore, Settings, bag_of, cross_validate, score, train_categories
+from victorpy.about.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
 from victorpy.datasets import read_dataset
 from victorpy.errors import VictorError
 from victorpy.groups import site_of
 from victorpy.methods import load_method
+from victorpy.scores import Score
 from victorpy.settings import split_names
 
 
@@ -54,7 +55,7 @@ def read_pages(directory: Path, limit: int, method: str, settings: list[str]) ->
     return pages
 
 
-def by_folds(pages: list[Page], settings: Settings, folds: int) -> list[CategoryScore]:
+def by_folds(pages: list[Page], settings: Settings, folds: int) -> dict[str, Score]:
     """Test every page on a model of the sites of other folds."""
     found = [""] * len(pages)
     bags, gold, sites = ([page[column] for page in pages] for column in range(3))
@@ -64,7 +65,7 @@ def by_folds(pages: list[Page], settings: Settings, folds: int) -> list[Category
     return score(found, gold)  # type: ignore[arg-type]
 
 
-def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -> list[CategoryScore]:
+def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -> dict[str, Score]:
     """Test on all sites but those few that a model has seen; pages of all runs are counted together."""
     found: list[str] = []
     gold: list[str] = []
@@ -78,7 +79,7 @@ def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -
     return score(found, gold)
 
 
-def crossed(pages: list[Page], settings: Settings) -> list[CategoryScore]:
+def crossed(pages: list[Page], settings: Settings) -> dict[str, Score]:
     """Learn one vertical from one site and another from another, test on what the two have besides."""
     cells: dict[tuple[str, str], list[Page]] = {}
     for page in pages:
@@ -103,12 +104,12 @@ def drawn_sites(pages: list[Page], count: int, runs: int, seed: int) -> Iterator
         yield {(name, site) for name in sorted(verticals) for site in chance.sample(verticals[name], count)}
 
 
-def describe(title: str, scored: dict[str, list[CategoryScore]]) -> str:
+def describe(title: str, scored: dict[str, dict[str, Score]]) -> str:
     """A row a category and one of means, F1 of each method in a column, precision and recall of all in the last row."""
-    names = [each.category for each in next(iter(scored.values()))]
-    rows = [[name, *(f"{scores[number].f1:.3f}" for scores in scored.values())] for number, name in enumerate(names)]
+    names = next(iter(scored.values()))
+    rows = [[name, *(f"{scores[name].f1:.3f}" for scores in scored.values())] for name in names]
     for measure, attribute in (("mean precision", "precision"), ("mean recall", "recall"), ("mean F1", "f1")):
-        means = [mean(getattr(each, attribute) for each in scores) for scores in scored.values()]
+        means = [mean(getattr(score, attribute) for score in scores.values()) for scores in scored.values()]
         rows.append([f"**{measure}**", *(f"{value:.3f}" for value in means)])
     return f"### {title}\n\n{table(['F1', *scored], rows)}\n"
 

@@ -212,9 +212,11 @@ def test_a_model_does_not_replace_what_is_none(bags, tmp_path):
 
 
 def test_formulas_four_to_six():
-    found = score(["a", "a", "b", "b", ""], ["a", "b", "b", "b", "b"])
-    assert [(each.precision, each.recall) for each in found] == [(0.5, 1.0), (1.0, 0.5)]
-    assert [each.f1 for each in found] == pytest.approx([2 / 3, 2 / 3])
+    scores = score(["a", "a", "b", "b", ""], ["a", "b", "b", "b", "b"])
+    assert [tuple(row) for row in scores.values()] == [
+        (0.5, 1.0, pytest.approx(2 / 3)),
+        (1.0, 0.5, pytest.approx(2 / 3)),
+    ]
 
 
 def test_a_fold_has_no_site_of_another():

@@ -13,7 +13,10 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # victorpy itself, the public names.
 LAYERS = [
     {"document", "errors"},
-    {"registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files", "digests"},
+    {
+        *("registry", "config", "variables", "textformat", "resources", "unicode", "groups", "settings", "files"),
+        *("digests", "scores"),
+    },
     {
         *("decode", "parse", "split", "columns", "features", "encode", "template", "crf", "evidence", "sites"),
         *("about",),
@@ -21,9 +24,8 @@ LAYERS = [
     },
     {"cleaner", "model", "methods", "peers", "replicas"},
     {
-        *("datasets", "gold", "align", "scores", "statistics", "train", "crossval", "evaluate", "compare", "report"),
-        *("site_runs",),
-        *("view", "agreement", "annotators"),
+        *("datasets", "gold", "align", "statistics", "train", "crossval", "evaluate", "compare", "report"),
+        *("site_runs", "view", "agreement", "annotators"),
     },
     {"annotate", "batch", "mining", ""},
     {"commands", "__main__"},

@@ -1,6 +1,6 @@
 """Other people's cleaners as methods: functions from a page's bytes to its main text.
 
-They are optional; ``pip install 'victorpy[peers]'`` installs them all. A cleaner's parameters are those of its function.
+They are optional; ``pip install 'victorpy[peers]'`` installs them all. Their parameters are those of their functions.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import io
 import json
-import random
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,9 @@ from victorpy.about.terms import terms
 from victorpy.digests import META, read_meta, verify_directory, write_directory
 from victorpy.document import CleanPage
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
+from victorpy.groups import make_folds
 from victorpy.outputs.text import render_text
+from victorpy.scores import Score
 
 FORMAT = "victorpy categories 1"
 CLASSIFIERS = ("knn", "linear-svm", "logistic")
@@ -277,40 +278,15 @@ def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_coun
 # Cross-validation.
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryScore:
-    """Results for one category (formulas 4 to 6)."""
+def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
+    """Compare predicted categories with the gold ones, category by category (formulas 4 to 6).
 
-    category: str
-    correct: int
-    assigned: int
-    """Number of pages assigned to it."""
-    belonging: int
-    """Number of pages that belong to it."""
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.assigned if self.assigned else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.belonging if self.belonging else 0.0
-
-    @property
-    def f1(self) -> float:
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
-
-
-def score(predicted: Sequence[str], gold: Sequence[str]) -> list[CategoryScore]:
-    """Compare predicted categories with the gold ones.
-
-    >>> [(row.category, row.precision, row.recall) for row in score(["a", "a", ""], ["a", "b", "b"])]
-    [('a', 0.5, 1.0), ('b', 0.0, 0.0)]
+    >>> {name: tuple(row) for name, row in score(["a", "a", ""], ["a", "b", "b"]).items()}
+    {'a': (0.5, 1.0, 0.6666666666666666), 'b': (0.0, 0.0, 0.0)}
     """
     correct = Counter(label for guess, label in zip(predicted, gold, strict=True) if guess == label)
     assigned, belonging = Counter(predicted), Counter(gold)
-    return [CategoryScore(name, correct[name], assigned[name], belonging[name]) for name in sorted(belonging)]
+    return {name: Score(correct[name], assigned[name], belonging[name]) for name in sorted(belonging)}
 
 
 def cross_validate(
@@ -336,26 +312,10 @@ def assign_folds(labels: Sequence[str], groups: Sequence[str], folds: int, seed:
     >>> assign_folds(["tea", "tea", "pot", "pot"], ["1", "2", "1", "3"], 2, seed=1)
     [0, 1, 0, 1]
     """
-    group_labels: dict[str, Counter[str]] = {}
-    for label, group in zip(labels, groups, strict=True):
-        group_labels.setdefault(group, Counter())[label] += 1
+    group_labels = set(zip(groups, labels, strict=True))
     for category in sorted(set(labels)):
-        if sum(category in counts for counts in group_labels.values()) < 2:
+        if sum(label == category for _, label in group_labels) < 2:
             raise DataError(
                 f"category {category!r} cannot be cross-validated: it needs two pages or sites; 0 folds need none"
             )
-    order = sorted(group_labels)
-    random.Random(seed).shuffle(order)
-    order.sort(key=lambda group: -group_labels[group].total())  # largest groups first
-    fold_labels = [Counter[str]() for _ in range(folds)]
-    fold_of = {}
-    for group in order:
-        own = group_labels[group]
-
-        def load(fold: int, own: Counter[str] = own) -> tuple[int, int]:
-            overlap = sum(fold_labels[fold][category] * count for category, count in own.items())
-            return overlap, fold_labels[fold].total()
-
-        fold_of[group] = min(range(folds), key=load)
-        fold_labels[fold_of[group]] += own
-    return [fold_of[group] for group in groups]
+    return make_folds(groups, folds, seed, labels)

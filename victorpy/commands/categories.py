@@ -87,7 +87,7 @@ def _train(arguments: argparse.Namespace) -> int:
     _report(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
     if arguments.folds:
         scores = score(predicted, labels)
-        measures = [(row.category, row.belonging, row.precision, row.recall, row.f1) for row in scores]
+        measures = [(name, row.gold, row.precision, row.recall, row.f1) for name, row in scores.items()]
         means = [sum(column) / len(scores) for column in zip(*(row[2:] for row in measures), strict=True)]
         measures.append(("mean", len(labels), means[0], means[1], means[2]))
         rows = [[name, str(pages), *map(percent, values)] for name, pages, *values in measures]
