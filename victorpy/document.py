@@ -5,6 +5,7 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -75,6 +76,19 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self.tag)
+
+    def ancestor(self, element: int, tags: Collection[str]) -> int:
+        """Return the innermost element with one of the tags, starting with `element` itself, or -1."""
+        while element >= 0 and self.tag[element] not in tags:
+            element = self.parent[element]
+        return element
+
+    def links_around(self) -> list[int]:
+        """Return for each element the link that it is or lies in, or -1."""
+        links: list[int] = []
+        for element, (tag, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
+            links.append(element if tag == "a" else links[parent] if parent >= 0 else -1)
+        return links
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from victorpy.datasets import DATASETS, GoldPage, read_dataset
 from victorpy.datasets.base import Warn
 from victorpy.document import CleanPage, Document, Label
 from victorpy.errors import DataError, VictorError
-from victorpy.outputs.cleaneval import render_cleaneval
+from victorpy.outputs.text import render_cleaneval
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 

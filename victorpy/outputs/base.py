@@ -13,32 +13,35 @@ from victorpy.settings import split_name
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
+Renderer = Callable[[CleanPage], str]
+LabelledBlock = tuple[Block, Label]
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A way to write a cleaned page down."""
+    """A format of cleaned pages."""
 
     name: str
     suffix: str
-    """How files of it are named."""
+    """Suffix of its files."""
     description: str
-    render: Callable[[CleanPage], str]
+    render: Renderer
     wants_features: bool = False
     """Whether it shows the features of blocks."""
     joins: bool = False
-    """Whether many pages may stand one after the other in a file of it."""
+    """Whether a file may hold many pages, one after the other."""
     wants_metadata: bool = False
-    """Whether it shows what a page says of itself."""
+    """Whether it shows what a page says about itself."""
     header: str = ""
-    """What stands once above all pages of a file."""
+    """Written once, above all pages of a file."""
     columns: tuple[str, ...] = ()
-    """What tables of pages have besides the text ..."""
+    """Columns that tables of pages have in addition to the text."""
     tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
-    """... and how that is found together with the text."""
+    """Returns the text and the values of these columns."""
     configure: Callable[[Sequence[str]], Output] | None = None
-    """The same format with parameters, each as ``NAME=VALUE``; None for one that has none."""
+    """Returns the same format with parameters, each as ``NAME=VALUE``; None if it has none."""
     check: Callable[[], None] | None = None
-    """Raises an error where a package that the format needs is not installed."""
+    """Raises an error if a package that the format needs is not installed."""
 
     def alone(self, page: CleanPage) -> str:
         """Write a file of one page."""
@@ -49,19 +52,16 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
 
 
 def find_output(format: str) -> Output:
-    """Find a format by its name, which may have parameters behind it: ``docview(keywords=5)``."""
+    """Find a format by its name, which may be followed by parameters: ``docview(keywords=5)``."""
     name, settings = split_name(format, "format")
-    found = OUTPUTS.get(name)
-    if found.check is not None:
-        found.check()
+    output = OUTPUTS.get(name)
+    if output.check is not None:
+        output.check()
     if not settings:
-        return found
-    if found.configure is None:
+        return output
+    if output.configure is None:
         raise ConfigError(f"the format {name!r} has no parameters to set: {' '.join(settings)}")
-    return found.configure(settings)
-
-
-Renderer = Callable[[CleanPage], str]
+    return output.configure(settings)
 
 
 def output(
@@ -87,8 +87,8 @@ class Segment(NamedTuple):
     def text(self) -> str:
         """The segment's text, its blocks joined as they stood in the page."""
         text = self.blocks[0].text
-        for before, block in zip(self.blocks, self.blocks[1:], strict=False):
-            text += joint(before, block) + block.text
+        for previous, block in zip(self.blocks, self.blocks[1:], strict=False):
+            text += joint(previous, block) + block.text
         return text
 
     @property
@@ -97,15 +97,12 @@ class Segment(NamedTuple):
         return self.blocks[0].preformatted
 
 
-def joint(before: Block, after: Block) -> str:
-    """What stands between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
-    breaks = after.distance.count("br")
-    if before.preformatted and after.preformatted and breaks:
+def joint(previous: Block, block: Block) -> str:
+    """Return the text between two blocks of one segment: line breaks in ``<pre>``, else a space or nothing."""
+    breaks = block.distance.count("br")
+    if previous.preformatted and block.preformatted and breaks:
         return "\n" * breaks
-    return " " if after.spaced or after.index != before.index + 1 else ""
-
-
-LabelledBlock = tuple[Block, Label]
+    return " " if block.spaced or block.index != previous.index + 1 else ""
 
 
 def segments(page: CleanPage) -> list[Segment]:
@@ -118,22 +115,21 @@ def segments(page: CleanPage) -> list[Segment]:
 
 def join_blocks(labelled: Iterable[LabelledBlock]) -> list[Segment]:
     """Make segments of those blocks that are content."""
-    found: list[tuple[Label, list[Block]]] = []
+    joined: list[tuple[Label, list[Block]]] = []
     for block, label in labelled:
         if not label.is_content:
             continue
-        if found and (label is Label.CONTINUATION or _same_listing(found[-1][1][-1], block)):
-            found[-1][1].append(block)
+        continues = label is Label.CONTINUATION
+        if joined and not continues and block.preformatted and "pre" not in block.distance:
+            continues = joined[-1][1][-1].preformatted  # the next line of a listing
+        if joined and continues:
+            joined[-1][1].append(block)
         else:
-            found.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
-    return [Segment(label, tuple(blocks)) for label, blocks in found]
+            joined.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
+    return [Segment(label, tuple(blocks)) for label, blocks in joined]
 
 
 def heading_level(segment: Segment) -> int:
-    """The level of the heading that a segment stands in; 2 where the markup has none."""
+    """Return the level of the heading around a segment; 2 if the markup has none."""
     headings = [tag for tag in segment.blocks[0].containers if tag in HEADINGS]
     return int(headings[-1][1]) if headings else 2
-
-
-def _same_listing(before: Block, after: Block) -> bool:
-    return before.preformatted and after.preformatted and "pre" not in after.distance

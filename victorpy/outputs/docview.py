@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any
 
 from victorpy.about.record import DocView, Parameters, category_model, describe
@@ -18,96 +18,90 @@ from victorpy.outputs.tei import render_tei
 from victorpy.settings import parse_settings
 
 Writer = Callable[[DocView, CleanPage], str]
-"""Writes a record down; the page is there for the markup of its content."""
+"""Writes a record; the page is there for the markup of its content."""
 
-FIELDS = tuple(each.name for each in fields(DocView))
+FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
 COLUMNS = tuple(name for name in FIELDS if name not in _ELSEWHERE)
 """What a record adds to a row of a batch, which has the rest already; its title and language are the record's then."""
+_DEFAULTS = Parameters()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFormat:
-    """A way to write records, with the parameters they are made by."""
+def record_output(
+    name: str,
+    suffix: str,
+    description: str,
+    write: Writer,
+    joins: bool = False,
+    header: str = "",
+    parameters: Parameters = _DEFAULTS,
+) -> Output:
+    """Make an output format of a function that writes records."""
 
-    name: str
-    suffix: str
-    description: str
-    write: Writer
-    joins: bool = False
-    header: str = ""
-    parameters: Parameters = field(default_factory=Parameters)
+    def render(page: CleanPage) -> str:
+        return write(describe(page, parameters), page)
 
-    def output(self) -> Output:
-        """The format as all others are."""
-        return Output(
-            self.name,
-            self.suffix,
-            self.description,
-            self.render,
-            joins=self.joins,
-            wants_metadata=True,
-            header=self.header,
-            columns=COLUMNS,
-            tabulate=self.tabulate,
-            configure=self.configure,
-            check=check_packages,
-        )
+    def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
+        record = describe(page, parameters)
+        return write(record, page), record.fields()
 
-    def configure(self, settings: Sequence[str]) -> Output:
-        """The same format with other parameters."""
-        chosen = Parameters(**parse_settings(self.name, Parameters, settings))
+    def configure(settings: Sequence[str]) -> Output:
+        chosen = Parameters(**parse_settings(name, Parameters, settings))
         if chosen.categories:
-            category_model(chosen.categories)  # a wrong one is told now, not once a page
-        return RecordFormat(
-            self.name, self.suffix, self.description, self.write, self.joins, self.header, chosen
-        ).output()
+            category_model(chosen.categories)  # raise an error now, not once a page
+        return record_output(name, suffix, description, write, joins, header, chosen)
 
-    def render(self, page: CleanPage) -> str:
-        """Write the record of a page."""
-        return self.write(describe(page, self.parameters), page)
-
-    def tabulate(self, page: CleanPage) -> tuple[str, dict[str, Any]]:
-        """The record of a page, written down and as the columns of a row."""
-        record = describe(page, self.parameters)
-        return self.write(record, page), record.fields()
+    return Output(
+        name,
+        suffix,
+        description,
+        render,
+        joins=joins,
+        wants_metadata=True,
+        header=header,
+        columns=COLUMNS,
+        tabulate=tabulate,
+        configure=configure,
+        check=check_packages,
+    )
 
 
 def write_json(record: DocView, page: CleanPage) -> str:
-    """A line of JSON."""
+    """Write a line of JSON."""
     return json.dumps(record.fields(), ensure_ascii=False) + "\n"
 
 
 def write_markdown(record: DocView, page: CleanPage) -> str:
-    """The content as Markdown below the other fields as YAML, of which every JSON value is one."""
+    """Write the content as Markdown below the other fields as YAML, in which every JSON value is valid."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items()]
     return "\n".join(["---", *lines, "---", "", render_markdown(page)])
 
 
 def write_csv(record: DocView, page: CleanPage) -> str:
-    """A row; lists are joined by semicolons, of links and images the addresses alone."""
-    return csv_row([_cell(value) for value in record.fields().values()])
+    """Write a row; lists are joined by semicolons, and only addresses are given of links and images."""
+    cells = []
+    for value in record.fields().values():
+        if isinstance(value, list):
+            cells.append("; ".join(item["url"] if isinstance(item, dict) else item for item in value))
+        else:
+            cells.append("" if value is None else str(value))
+    return _csv_row(cells)
 
 
-def csv_row(cells: Sequence[str]) -> str:
-    """Write cells as RFC 4180 has it, but with the line ends of Unix."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow(cells)
-    return written.getvalue()
+def _csv_row(cells: Sequence[str]) -> str:
+    """Write cells as in RFC 4180, but with Unix line ends."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return "; ".join(each["url"] if isinstance(each, dict) else each for each in value)
-    return "" if value is None else str(value)
-
-
-FORMATS = [
-    RecordFormat("docview", ".jsonl", "DocView: what a page is about, as JSON, a page a line", write_json, joins=True),
-    RecordFormat("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", render_tei),
-    RecordFormat("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown),
-    RecordFormat("docview-csv", ".csv", "DocView as CSV, a page a row", write_csv, joins=True, header=csv_row(FIELDS)),
-]
-for each in FORMATS:
-    OUTPUTS.add(each.name, each.output())
+for _output in (
+    record_output("docview", ".jsonl", "DocView: what a page is about, as JSON, a page a line", write_json, joins=True),
+    record_output("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", render_tei),
+    record_output("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown),
+    record_output(
+        "docview-csv", ".csv", "DocView as CSV, a page a row", write_csv, joins=True, header=_csv_row(FIELDS)
+    ),
+):
+    OUTPUTS.add(_output.name, _output)

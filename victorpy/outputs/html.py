@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from operator import attrgetter
 
 from victorpy.document import CleanPage, Document, Label
 from victorpy.outputs.base import Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
-from victorpy.outputs.outline import Place, Places, count_shared, outline
+from victorpy.outputs.outline import Places, count_shared, outline
 from victorpy.outputs.readable import without_controls
 from victorpy.outputs.tables import Cell, Part, Table, parts
 
@@ -29,27 +29,34 @@ def render_html(page: CleanPage) -> str:
 def _flow(flow: Iterable[Part], document: Document, within: int = -1) -> list[str]:
     """Write parts one after the other, each in its quotations and lists."""
     lines: list[str] = []
-    before: Places = ()
+    previous: Places = ()
     for part, places in outline(flow, document, within):
-        _move(lines, before, places, document)
-        begins_item = len(places) > count_shared(before, places) and not places[-1].is_quote
+        _move(lines, previous, places)
+        begins_item = len(places) > count_shared(previous, places) and not places[-1].is_quote
         if isinstance(part, Table):
-            lines += _table(part, document)
+            rows = [f"<tr>{''.join(_cell(cell, document) for cell in row)}</tr>" for row in part.rows]
+            if part.has_header:
+                rows[0] = f"<thead>\n{rows[0]}\n</thead>"
+            lines += ["<table>", *rows, "</table>"]
         elif begins_item and not part.preformatted:
             lines[-1] += _inline(part, document)
         else:
             lines.append(_segment(part, document))
-        before = places
-    _move(lines, before, (), document)
+        previous = places
+    _move(lines, previous, ())
     return lines
 
 
-def _move(lines: list[str], before: Places, places: Places, document: Document) -> None:
+def _move(lines: list[str], previous: Places, places: Places) -> None:
     """Close the quotations and items that end, and open those that begin."""
-    same = count_shared(before, places)
-    goes_on = same < min(len(before), len(places)) and _share_list(before[same], places[same])
-    for level in range(len(before) - 1, same - 1, -1):
-        place = before[level]
+    shared = count_shared(previous, places)
+    sibling = None  # the previous item of the same list
+    if shared < min(len(previous), len(places)):
+        one, other = previous[shared], places[shared]
+        if not one.is_quote and not other.is_quote and one.list == other.list:
+            sibling = one
+    for level in range(len(previous) - 1, shared - 1, -1):
+        place = previous[level]
         if place.is_quote:
             lines.append("</blockquote>")
             continue
@@ -57,62 +64,46 @@ def _move(lines: list[str], before: Places, places: Places, document: Document) 
             lines[-1] += "</li>"
         else:
             lines.append("</li>")
-        if level > same or not goes_on:
-            lines.append(f"</{_list_tag(place)}>")
-    for level in range(same, len(places)):
-        place = places[level]
+        if level > shared or not sibling:
+            lines.append("</ul>" if place.number is None else "</ol>")
+    for place in places[shared:]:
         if place.is_quote:
             lines.append("<blockquote>")
-            continue
-        previous = before[same] if level == same and goes_on else None
-        if previous is None:
-            lines.append(f"<{_list_tag(place)}>")
-        lines.append(_item(place, previous))
-
-
-def _share_list(before: Place, place: Place) -> bool:
-    return not before.is_quote and not place.is_quote and before.list == place.list
-
-
-def _list_tag(place: Place) -> str:
-    return "ul" if place.number is None else "ol"
-
-
-def _item(place: Place, previous: Place | None) -> str:
-    """Open an item; where items were dropped before it, it says its number."""
-    follows = (previous.number or 0) + 1 if previous else 1
-    return "<li>" if place.number in {None, follows} else f'<li value="{place.number}">'
+        else:
+            if not sibling:
+                lines.append("<ul>" if place.number is None else "<ol>")
+            expected_number = (sibling.number or 0) + 1 if sibling else 1
+            has_gap = place.number not in {None, expected_number}  # items were dropped before it
+            lines.append(f'<li value="{place.number}">' if has_gap else "<li>")
+        sibling = None
 
 
 def _segment(segment: Segment, document: Document) -> str:
-    if segment.preformatted:
-        return _listing(segment, document)
-    tag = f"h{heading_level(segment)}" if segment.label is Label.HEADER else "p"
-    return f"<{tag}>{_inline(segment, document)}</{tag}>"
-
-
-def _listing(segment: Segment, document: Document) -> str:
+    if not segment.preformatted:
+        tag = f"h{heading_level(segment)}" if segment.label is Label.HEADER else "p"
+        return f"<{tag}>{_inline(segment, document)}</{tag}>"
+    segment_runs = runs(segment, document)
+    text = _links(run._replace(styles=run.styles - {"code"}) for run in segment_runs)
     language = code_language(segment, document)
-    found = runs(segment, document)
-    text = _links(run._replace(styles=run.styles - {"code"}) for run in found)
     if language:
         return f'<pre><code class="language-{language}">{text}</code></pre>'
-    return f"<pre><code>{text}</code></pre>" if any("code" in run.styles for run in found) else f"<pre>{text}</pre>"
+    is_code = any("code" in run.styles for run in segment_runs)
+    return f"<pre><code>{text}</code></pre>" if is_code else f"<pre>{text}</pre>"
 
 
 def _inline(segment: Segment, document: Document) -> str:
     return _links(runs(segment, document)).strip().replace("\n", "<br>\n")
 
 
-def _links(found: Iterable[Run]) -> str:
-    return "".join(_link([*linked]) for _, linked in groupby(found, attrgetter("link")))
-
-
-def _link(linked: Sequence[Run]) -> str:
-    """Write runs of the same link, or of none."""
-    text = "".join(map(_run, linked))
-    href = linked[0].href
-    return f'<a href="{html.escape(href)}">{text}</a>' if href else text
+def _links(all_runs: Iterable[Run]) -> str:
+    """Write runs, those of the same link together."""
+    written = []
+    for _, group in groupby(all_runs, attrgetter("link")):
+        linked = [*group]
+        text = "".join(map(_run, linked))
+        href = linked[0].href
+        written.append(f'<a href="{html.escape(href)}">{text}</a>' if href else text)
+    return "".join(written)
 
 
 def _run(run: Run) -> str:
@@ -122,15 +113,8 @@ def _run(run: Run) -> str:
     return text
 
 
-def _table(table: Table, document: Document) -> list[str]:
-    rows = [f"<tr>{''.join(_cell(cell, document) for cell in row)}</tr>" for row in table.rows]
-    if table.has_header:
-        rows[0] = f"<thead>\n{rows[0]}\n</thead>"
-    return ["<table>", *rows, "</table>"]
-
-
 def _cell(cell: Cell, document: Document) -> str:
     tag = "th" if cell.is_heading else "td"
     is_plain = len(cell.segments) == 1 and not cell.segments[0].preformatted
-    flow = [_inline(cell.segments[0], document)] if is_plain else _flow(cell.segments, document, cell.element)
-    return f"<{tag}>{chr(10).join(flow)}</{tag}>"
+    lines = [_inline(cell.segments[0], document)] if is_plain else _flow(cell.segments, document, cell.element)
+    return f"<{tag}>{chr(10).join(lines)}</{tag}>"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from victorpy.document import Block, Document
+from victorpy.document import Document
 from victorpy.markup import pieces
 from victorpy.outputs.base import Segment, joint
 
@@ -23,7 +23,6 @@ _STYLES = {
 }
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _SAFE_SCHEMES = frozenset(["http", "https", "mailto", "tel", "ftp"])
-
 
 # How pages name the language of a listing in a class: HTML's own way, GitHub's, SyntaxHighlighter's, Sphinx's.
 _LANGUAGE = re.compile(
@@ -41,11 +40,11 @@ class Run(NamedTuple):
     styles: frozenset[str]
     href: str
     link: int = -1
-    """The number of the link's element."""
+    """Number of the link's element."""
 
 
-_Mark = tuple[str, int]
-"""A style, or a link, and the number of its element."""
+_Marks = frozenset[tuple[str, int]]
+"""Styles and links, each with the number of its element."""
 
 
 def runs(segment: Segment, document: Document) -> list[Run]:
@@ -54,45 +53,43 @@ def runs(segment: Segment, document: Document) -> list[Run]:
     if len(segment.blocks) == 1 == len(block.pieces):
         is_plain = _STYLES.keys().isdisjoint(block.containers)
         return [_run(block.text, frozenset() if is_plain else _marks(document, block.element), document)]
-    found: list[Run] = []
+    joined: list[Run] = []
     for run in _pieces(segment, document):
-        if found and found[-1][1:] == run[1:]:
-            found[-1] = found[-1]._replace(text=found[-1].text + run.text)
+        if joined and joined[-1][1:] == run[1:]:
+            joined[-1] = joined[-1]._replace(text=joined[-1].text + run.text)
         else:
-            found.append(run)
-    return found
+            joined.append(run)
+    return joined
 
 
 def _pieces(segment: Segment, document: Document) -> Iterator[Run]:
-    before = None
-    marks: frozenset[_Mark] = frozenset()
-    known: dict[int, tuple[frozenset[_Mark], Run]] = {}
+    """Yield a segment's pieces and the spaces between them; a space looks like what both neighbours share."""
+    previous_block = None
+    marks: _Marks = frozenset()
+    looks: dict[int, tuple[_Marks, Run]] = {}
     for block in segment.blocks:
-        glue = _glue(before, block) if before is not None else ""
+        space = ""
+        if previous_block is not None:
+            follows = block.index == previous_block.index + 1 and not block.preformatted
+            space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
             element = piece.element
-            if element not in known:
+            if element not in looks:
                 found = _marks(document, element)
-                known[element] = found, _run("", found, document)
-            around, (marks, look) = marks, known[element]
-            space = glue or (" " if text[:1] == " " and not block.preformatted else "")
+                looks[element] = found, _run("", found, document)
+            previous_marks, (marks, look) = marks, looks[element]
+            if not space and text[:1] == " " and not block.preformatted:
+                space = " "
             if space:
-                yield _run(space, frozenset() if space == "\n" else around & marks, document)
+                yield _run(space, frozenset() if space == "\n" else previous_marks & marks, document)
             yield Run(text if block.preformatted else text.lstrip(" "), *look[1:])
-            glue = ""
-        before = block
+            space = ""
+        previous_block = block
 
 
-def _glue(before: Block, block: Block) -> str:
-    """What stands between two blocks of a segment, line breaks of the page as such."""
-    if "br" in block.distance and block.index == before.index + 1 and not block.preformatted:
-        return "\n"
-    return joint(before, block)
-
-
-def _marks(document: Document, element: int) -> frozenset[_Mark]:
-    """Find the styles and the link that an element inherits."""
-    marks: list[_Mark] = []
+def _marks(document: Document, element: int) -> _Marks:
+    """Return the styles and links around an element."""
+    marks: list[tuple[str, int]] = []
     tags, parents, attributes = document.elements.tag, document.elements.parent, document.elements.attributes
     while element >= 0:
         tag = tags[element]
@@ -102,7 +99,7 @@ def _marks(document: Document, element: int) -> frozenset[_Mark]:
     return frozenset(marks)
 
 
-def _run(text: str, marks: frozenset[_Mark], document: Document) -> Run:
+def _run(text: str, marks: _Marks, document: Document) -> Run:
     if not marks:
         return Run(text, frozenset(), "")
     link = max((element for style, element in marks if style == "link"), default=-1)
@@ -112,22 +109,22 @@ def _run(text: str, marks: frozenset[_Mark], document: Document) -> Run:
 
 
 def code_language(segment: Segment, document: Document) -> str:
-    """The language of a listing if a class near it names one, else nothing."""
+    """Return the language of a listing if a class near it names one, else an empty string."""
     elements = document.elements
     element = segment.blocks[0].element
-    above = -1
-    while element >= 0 and above < _ELEMENTS_ABOVE_LISTING:
-        found = _LANGUAGE.search(elements.attributes[element].get("class", ""))
-        if found:
-            return "" if found["name"].lower() in _NO_LANGUAGES else found["name"]
-        if above >= 0 or elements.tag[element] == "pre":
-            above += 1
+    levels_above = -1
+    while element >= 0 and levels_above < _ELEMENTS_ABOVE_LISTING:
+        language = _LANGUAGE.search(elements.attributes[element].get("class", ""))
+        if language:
+            return "" if language["name"].lower() in _NO_LANGUAGES else language["name"]
+        if levels_above >= 0 or elements.tag[element] == "pre":
+            levels_above += 1
         element = elements.parent[element]
     return ""
 
 
 def safe_link(href: str, base: str = "") -> str:
-    """Give a link's target in full, or nothing if it would run a script.
+    """Return a link's target in full, or an empty string if it would run a script.
 
     >>> safe_link("../a b.html", "http://example.org/x/y.html"), safe_link(" javascript:alert(1)")
     ('http://example.org/a%20b.html', '')

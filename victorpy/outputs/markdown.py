@@ -28,85 +28,82 @@ _OTHER_SIGN = {".": ")", ")": "."}
 _HIGHEST_NUMBER = 999_999_999  # what is longer begins no item
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
+_Markers = dict[Place, str]
+"""The signs that each quotation and item begins with."""
+
 
 @output("markdown", ".md")
 def render_markdown(page: CleanPage) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     written: list[str] = []
-    before: Places = ()
+    previous: Places = ()
     markers: _Markers = {}
     for part, places in outline(parts(page), page.document):
-        shared = count_shared(before, places)
-        if places:
-            _mark(markers, before, places, shared)
+        shared = count_shared(previous, places)
+        _add_markers(markers, previous, places, shared)
         if written:
-            written.append(_gap(before, places, shared, markers))
+            written.append(_gap(previous, places, shared, markers))
         text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
         written.append(_indented(text, [markers[place] for place in places], shared) if places else text)
-        before = places
+        previous = places
     return "".join([*written, "\n"]) if written else ""
 
 
-_Markers = dict[Place, str]
-"""What each quotation and item begins with."""
+def _add_markers(markers: _Markers, previous: Places, places: Places, shared: int) -> None:
+    """Choose markers for the quotations and items that begin.
 
-
-def _mark(markers: _Markers, before: Places, places: Places, shared: int) -> None:
-    """Give those that begin their markers.
-
-    Markdown counts on from the first number of a list, and joins lists that follow each other. An item that does not go
-    on with the count of the one before has another sign behind its number, which makes it the first of a list.
+    Markdown counts on from the first number of a list, and joins lists that follow each other. So an item whose number
+    does not follow the previous one has the other sign after its number (``3)`` after ``1.``), which begins a new list.
     """
-    for level in range(shared, len(places)):
-        place = places[level]
+    sibling = previous[shared] if shared < len(previous) else None
+    for place in places[shared:]:
         if place.is_quote:
             markers[place] = _QUOTE
-        elif not _has_marker(place.number):
+        elif not _is_writable(place.number):
             markers[place] = "- "
         else:
             sign = "."
-            sibling = before[shared] if level == shared < len(before) else None
-            if sibling and _has_marker(sibling.number):
-                goes_on = sibling.list == place.list and sibling.number == place.number - 1
+            if sibling and _is_writable(sibling.number):
+                follows = sibling.list == place.list and sibling.number == place.number - 1
                 last_sign = markers[sibling][-2]
-                sign = last_sign if goes_on else _OTHER_SIGN[last_sign]
+                sign = last_sign if follows else _OTHER_SIGN[last_sign]
             markers[place] = f"{place.number}{sign} "
+        sibling = None
 
 
-def _has_marker(number: int | None) -> TypeGuard[int]:
-    """Whether Markdown can say a number."""
+def _is_writable(number: int | None) -> TypeGuard[int]:
+    """Whether Markdown can number an item so."""
     return number is not None and 0 <= number <= _HIGHEST_NUMBER
 
 
-def _gap(before: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """A blank line, which in a quotation has its sign; none between the items of a list."""
-    if not before or not places:
+def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
+    """Return a blank line, with signs inside a quotation; no blank line between the items of a list."""
+    if not previous or not places:
         return "\n\n"
-    if _is_next_item(before, places, shared):
+    begins_item = shared < len(places) and not places[-1].is_quote
+    if begins_item and not all(place.is_quote for place in previous) and _may_follow(previous, places, shared):
         return "\n"
     while shared and not places[shared - 1].is_quote:
         shared -= 1
     return f"\n{''.join(_indent(markers[place]) for place in places[:shared]).rstrip()}\n"
 
 
-def _is_next_item(before: Places, places: Places, shared: int) -> bool:
-    """Whether an item may follow without a blank line.
+def _may_follow(previous: Places, places: Places, shared: int) -> bool:
+    """Whether an item may follow the previous part without a blank line.
 
-    The first item of a list may not where one of the other kind stands before it. That of a numbered list may below a
-    term or an item alone, and there only if it has the number 1.
+    The first item of a bullet list may not follow a numbered one. That of a numbered list may only follow a term or an
+    item around it, and only if its number is 1.
     """
-    if shared == len(places) or places[-1].is_quote or all(place.is_quote for place in before):
-        return False
     *around, item = places
-    if any(place.list == item.list for place in before):
+    if any(place.list == item.list for place in previous):
         return True
     if item.number is None:
-        return shared == len(before) or before[shared].number is None
+        return shared == len(previous) or previous[shared].number is None
     return item.number == 1 and bool(around) and not around[-1].is_quote
 
 
 def _indented(text: str, markers: list[str], shared: int) -> str:
-    """Put the signs of quotations and items before a text, but no second one of an item that the part before is in."""
+    """Put markers before a text. Those that it shares with the previous part are not repeated, apart from quotes."""
     indents = [*map(_indent, markers)]
     first = "".join([*indents[:shared], *markers[shared:]])
     rest = "".join(indents)
@@ -120,68 +117,59 @@ def _indent(marker: str) -> str:
 
 def _segment(segment: Segment, document: Document) -> str:
     if segment.preformatted:
-        return _listing(segment, document)
+        fence = "`" * max(3, _most_ticks(segment.text) + 1)
+        return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
     text = _inline(segment, document)
     if segment.label is Label.HEADER:
         return f"{'#' * heading_level(segment)} {text.replace(_HARD_BREAK, ' ')}"
     return text
 
 
-def _listing(segment: Segment, document: Document) -> str:
-    fence = _ticks(segment.text, 3)
-    return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
-
-
 def _inline(segment: Segment, document: Document) -> str:
-    found = runs(segment, document)
-    if len(found) == 1 and not found[0].styles and not found[0].href:
-        text = _escaped(found[0].text)
+    segment_runs = runs(segment, document)
+    if len(segment_runs) == 1 and not segment_runs[0].styles and not segment_runs[0].href:
+        text = _escaped(segment_runs[0].text).strip()
     else:
-        text = _linked(_plain_heading(found) if segment.label is Label.HEADER else found)
-    text = text.strip()
-    return _HARD_BREAK.join([_as_text(line.strip()) for line in text.split("\n")]) if "\n" in text else _as_text(text)
+        if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
+            segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # it is bold anyway
+        text = _linked(segment_runs).strip()
+    if "\n" not in text:
+        return _escaped_start(text)
+    return _HARD_BREAK.join([_escaped_start(line.strip()) for line in text.split("\n")])
 
 
-def _as_text(line: str) -> str:
-    """Keep the beginning of a line from meaning something."""
-    found = None if line[:1].isalpha() else _LINE_START.match(line)
-    return f"{found[0]}\\{line[found.end() :]}" if found else line
+def _escaped_start(line: str) -> str:
+    """Escape the beginning of a line if it would mean something."""
+    start = None if line[:1].isalpha() else _LINE_START.match(line)
+    return f"{start[0]}\\{line[start.end() :]}" if start else line
 
 
-def _plain_heading(found: list[Run]) -> list[Run]:
-    """A heading is bold anyway: bold says something only on a part of it."""
-    if all("bold" in run.styles or run.text.isspace() for run in found):
-        return [run._replace(styles=run.styles - {"bold"}) for run in found]
-    return found
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text  # most have none, and to search is faster
 
 
-def _linked(found: list[Run]) -> str:
-    """Write runs, those of a link as such; the signs of a link stand beside what is around it."""
-    groups = [[*linked] for _, linked in groupby(found, attrgetter("link"))]
+def _linked(segment_runs: list[Run]) -> str:
+    """Write runs, those of a link together. The signs of a link are the neighbours of the text around it."""
+    groups = [[*linked] for _, linked in groupby(segment_runs, attrgetter("link"))]
     written = ""
     for number, group in enumerate(groups):
         spans = _spans(group)
-        href = group[0].href
-        if href:
-            text = emphasise(spans, _span, "[", "]")
-            if text.strip() and written.endswith("!"):
-                written = written[:-1] + "\\!"  # or it would be an image
-            written += _link(text, href)
-        else:
+        if not group[0].href:
             before, after = ")" if number else " ", "[" if number + 1 < len(groups) else " "
             written += emphasise(spans, _span, before, after)
+            continue
+        text = emphasise(spans, _span, "[", "]")
+        if text.strip():
+            if written.endswith("!"):
+                written = written[:-1] + "\\!"  # or it would be an image
+            address = group[0].href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
+            text = _with_space_of(text, f"[{text.strip()}]({address})")
+        written += text
     return written
 
 
-def _link(text: str, href: str) -> str:
-    if not text.strip():
-        return text
-    address = href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
-    return _around(text, f"[{text.strip()}]({address})")
-
-
 def _spans(linked: list[Run]) -> list[Span]:
-    """Take all other styles from code, and join what looks the same then: the signs of two codes would mix."""
+    """Remove all other styles from code, and join what looks the same then: the signs of two codes would mix."""
     plain = [Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked]
     if len(plain) == 1:
         return plain
@@ -195,25 +183,21 @@ def _span(span: Span) -> str:
     inner = span.text.strip()
     if not inner:
         return _space(span.text)
-    return _around(span.text, _code(inner) if "code" in span.styles else _escaped(inner))
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text  # most have none, and to search is faster
+    return _with_space_of(span.text, _code(inner) if "code" in span.styles else _escaped(inner))
 
 
 def _code(text: str) -> str:
-    ticks = _ticks(text, 0)
+    ticks = "`" * (_most_ticks(text) + 1)
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
-def _ticks(text: str, least: int) -> str:
-    """More backticks than stand together anywhere in a text."""
-    return "`" * max(least, max(map(len, re.findall("`+", text)), default=0) + 1)
+def _most_ticks(text: str) -> int:
+    """Count the backticks in the longest row of them."""
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _around(text: str, written: str) -> str:
-    """Put the white space around a text around what was written for it."""
+def _with_space_of(text: str, written: str) -> str:
+    """Put the white space around a text also around its written form."""
     if not text[0].isspace() and not text[-1].isspace():
         return written
     return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
@@ -224,10 +208,10 @@ def _space(space: str) -> str:
 
 
 def _table(table: Table, document: Document) -> str:
-    """A table as GitHub has it.
+    """Write a table as GitHub has it.
 
-    It must have a header as wide as its widest row; other rows may end early. Where the page gives none, that is empty:
-    the first row of a table of names and values, which most of these are, is no header, and nobody should be told so.
+    It must have a header as wide as its widest row; other rows may end early. If the page has no header, that row is
+    empty: most such tables are of names and values, and their first row is no header.
     """
     width = max(len(row) for row in table.rows)
     rows = [[_cell(cell, document) for cell in row] for row in table.rows]
@@ -237,7 +221,7 @@ def _table(table: Table, document: Document) -> str:
 
 
 def _cell(cell: Cell, document: Document) -> str:
-    """What stands in a cell, on one line."""
+    """Write a cell on one line."""
     written = []
     for segment in cell.segments:
         if segment.preformatted:

@@ -1,4 +1,4 @@
-"""What readers cannot see, and what formats for them are better off without: control characters and empty-looking text.
+"""What readers cannot see, and formats for them leave out: control characters and text that looks empty.
 
 Pages have control characters by accident, mostly from bytes of Windows-1252 that were taken for Latin-1; browsers show
 nothing for them, or what the byte means there. Terminals obey them.
@@ -7,7 +7,7 @@ nothing for them, or what the byte means there. Terminals obey them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from victorpy.document import Block
 from victorpy.markup import pieces
@@ -20,41 +20,39 @@ _VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
 
 
 def without_controls(text: str, line_end: str = " ") -> str:
-    r"""Leave control characters out, but those that mean a character in Windows-1252, and line ends of other systems.
+    r"""Remove control characters, or replace them with what they mean: line ends, characters of Windows-1252.
 
     >>> without_controls("\x1b[1mtea\x07 \x96 5\x80\u2028")
     '[1mtea – 5€ '
     """
-    return _CONTROLS.sub(lambda found: _meant(found[0], line_end), text)
+
+    def meaning(match: re.Match[str]) -> str:
+        control = match[0]
+        if control in _BREAKS:
+            return line_end
+        return bytes([ord(control)]).decode("cp1252", "ignore") if "\x80" <= control <= "\x9f" else ""
+
+    return _CONTROLS.sub(meaning, text)
 
 
-def _meant(control: str, line_end: str) -> str:
-    if control in _BREAKS:
-        return line_end
-    return bytes([ord(control)]).decode("cp1252", "ignore") if "\x80" <= control <= "\x9f" else ""
-
-
-def suspects(labelled: Iterable[LabelledBlock]) -> list[str]:
-    """The texts that may have something of all this; to ask so is many times faster than to search for it."""
-    return [block.text for block, _ in labelled if not block.text.isprintable()]
-
-
-def readable(labelled: Sequence[LabelledBlock], suspected: Iterable[str]) -> Sequence[LabelledBlock]:
-    """Blocks without control characters."""
-    if not _CONTROLS.search("\n".join(suspected)):
+def readable(labelled: Sequence[LabelledBlock], suspects: Sequence[str]) -> Sequence[LabelledBlock]:
+    """Return blocks without control characters; only the texts in `suspects` may have some."""
+    if not _CONTROLS.search("\n".join(suspects)):
         return labelled
-    return [(_readable(block), label) for block, label in labelled]
+    return [(_clean_block(block), label) for block, label in labelled]
 
 
-def _readable(block: Block) -> Block:
-    """Clean a block's text piece by piece, so that each begins where it should."""
+def _clean_block(block: Block) -> Block:
+    """Clean a block's text piece by piece, so that each piece still begins at the right character."""
     line_end = "\n" if block.preformatted else " "
-    texts = [without_controls(text, line_end) for _, text in pieces(block)]
-    starts = [sum(map(len, texts[:number])) for number in range(len(texts))]
-    moved = (piece._replace(start=start) for piece, start in zip(block.pieces, starts, strict=True))
+    texts, moved, start = [], [], 0
+    for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+        moved.append(piece._replace(start=start))
+        texts.append(without_controls(text, line_end))
+        start += len(texts[-1])
     return block._replace(text="".join(texts), pieces=tuple(moved))
 
 
 def is_visible(segment: Segment) -> bool:
-    """Whether a segment has a character to be seen."""
+    """Whether a segment has a visible character."""
     return segment.blocks[0].text[:1].isalnum() or any(_VISIBLE.search(block.text) for block in segment.blocks)

@@ -6,7 +6,6 @@ import re
 
 from lxml import etree
 
-from victorpy.about.links import Link
 from victorpy.about.record import DocView
 from victorpy.document import CleanPage, Label
 from victorpy.outputs.tables import Table, parts
@@ -22,65 +21,60 @@ def render_tei(record: DocView, page: CleanPage) -> str:
     root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})  # type: ignore[dict-item]  # the stubs know no default
     if record.language:
         root.set(_LANG, record.language)
-    header = etree.SubElement(root, f"{{{_TEI}}}teiHeader")
-    _file_description(header, record)
-    _profile(header, record)
+    _add_header(_add(root, "teiHeader"), record)
     text = _add(root, "text")
-    _body(text, page)
-    _back(text, record)
+    _add_body(_add(text, "body"), page)
+    link_lists = {"relevant": record.links, "content": record.main_links, "images": record.images}
+    if any(link_lists.values()):
+        back = _add(text, "back")
+        for kind, links in link_lists.items():
+            items = _add(_add(back, "div", type=kind), "list") if links else back
+            for link in links:
+                _add(_add(items, "item"), "ref", link.text, target=_address(link.url))
     etree.indent(root)
     return etree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _file_description(header: etree._Element, record: DocView) -> None:
-    described = _add(header, "fileDesc")
-    titles = _add(described, "titleStmt")
+def _add_header(header: etree._Element, record: DocView) -> None:
+    file = _add(header, "fileDesc")
+    titles = _add(file, "titleStmt")
     _add(titles, "title", record.title, type="main")
     for author in filter(None, record.author.split("; ")):
         _add(titles, "author", author)
-    published = _add(described, "publicationStmt")
-    _add(published, "publisher", record.site_name or "unknown")
+    publication = _add(file, "publicationStmt")
+    _add(publication, "publisher", record.site_name or "unknown")
     if record.date:
-        _add(published, "date", record.date, when=record.date)
-    source = _add(_add(described, "sourceDesc"), "bibl")
+        _add(publication, "date", record.date, when=record.date)
+    source = _add(_add(file, "sourceDesc"), "bibl")
     _add(source, "title", record.title)
     _add(source, "ptr", target=_address(record.identifier))
 
-
-def _profile(header: etree._Element, record: DocView) -> None:
     profile = _add(header, "profileDesc")
     if record.abstract:
         _add(_add(profile, "abstract"), "p", record.abstract)
     if record.language:
         _add(_add(profile, "langUsage"), "language", record.language, ident=record.language)
     classes = _add(profile, "textClass")
-    _terms(classes, "type", [record.type])
-    _terms(classes, "category", [record.category] if record.category else [])
-    _terms(classes, "keywords", record.keywords)
-
-
-def _terms(classes: etree._Element, scheme: str, terms: list[str] | tuple[str, ...]) -> None:
-    if terms:
-        keywords = _add(classes, "keywords", scheme=f"#{scheme}")
+    categories = [record.category] if record.category else []
+    for scheme, terms in {"type": [record.type], "category": categories, "keywords": record.keywords}.items():
+        keywords = _add(classes, "keywords", scheme=f"#{scheme}") if terms else classes
         for term in terms:
             _add(keywords, "term", term)
 
 
-def _body(text: etree._Element, page: CleanPage) -> None:
-    body = _add(text, "body")
+def _add_body(body: etree._Element, page: CleanPage) -> None:
+    """Add the content: a division for each heading, since a head may only stand at the beginning of one."""
     division = _add(body, "div")
     items: etree._Element | None = None
     for part in parts(page):
-        if isinstance(part, Table):
-            items = None
-            _table(division, part)
-            continue
         if part.label is Label.LIST:
             items = _add(division, "list") if items is None else items
             _add(items, "item", part.text)
             continue
         items = None
-        if part.label is Label.HEADER:  # a head may stand at the beginning of a division alone
+        if isinstance(part, Table):
+            _add_table(division, part)
+        elif part.label is Label.HEADER:
             division = _add(body, "div") if len(division) else division
             _add(division, "head", part.text)
         else:
@@ -89,44 +83,25 @@ def _body(text: etree._Element, page: CleanPage) -> None:
         _add(empty, "p")
 
 
-def _table(division: etree._Element, table: Table) -> None:
+def _add_table(division: etree._Element, table: Table) -> None:
     """Add a table; what names a row or a column has the role that TEI gives to labels."""
-    added = _add(division, "table")
+    rows = _add(division, "table")
     for number, cells in enumerate(table.rows):
         is_header = table.has_header and number == 0
-        row = _add(added, "row", **({"role": "label"} if is_header else {}))
+        row = _add(rows, "row", **({"role": "label"} if is_header else {}))
         for cell in cells:
             _add(row, "cell", cell.text, **({"role": "label"} if cell.is_heading and not is_header else {}))
 
 
-def _back(text: etree._Element, record: DocView) -> None:
-    """Links and images stand behind the text."""
-    kinds = {"relevant": record.links, "content": record.main_links, "images": record.images}
-    if any(kinds.values()):
-        back = _add(text, "back")
-        for kind, links in kinds.items():
-            _links(back, kind, links)
-
-
-def _links(back: etree._Element, kind: str, links: tuple[Link, ...]) -> None:
-    if links:
-        listed = _add(_add(back, "div", type=kind), "list")
-        for link in links:
-            _add(_add(listed, "item"), "ref", link.text, target=_address(link.url))
-
-
 def _add(parent: etree._Element, tag: str, text: str = "", **attributes: str) -> etree._Element:
-    added = etree.SubElement(parent, f"{{{_TEI}}}{tag}", {key: _sound(value) for key, value in attributes.items()})
+    """Add an element, without characters that XML cannot hold."""
+    valid = {name: _NOT_XML.sub("", value) for name, value in attributes.items()}
+    added = etree.SubElement(parent, f"{{{_TEI}}}{tag}", valid)
     if text:
-        added.text = _sound(text)
+        added.text = _NOT_XML.sub("", text)
     return added
 
 
-def _sound(text: str) -> str:
-    """Leave out the characters that XML cannot hold."""
-    return _NOT_XML.sub("", text)
-
-
 def _address(url: str) -> str:
-    """An address without the characters that none may have."""
-    return _NOT_ADDRESS.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
+    """Escape the characters that no address may have."""
+    return _NOT_ADDRESS.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), url)

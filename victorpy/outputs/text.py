@@ -1,21 +1,62 @@
-"""Plain text."""
+"""Formats without markup: plain text, CleanEval's, JSON lines and Victor's annotation format."""
 
 from __future__ import annotations
 
+import json
+
+from victorpy.anno import write_anno
 from victorpy.document import CleanPage, Label
-from victorpy.outputs.base import output
+from victorpy.outputs.base import output, segments
 from victorpy.outputs.tables import parts
+
+_CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
 
 @output("text", ".txt")
 def render_text(page: CleanPage) -> str:
     """Plain text: a blank line between segments, list items and rows of tables on lines of their own."""
     written: list[str] = []
-    before = None
+    previous = None
     for part in parts(page):
         label = part.label
-        if before is not None:
-            written.append("\n" if before is label is Label.LIST else "\n\n")
+        if previous is not None:
+            written.append("\n" if previous is label is Label.LIST else "\n\n")
         written.append(part.text)
-        before = label
+        previous = label
     return "".join([*written, "\n"]) if written else ""
+
+
+@output("cleaneval", ".txt")
+def render_cleaneval(page: CleanPage) -> str:
+    """CleanEval: a URL line, then segments that begin with <p>, <h> or <l>."""
+    lines = [f"URL: {page.document.url}", ""]
+    for segment in segments(page):
+        lines += [f"{_CLEANEVAL_TAGS[segment.label]} {' '.join(segment.text.split())}", ""]
+    return "\n".join(lines)
+
+
+@output("jsonl", ".jsonl", joins=True)
+def render_jsonl(page: CleanPage) -> str:
+    """JSON, a page a line: url, title, text, confidence, and every block with label, probability and path."""
+    document = page.document
+    probabilities = page.probabilities or (None,) * len(page.labels)
+    blocks = zip(page.labels, probabilities, document.paths(), document.blocks, strict=True)
+    record = {
+        "url": document.url,
+        "title": document.title,
+        "source": document.source,
+        "text": render_text(page),
+        "confidence": page.confidence,
+        "blocks": [
+            {"label": str(label), "probability": probability, "path": path, "text": block.text}
+            for label, probability, path, block in blocks
+        ],
+        "losses": list(document.losses),
+    }
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+@output("anno", ".anno", wants_features=True)
+def render_anno(page: CleanPage) -> str:
+    """Victor's annotation: a block a line with label, probability, tags, text and features."""
+    return write_anno(page)
