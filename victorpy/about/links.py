@@ -39,9 +39,7 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
 def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
     """Return the links of some blocks, each address once, without links to the page itself or without text."""
     elements, base = tree.page.elements, tree.page.document.url
-    link_of: list[int] = []  # the link that each element is or lies in, or -1
-    for element, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
-        link_of.append(element if tag == "a" else link_of[parent] if parent >= 0 else -1)
+    link_of = elements.links_around()
     link_texts: dict[int, list[str]] = {}
     for text in tree.page.texts:
         if text.shown and text.text and link_of[text.element] >= 0:

@@ -187,14 +187,11 @@ def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
 
 def spans_of(block: Block, document: Document, look: str) -> list[Span]:
     """Return the text of a block, safe for a terminal, links with a look of their own."""
-    tags, parents = document.elements.tag, document.elements.parent
     spans = []
     room = MOST_SHOWN
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-        element = piece.element
-        while element >= 0 and tags[element] != "a":
-            element = parents[element]
-        spans.append(Span("link" if element >= 0 else look, visible(text[:room].expandtabs(4))))
+        in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
+        spans.append(Span("link" if in_link else look, visible(text[:room].expandtabs(4))))
         room -= len(text)
         if room <= 0:
             spans.append(Span("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))

@@ -85,10 +85,8 @@ class PageTree:
     @cached_property
     def in_link(self) -> list[bool]:
         """Whether each text is in a link."""
-        inside: list[bool] = []
-        for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
-            inside.append(tag == "a" or (parent >= 0 and inside[parent]))
-        return [inside[text.element] for text in self.texts]
+        link_of = self.elements.links_around()
+        return [link_of[text.element] >= 0 for text in self.texts]
 
     def ancestor(self, element: int, generations: int) -> int:
         """Return the ancestor `generations` up, or the root."""
