@@ -15,7 +15,7 @@ from msgspec import ValidationError, convert
 
 from victorpy.anno import load_anno, load_annotation, read_anno, read_annotation
 from victorpy.annotate import journal as journals
-from victorpy.annotate.events import Moved, Prediction, Scope, State, Undone
+from victorpy.annotate.events import Moved, Prediction, Scope, State, Undone, read_labels
 from victorpy.annotate.journal import Journal, Record, compact, read_journal, write_line
 from victorpy.annotate.lock import Lock
 from victorpy.annotate.opening import journal_of, open_adjudication, open_page
@@ -275,7 +275,7 @@ def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
 
 
 def replayed(recording):
-    session = session_of(recording.prediction, given=recording.given)
+    session = session_of(recording.header.predicted.read(), given=read_labels(recording.header.given))
     for event in recording.events:
         session.apply(event)
     return session
@@ -286,7 +286,7 @@ def replayed(recording):
 def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
     session, told = session_of(), []
     session.listener = told.append
-    content = journals._header_line(session, session.given, "")
+    content = Journal.begin(Path("unused"), session)._pending
     for name in first + second:
         ACTIONS[name](session)
     content += b"".join(map(write_line, told))

@@ -47,14 +47,10 @@ def read_labels(letters: str) -> tuple[Label | None, ...]:
 class State(StrEnum):
     """Who gave a block its label."""
 
-    EMPTY = "empty"
-    """Nobody: it has none."""
-    PREDICTED = "predicted"
-    """The model alone."""
-    CHANGED = "changed"
-    """A person who disagrees with the model."""
-    CONFIRMED = "confirmed"
-    """A person, in agreement with the model if there is one."""
+    EMPTY = "empty"  # nobody: it has none
+    PREDICTED = "predicted"  # the model alone
+    CHANGED = "changed"  # a person who disagrees with the model
+    CONFIRMED = "confirmed"  # a person, in agreement with the model if there is one
 
     @property
     def is_decided(self) -> bool:
@@ -66,16 +62,11 @@ class Scope(StrEnum):
 
     ONE = "one"
     RANGE = "range"
-    CONTAINER = "container"
-    """From here to the end of an element."""
-    PATH = "path"
-    """All blocks in elements of the same tags and classes."""
-    PLACE = "place"
-    """All blocks at the same position in their list item, table row or post."""
-    TEXT = "text"
-    """All blocks with the same text."""
-    REST = "rest"
-    """All blocks that no person has decided on."""
+    CONTAINER = "container"  # from here to the end of an element
+    PATH = "path"  # all blocks in elements of the same tags and classes
+    PLACE = "place"  # all blocks at the same position in their list item, table row or post
+    TEXT = "text"  # all blocks with the same text
+    REST = "rest"  # all blocks that no person has decided on
 
 
 class Action(NamedTuple):

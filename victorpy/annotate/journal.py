@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Self
 
 from msgspec import Struct, convert, to_builtins
+from msgspec.structs import replace
 
 from victorpy.annotate.events import (
     LABEL_OF,
     Change,
     Event,
     Moved,
-    Prediction,
     Refreshed,
     Undone,
     WrittenPrediction,
@@ -31,7 +31,6 @@ from victorpy.annotate.events import (
     write_labels,
 )
 from victorpy.annotate.session import Session
-from victorpy.document import Label
 from victorpy.files import sync_directory
 from victorpy.same_blocks import digest_of
 
@@ -82,12 +81,7 @@ def write_line(record: Record | Header) -> bytes:
 class Recording:
     """The content of a journal."""
 
-    digest: str
-    """Digest of the page's blocks."""
-    prediction: Prediction
-    given: tuple[Label | None, ...]
-    page: str
-    """Digest of the page's own file; empty if there was none."""
+    header: Header
     events: list[Event] = field(default_factory=list)
     saves: list[str] = field(default_factory=list)
     """Digests that the annotation file may have: the last one known to be written, and later attempts."""
@@ -109,13 +103,12 @@ def read_journal(content: bytes) -> Recording:
         if fields["victor-journal"] != FORMAT:
             raise ValueError(f"its format is {fields['victor-journal']}, and this program knows {FORMAT}")
         header = convert(fields, Header)
-        recording = Recording(header.digest, header.predicted.read(), read_labels(header.given), header.page)
-        count = len(recording.given)
-        if not count == len(header.predicted.letters) == len(header.predicted.probabilities):
+        count = len(read_labels(header.given))
+        if not count == len(header.predicted.read().labels) == len(header.predicted.probabilities):
             raise ValueError("its parts do not belong together")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
-    recording.length = len(lines[0]) + 1
+    recording = Recording(header, length=len(lines[0]) + 1)
     for number, line in enumerate(lines[1:], 2):
         try:
             record: Record = convert(json.loads(line), Record)
@@ -166,7 +159,9 @@ class Journal:
     @classmethod
     def begin(cls, path: Path, session: Session, page: str = "") -> Self:
         """Begin a journal with the current state of a session; `page` is the digest of the page's own file."""
-        return cls(path, _header_line(session, tuple(session.given), page))
+        predicted = WrittenPrediction.of(session.predicted)
+        header = Header(FORMAT, digest_of(session.document), predicted, write_labels(session.given), page)
+        return cls(path, write_line(header))
 
     def append(self, record: Record) -> None:
         """Append a line. If the disk refuses, the line is kept and written with the next one.
@@ -218,16 +213,12 @@ class Journal:
         self._pending = b""
 
 
-def _header_line(session: Session, given: tuple[Label | None, ...], page: str) -> bytes:
-    predicted = WrittenPrediction.of(session.predicted)
-    return write_line(Header(FORMAT, digest_of(session.document), predicted, write_labels(given), page))
-
-
 def compact(recording: Recording, session: Session) -> bytes:
     """Write a journal that leads to the same state and history, without the cursor moves in between."""
+    header = replace(recording.header, predicted=WrittenPrediction.of(session.predicted))
     done, undone = session.history
     records: list[Record] = [*done, *reversed(undone), *[Undone()] * len(undone)]
     records += [Saving(digest) for digest in recording.saves]
     records += [Saved(recording.saves[0])] if recording.was_saved else []
     records.append(Moved(session.cursor))
-    return _header_line(session, recording.given, recording.page) + b"".join(map(write_line, records))
+    return b"".join(map(write_line, [header, *records]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from victorpy.anno import Annotation, load_annotation
-from victorpy.annotate.events import Choice, Moved, Prediction
+from victorpy.annotate.events import Choice, Moved, Prediction, read_labels
 from victorpy.annotate.journal import MOST_MOVES, Journal, Recording, compact, digest_of_file, read_journal
 from victorpy.annotate.lock import Lock
 from victorpy.annotate.predictor import Predictor
@@ -74,12 +74,7 @@ def open_page(
             annotation = Annotation(document, unlabelled, unlabelled)
         else:
             raise DataError(f"{anno}: cannot be read: No such file or directory")
-        opening = _Opening(anno, annotation, lock, config)
-        recording = opening.read_journal()
-        page_digest = "" if page is None else digest_of_file(html)
-        if page is not None and anno.exists() and (recording is None or recording.page != page_digest):
-            _check_page(page, html, annotation.document, anno, config)
-        return opening.open(name, recording, model, page_digest)
+        return _Opening(anno, annotation, lock, config).open(name, model, page, html)
 
 
 def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> Opened:
@@ -103,8 +98,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
         else:
             annotation = load_annotation(gold, config.cuts)
             _check_same_page(document, annotation.document, first, gold)
-        opening = _Opening(gold, annotation, lock, config, choices)
-        opened = opening.open(name, opening.read_journal())
+        opened = _Opening(gold, annotation, lock, config, choices).open(name)
     for choice in choices:
         pairs_of_block = zip(choice.labels, choice.decided, strict=True)
         count = sum(label is not None and not is_decided for label, is_decided in pairs_of_block)
@@ -176,99 +170,90 @@ def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
         raise
 
 
+@dataclass
 class _Opening:
     """Combines an annotation with its journal."""
 
-    def __init__(
-        self,
-        anno: Path,
-        annotation: Annotation,
-        lock: Lock | None,
-        config: Config,
-        choices: tuple[Choice, ...] = (),
-    ) -> None:
-        self._anno = anno
-        self._annotation = annotation
-        self._lock = lock
-        self._block_level = config.cuts.block_level
-        self._choices = choices
-        self._journal_path = journal_of(anno)
-        self._journal_content = self._journal_path.read_bytes() if self._journal_path.exists() else None
-        self._problem = ""
-        """Why the journal cannot be used."""
-        self._messages: list[str] = []
+    anno: Path
+    annotation: Annotation
+    lock: Lock | None
+    config: Config
+    choices: tuple[Choice, ...] = ()
+    messages: list[str] = field(default_factory=list)
 
-    def read_journal(self) -> Recording | None:
-        """Read the journal if there is one that belongs to this annotation."""
-        if self._journal_content is None:
-            return None
-        try:
-            recording = read_journal(self._journal_content)
-        except ValueError as error:
-            self._problem = str(error)
-            return None
-        document = self._annotation.document
-        if recording.digest != digest_of(document) or len(recording.given) != len(document.blocks):
-            self._problem = "it is of another page"
-            return None
-        if not self._anno.exists() and recording.was_saved:
-            self._problem = f"{self._anno.name} is gone, so all begins anew"
-            return None
-        return recording
-
-    def open(
-        self, name: str, recording: Recording | None, model: Predictor | None = None, page_digest: str = ""
-    ) -> Opened:
-        self._report_problems(recording)
-        annotation = self._annotation
-        anno_digest = digest_of_file(self._anno.read_bytes()) if self._anno.exists() else ""
+    def open(self, name: str, model: Predictor | None = None, page: Path | None = None, html: bytes = b"") -> Opened:
+        annotation = self.annotation
+        anno_digest = digest_of_file(self.anno.read_bytes()) if self.anno.exists() else ""
+        page_digest = digest_of_file(html) if page is not None else ""
+        path = journal_of(self.anno)
+        content = path.read_bytes() if path.exists() else None
+        recording, problem = (None, "") if content is None else self._read_journal(content)
+        if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
+            _check_page(page, html, annotation.document, self.anno, self.config)
+        if problem:
+            self._set_journal_aside(path, problem)
+        elif content is not None and recording is not None and recording.damage:
+            self._copy_damaged_journal(path, content, recording.damage)
         if recording is None:
             prediction, given = self._predict(model), annotation.decisions
         else:
-            prediction, given = recording.prediction, recording.given
-        session = Session(annotation.document, prediction, given, self._block_level, self._choices)
+            prediction, given = recording.header.predicted.read(), read_labels(recording.header.given)
+        session = Session(annotation.document, prediction, given, self.config.cuts.block_level, self.choices)
         for event in recording.events if recording is not None else ():
             session.apply(event)
-        journal = None if self._lock is None else self._open_journal(session, recording, page_digest)
-        store = Store(self._anno, session, journal, self._lock, annotation.comments, anno_digest)
+        journal = None if self.lock is None else self._open_journal(session, recording, page_digest)
+        store = Store(self.anno, session, journal, self.lock, annotation.comments, anno_digest)
         if recording is not None:
+            written = list(annotation.labels), list(annotation.probabilities)
             if anno_digest and self._was_edited(recording, anno_digest):
                 self._take_over_edits(session)
-            elif (session.labels(), session.probabilities()) != (
-                list(annotation.labels),
-                list(annotation.probabilities),
-            ):
+            elif (session.labels(), session.probabilities()) != written:
                 store.save_soon()
-            if not self._choices:
+            if not self.choices:
                 self._use_current_model(model, session)
-        self._messages += annotation.document.losses
-        if self._lock is None:
-            self._messages.append("This is to look at only: no change is kept")
-        return Opened(name, session, store, self._messages)
+        self.messages += annotation.document.losses
+        if self.lock is None:
+            self.messages.append("This is to look at only: no change is kept")
+        return Opened(name, session, store, self.messages)
 
-    def _report_problems(self, recording: Recording | None) -> None:
-        """Report a journal that is damaged or cannot be used, and keep it under another name."""
-        path = self._journal_path
-        if self._problem and self._lock is None:
-            self._messages.append(f"{path.name}: not used: {self._problem}")
-        elif self._problem:
-            self._messages.append(f"{path.name}: {self._problem}; it was renamed to {set_aside(path).name}")
-        elif recording is not None and recording.damage:
-            copy = ""
-            if self._lock is not None:
-                copy = f"; a copy is {set_aside(path).name}"
-                write_atomically(path, self._journal_content or b"", durable=True)
-            self._messages.append(f"{path.name}: {recording.damage}; what stands before it was read{copy}")
+    # The journal
+
+    def _read_journal(self, content: bytes) -> tuple[Recording | None, str]:
+        """Read the journal, or return why it cannot be used for this annotation."""
+        try:
+            recording = read_journal(content)
+        except ValueError as error:
+            return None, str(error)
+        document = self.annotation.document
+        if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):
+            return None, "it is of another page"
+        if not self.anno.exists() and recording.was_saved:
+            return None, f"{self.anno.name} is gone, so all begins anew"
+        return recording, ""
+
+    def _set_journal_aside(self, path: Path, problem: str) -> None:
+        if self.lock is None:
+            self.messages.append(f"{path.name}: not used: {problem}")
+        else:
+            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
+
+    def _copy_damaged_journal(self, path: Path, content: bytes, damage: str) -> None:
+        copy = ""
+        if self.lock is not None:
+            copy = f"; a copy is {set_aside(path).name}"
+            write_atomically(path, content, durable=True)
+        self.messages.append(f"{path.name}: {damage}; what stands before it was read{copy}")
 
     def _open_journal(self, session: Session, recording: Recording | None, page_digest: str) -> Journal:
+        path = journal_of(self.anno)
         if recording is None:
-            return Journal.begin(self._journal_path, session, page_digest)
+            return Journal.begin(path, session, page_digest)
         length = recording.length
         if sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
             content = compact(recording, session)
-            write_atomically(self._journal_path, content, durable=True)
+            write_atomically(path, content, durable=True)
             length = len(content)
-        return Journal(self._journal_path, length=length)
+        return Journal(path, length=length)
 
     # Labels
 
@@ -278,7 +263,7 @@ class _Opening:
         A number beside a label means that a model gave it. Today's model does not replace such a label: it may have
         been corrected by hand without removing the number.
         """
-        annotation = self._annotation
+        annotation = self.annotation
         count = len(annotation.labels)
         current = model(annotation.document) if model is not None else Prediction.none(count)
         labels, probabilities = list(current.labels), list(current.probabilities)
@@ -288,8 +273,8 @@ class _Opening:
                 differing += label is not labels[number]
                 labels[number], probabilities[number] = label, annotation.probabilities[number]
         if differing and model is not None:
-            self._messages.append(
-                f"{_labels(differing)} that a model gave in {self._anno.name} are not those of {model.name}; they stay"
+            self.messages.append(
+                f"{_labels(differing)} that a model gave in {self.anno.name} are not those of {model.name}; they stay"
             )
         return Prediction(tuple(labels), tuple(probabilities), current.model)
 
@@ -298,19 +283,20 @@ class _Opening:
         if recording.saves:
             return anno_digest not in recording.saves
         # This program has never written the file: has it still the labels that the journal began with?
-        pairs = zip(recording.given, recording.prediction.labels, strict=True)
-        return tuple(given or predicted for given, predicted in pairs) != self._annotation.labels
+        given, predicted = read_labels(recording.header.given), recording.header.predicted.read().labels
+        labels = tuple(ours or theirs for ours, theirs in zip(given, predicted, strict=True))
+        return labels != self.annotation.labels
 
     def _take_over_edits(self, session: Session) -> None:
-        annotation = self._annotation
+        annotation = self.annotation
         rows = zip(annotation.labels, annotation.probabilities, session.predicted.labels, strict=True)
         labels: list[Label | None] = [
             label if probability is None or label is not predicted else None for label, probability, predicted in rows
         ]
         count = session.set_outside(labels)
         if count:
-            self._messages.append(
-                f"{_labels(count)} changed in {self._anno.name} since; taken over (undo brings them back)"
+            self.messages.append(
+                f"{_labels(count)} changed in {self.anno.name} since; taken over (undo brings them back)"
             )
 
     def _use_current_model(self, model: Predictor | None, session: Session) -> None:
@@ -320,7 +306,7 @@ class _Opening:
         count = session.refresh(model(session.document) if model is not None else Prediction.none(len(session)))
         if count:
             now = f"those of {model.name}" if model is not None else "gone, as no model is wanted"
-            self._messages.append(f"The model is another one: {_labels(count)} that nobody decided on are now {now}")
+            self.messages.append(f"The model is another one: {_labels(count)} that nobody decided on are now {now}")
 
 
 def _labels(count: int) -> str:

@@ -265,7 +265,7 @@ class Session:
         if not runs:
             self.move(self._next_place(selection, what))
             return 0
-        self._put((run.start, run.stop, run.new) for run in runs)  # before the next place is looked for
+        self._put(runs)  # before the next place is looked for
         change = Change(runs, self.cursor, self._next_place(selection, what), self.last)
         self._done.append(change)
         self._undone.clear()
@@ -296,12 +296,12 @@ class Session:
             return self.cursor if to_decide is None else to_decide
         return min(selection.stop or self.cursor + 1, len(self) - 1)
 
-    def _put(self, runs: Iterable[tuple[int, int, str]]) -> None:
-        """Give blocks the labels of these letters."""
+    def _put(self, runs: Iterable[Run], back: bool = False) -> None:
+        """Give blocks their new labels, or give them their old labels back."""
         given = self.given
-        for start, stop, letter in runs:
-            label = LABEL_OF[letter]
-            for number in range(start, stop):
+        for run in runs:
+            label = LABEL_OF[run.old if back else run.new]
+            for number in range(run.start, run.stop):
                 self._decided += (label is not None) - (given[number] is not None)
                 given[number] = label
         self.version += 1
@@ -313,7 +313,7 @@ class Session:
             return None
         change = self._done.pop()
         self._undone.append(change)
-        self._put((run.start, run.stop, run.old) for run in change.runs)
+        self._put(change.runs, back=True)
         self.unselect()
         self.cursor = change.before
         self.listener(Undone())
@@ -324,7 +324,7 @@ class Session:
             return None
         change = self._undone.pop()
         self._done.append(change)
-        self._put((run.start, run.stop, run.new) for run in change.runs)
+        self._put(change.runs)
         self.unselect()
         self.cursor = change.after
         self.listener(Redone())
@@ -359,7 +359,7 @@ class Session:
             case Moved(cursor):
                 self.cursor = max(0, min(cursor, len(self) - 1))
             case Change():
-                self._put((run.start, run.stop, run.new) for run in event.runs)
+                self._put(event.runs)
                 self._done.append(event)
                 self._undone.clear()
                 self.unselect()
