@@ -92,17 +92,14 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed, weight, grouping):
     assert [kappa.kappa for kappa in found.cohen] == pytest.approx(expected)
 
 
-def test_fleiss_kappa_of_his_own_example():
+def test_fleiss_kappa_of_published_examples():
     page = page_of_counts([list(map(int, row)) for row in PATIENTS.split()])
-    found = agreement_of(page).fleiss
-    assert (found.observed, found.expected, found.kappa) == pytest.approx((0.556, 0.220, 0.430), abs=0.001)
+    fleiss = agreement_of(page).fleiss
+    assert (fleiss.observed, fleiss.expected, fleiss.kappa) == pytest.approx((0.556, 0.220, 0.430), abs=0.001)
     by_label = [agreement_of(page, grouping=label).fleiss.kappa for label in LABELS]
     assert by_label == pytest.approx([0.245, 0.245, 0.520, 0.471, 0.566], abs=0.001)
-
-
-def test_fleiss_kappa_of_the_textbook_example():
-    found = agreement_of(page_of_counts(SUBJECTS)).fleiss
-    assert (found.observed, found.expected, found.kappa) == pytest.approx((0.378, 0.213, 0.210), abs=0.0005)
+    fleiss = agreement_of(page_of_counts(SUBJECTS)).fleiss
+    assert (fleiss.observed, fleiss.expected, fleiss.kappa) == pytest.approx((0.378, 0.213, 0.210), abs=0.0005)
 
 
 def test_fleiss_kappa_by_its_definition():
@@ -116,9 +113,11 @@ def test_fleiss_kappa_by_its_definition():
     assert found.kappa == pytest.approx((observed - expected) / (1 - expected))
 
 
-def test_cohens_kappa_by_hand():
-    kappa, observed, expected = cohen_kappa(np.array([[45.0, 15.0], [25.0, 15.0]]))
-    assert (kappa, observed, expected) == pytest.approx((0.1304, 0.60, 0.54), abs=0.0001)
+def test_kappas_by_hand():
+    table = np.array([[45.0, 15.0], [25.0, 15.0]])
+    assert cohen_kappa(table) == pytest.approx((0.1304, 0.60, 0.54), abs=0.0001)
+    chance = 0.65**2 + 0.35**2
+    assert fleiss_kappa(table[None]) == pytest.approx(((0.6 - chance) / (1 - chance), 0.6, chance))  # Scott's pi
 
 
 def test_a_block_of_seven_words_counts_as_seven_blocks_of_one():
@@ -167,14 +166,18 @@ def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
     assert defined[0] == pytest.approx(defined[1])
 
 
-def test_where_all_agree_on_one_label_there_is_no_kappa():
-    found = agreement_of(page_of([P, P], [P, P]))
-    assert (found.fleiss.kappa, found.fleiss.observed, found.fleiss.expected) == (None, 1, 1)
-    assert found.cohen[0].kappa is None
-
-
-def test_where_all_agree_on_two_labels_kappa_is_one():
-    assert agreement_of(page_of([P, H], [P, H])).fleiss.kappa == 1
+@pytest.mark.parametrize(
+    ("labels", "texts", "weight", "expected"),
+    [
+        ([P, P], None, "blocks", (None, 1, 1)),  # chance alone would agree on everything
+        ([P, H], None, "blocks", (1, 1, 0.5)),
+        ([P, H], ["—", "…"], "words", (None, None, None)),  # no words at all
+    ],
+)
+def test_kappa_of_annotators_who_agree(labels, texts, weight, expected):
+    agreement = agreement_of(page_of(labels, labels, texts=texts), weight=weight)
+    for kappa in (agreement.fleiss, agreement.cohen[0]):
+        assert (kappa.kappa, kappa.observed, kappa.expected) == expected
 
 
 def test_blocks_that_somebody_did_not_label_are_left_out():
@@ -186,21 +189,12 @@ def test_blocks_that_somebody_did_not_label_are_left_out():
     assert [found["block"] for found in scores["disagreements"]] == [2]
 
 
-def test_words_are_counted_even_if_there_are_none():
-    found = agreement_of(page_of([H, P], [H, O], texts=["—", "…"]), weight="words")
-    assert (found.fleiss.kappa, found.fleiss.observed, found.fleiss.expected) == (None, None, None)
-
-
 def test_one_annotator_is_not_enough():
     with pytest.raises(DataError, match="at least two"):
         compare_annotators(["alone"], [page_of([P])])
 
 
 # Intervals
-
-
-def test_a_single_page_has_no_interval():
-    assert agreement_of(*random_pages(1)).fleiss.interval is None
 
 
 def test_the_interval_is_that_of_resampled_pages():
@@ -214,17 +208,17 @@ def test_the_interval_is_that_of_resampled_pages():
         assert kappa.interval[0] < kappa.kappa < kappa.interval[1]
 
 
-def test_alike_pages_leave_nothing_to_chance():
+def test_interval_of_equal_pages_is_their_kappa():
     (page,) = random_pages(4)
-    found = agreement_of(page, page, page).fleiss
-    assert found.interval == pytest.approx((found.kappa, found.kappa))
+    fleiss = agreement_of(page, page, page).fleiss
+    assert fleiss.interval == pytest.approx((fleiss.kappa, fleiss.kappa))
+    assert agreement_of(page).fleiss.interval is None  # a single page has none
 
 
-def test_too_few_defined_draws_make_no_interval():
+def test_no_interval_if_too_few_draws_have_a_kappa():
     """Half of the draws of two pages lack one of them; one of these pages alone has no kappa."""
-    found = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P])).fleiss
-    assert found.kappa == 1
-    assert found.interval is None
+    fleiss = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P])).fleiss
+    assert (fleiss.kappa, fleiss.interval) == (1, None)
 
 
 def test_the_seed_decides():
@@ -303,24 +297,20 @@ def test_files_of_one_page(tea):
     )
 
 
-def test_files_beside_one_another_go_by_their_names(tmp_path):
-    files = [write(tmp_path / name, *rows_of("hp")) for name in ("a.anno", "b.anno")]
-    assert read_annotators(files).names == ("a.anno", "b.anno")
-    assert read_annotators(files).pages[0].name == "a.anno"
-
-
-def test_annotators_with_the_same_name_are_told_apart(tmp_path):
-    paths = ["one/anna/tea.anno", "two/anna/tea.anno", "two/bert/tea.anno"]
-    files = [write(tmp_path / name, *rows_of("hp")) for name in paths]
-    assert read_annotators(files).names == ("one/anna", "two/anna", "two/bert")
-
-
-def test_folders(folders):
-    found = read_annotators(folders)
-    assert found.names == ("alice", "bob", "carol")
-    assert [page.name for page in found.pages] == ["sub/page-0", "sub/page-1"]
-    assert found.unpaired == ("sub/page-2: in alice, bob, not in carol",)
-    assert found.refused == ()
+@pytest.mark.parametrize(
+    ("paths", "names", "page"),
+    [
+        (("a.anno", "b.anno"), ("a.anno", "b.anno"), "a.anno"),
+        (
+            ("one/anna/tea.anno", "two/anna/tea.anno", "two/bert/tea.anno"),
+            ("one/anna", "two/anna", "two/bert"),
+            "tea",
+        ),
+    ],
+)
+def test_annotators_are_named_by_what_differs_in_their_paths(tmp_path, paths, names, page):
+    annotators = read_annotators([write(tmp_path / path, *rows_of("hp")) for path in paths])
+    assert (annotators.names, annotators.pages[0].name) == (names, page)
 
 
 def test_blocks_without_a_label_are_read_and_left_out(tmp_path):
@@ -465,7 +455,11 @@ def test_ten_disagreements_are_shown_by_default(tmp_path):
     assert "Disagreements: 30 blocks, 30 between content and noise; these are the first 10." in out
 
 
-def test_folders_name_what_has_no_partner(folders):
+def test_files_of_folders_belong_together_by_name(folders):
+    annotators = read_annotators(folders)
+    assert annotators.names == ("alice", "bob", "carol")
+    assert [page.name for page in annotators.pages] == ["sub/page-0", "sub/page-1"]
+    assert annotators.refused == ()
     ended = agree(*folders)
     assert ended.code == 0
     assert ended.err == "agree: left out: sub/page-2: in alice, bob, not in carol\n"
@@ -475,7 +469,7 @@ def test_folders_name_what_has_no_partner(folders):
         assert re.search(rf"^{pair} +-?\d", ended.out, re.MULTILINE)
 
 
-def test_a_page_of_the_folders_that_does_not_fit_is_left_out(folders, tmp_path):
+def test_page_of_folders_that_does_not_fit_or_cannot_be_read_is_left_out(folders, tmp_path):
     write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hp"))
     ended = agree(*folders, "--json", tmp_path / "a.json")
     assert ended.code == 1
@@ -485,9 +479,7 @@ def test_a_page_of_the_folders_that_does_not_fit_is_left_out(folders, tmp_path):
     scores = json.loads((tmp_path / "a.json").read_text())
     assert [page["name"] for page in scores["pages"]] == ["sub/page-0"]
     assert (len(scores["refused"]), len(scores["unpaired"])) == (1, 1)
-
-
-def test_a_file_of_the_folders_that_cannot_be_read_is_left_out(folders, tmp_path):
+    write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hpoo"))
     (tmp_path / "carol" / "sub" / "page-0.anno").write_bytes(b"\xff\xfe")
     ended = agree(*folders)
     assert ended.code == 1
@@ -612,10 +604,3 @@ def test_the_example_of_the_documentation(tmp_path):
         assert ended.returncode == 0, ended.stderr
     assert b"2 annotators, 48 pages" in ended.stdout
     assert (tmp_path / "report" / "report.html").is_file()
-
-
-def test_fleiss_of_two_is_scotts_pi():
-    table = np.array([[[45.0, 15.0], [25.0, 15.0]]])
-    kappa, _, expected = fleiss_kappa(table)
-    assert float(expected) == pytest.approx(0.65**2 + 0.35**2)
-    assert float(kappa) == pytest.approx((0.6 - expected) / (1 - expected))

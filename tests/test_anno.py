@@ -54,7 +54,7 @@ def test_probabilities_read_back_to_the_last_digit():
     assert read_anno(write_anno(page), BLOCK.cuts).probabilities == (1.0, 0.1 + 0.2, 1e-06)
 
 
-def test_features_stand_in_comments_that_reading_ignores():
+def test_features_are_comments_that_reading_ignores():
     page = page_of("<p>One<p>Two")
     featured = replace(page, features=({"position": "0", "words": "1"}, {"position": "1", "words": "1"}))
     written = write_anno(featured)
@@ -151,28 +151,18 @@ def test_any_page_cut_at_blocks_can_be_cut_at_every_tag(html):
     assert [block.text.split() for block in again.document.blocks] == [block.text.split() for block in whole.blocks]
 
 
-def test_there_are_sample_pages_to_hold_to():
-    assert len(SAMPLES) >= 40
-
-
 @pytest.mark.parametrize("path", SAMPLES, ids=names)
 def test_a_sample_annotation_reads_and_writes_to_the_same_bytes(path):
     assert write_anno(load_anno(path, BLOCK.cuts)).encode() == path.read_bytes()
 
 
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 @pytest.mark.parametrize("path", SAMPLES, ids=names)
-def test_a_sample_page_is_the_document_of_its_annotation(path):
-    kept = load_anno(path, BLOCK.cuts).document
+def test_sample_page_is_the_document_of_its_annotation(path, config):
+    document = load_anno(path, config.cuts).document
     html = path.with_suffix(".html")
     # Not every page names its address, the annotation does.
-    assert read_document(html.read_bytes(), BLOCK, url=kept.url, source=html.name) == kept
-
-
-@pytest.mark.parametrize("path", SAMPLES, ids=names)
-def test_a_sample_annotation_cut_at_every_tag_is_the_page_cut_at_every_tag(path):
-    kept = load_anno(path, EVERY.cuts)
-    html = path.with_suffix(".html")
-    assert read_document(html.read_bytes(), EVERY, url=kept.document.url, source=html.name) == kept.document
+    assert read_document(html.read_bytes(), config, url=document.url, source=html.name) == document
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=names)
@@ -207,8 +197,9 @@ def test_spaces_inside_a_listing_survive_being_cut_at_every_tag():
 # What is wrong is said with file and line
 
 
-def test_there_are_error_cases():
+def test_case_files_are_found():
     assert len(ERRORS) > 20
+    assert len(SAMPLES) >= 40
 
 
 @pytest.mark.parametrize("path", ERRORS, ids=names)
@@ -220,12 +211,9 @@ def test_a_wrong_annotation_is_refused_with_file_and_line(path):
     assert "<Label." not in str(caught.value)
 
 
-def test_a_missing_annotation_is_named(tmp_path):
+def test_missing_or_wrongly_encoded_annotation_is_refused(tmp_path):
     with pytest.raises(AnnotationError, match=r"gone\.anno: cannot be read: No such file"):
         load_anno(tmp_path / "gone.anno", BLOCK.cuts)
-
-
-def test_an_annotation_that_is_not_utf8_is_refused(tmp_path):
     path = tmp_path / "latin.anno"
     path.write_bytes("%victor-anno 1\n\nother\t-\t<p>\tCafé\n".encode("latin-1"))
     with pytest.raises(AnnotationError, match=r"latin\.anno: not an annotation file: it is not UTF-8"):

@@ -6,10 +6,25 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
-from test_annotate_session import CONFIG, PAGE, PREDICTED, ROOT, C, Guess, H, L, O, P, names_in, opened_at, place
+from test_annotate_session import (
+    CONFIG,
+    PAGE,
+    PREDICTED,
+    ROOT,
+    C,
+    Guess,
+    H,
+    L,
+    O,
+    P,
+    labelled,
+    names_in,
+    opened_at,
+    place,
+    save,
+)
 
 from victorpy.anno import AnnotationWriter, load_anno, load_annotation, load_progress
 from victorpy.annotate.events import Action, Prediction, Scope, State
@@ -26,19 +41,6 @@ from victorpy.files import keep_copy, write_atomically
 __all__ = ["place"]
 
 ANOTHER = Guess(Prediction((L,) * 8, (0.7,) * 8, "another"))
-
-
-def wait_until(is_so, seconds=10):
-    stop = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < stop, "it takes too long"
-        time.sleep(0.01)
-
-
-def save(opened):
-    """Save, and wait until all is on the disk."""
-    opened.store.save()
-    wait_until(lambda: opened.store.is_saved)
 
 
 # Who decided
@@ -110,9 +112,7 @@ def test_what_only_the_model_said_is_not_agreed_on(tmp_path):
 
 
 def test_an_annotation_of_another_page_is_refused(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     before = {path: path.read_bytes() for path in place.parent.iterdir()}
     page = place.with_suffix(".html")
     page.write_text(PAGE.replace("Hot water", "Cold water"))
@@ -129,17 +129,11 @@ def test_an_annotation_of_another_page_is_refused(place):
 
 
 def test_markup_may_change_as_long_as_the_blocks_stay(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     place.with_suffix(".html").write_text(PAGE.replace("<main>", "<main class='x'>"))
-    again = opened_at(place)
-    again.store.close()
-    assert again.session.decided == 1
+    assert labelled(place).session.decided == 1
     journal_of(place).unlink()
-    without_journal = opened_at(place)
-    without_journal.store.close()
-    assert without_journal.session.decided == 1
+    assert labelled(place).session.decided == 1
 
 
 def test_an_annotation_that_was_cut_otherwise_is_of_the_same_page(tmp_path):
@@ -194,39 +188,28 @@ def test_another_model_labels_what_nobody_has_touched(place):
     opened.session.give(P)
     opened.session.confirm()
     opened.store.close()
-    again = opened_at(place, ANOTHER)
+    again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, O, *[L] * 6]
     assert again.session.probabilities()[2] == 0.7
     assert again.messages == ["The model is another one: 6 labels that nobody decided on are now those of another"]
-    again.store.close()
     assert load_annotation(place, CONFIG.cuts).labels == (P, O, *[L] * 6)
-    last = opened_at(place, ANOTHER)
-    assert last.messages == []
-    last.store.close()
+    assert labelled(place, model=ANOTHER).messages == []
 
 
 def test_without_a_model_what_nobody_has_touched_has_no_label(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
-    again = opened_at(place, None)
+    labelled(place, P)
+    again = labelled(place, model=None)
     assert again.session.labels() == [P, *[None] * 7]
     assert "7 labels that nobody decided on are now gone" in again.messages[0]
-    again.store.close()
-    back = opened_at(place)
-    assert back.session.labels() == [P, *PREDICTED.labels[1:]]
-    back.store.close()
+    assert labelled(place).session.labels() == [P, *PREDICTED.labels[1:]]
 
 
 def test_a_file_without_a_journal_keeps_its_labels_and_says_so(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     journal_of(place).unlink()
-    again = opened_at(place, ANOTHER)
+    again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, *PREDICTED.labels[1:]]
     assert again.messages == ["7 labels that a model gave in tea.anno are not those of another; they stay"]
-    again.store.close()
 
 
 # Other programs
@@ -301,6 +284,7 @@ def test_an_atomic_file_keeps_its_mode(tmp_path, alone):
 
 
 def test_looking_around_leaves_no_file(place):
+    opened_at(place).store.close()
     opened = opened_at(place)
     for number in (5, 2, 7):
         opened.session.move(number)
@@ -344,6 +328,8 @@ sys.stdin.read()
         process.wait()
     assert lock_of(place).exists()
     assert not entry.is_open
+    opened_at(place).store.close()  # it does not block, and is cleared away
+    assert not lock_of(place).exists()
     lock = Lock(lock_of(place))
     lock.take()
     assert is_locked(lock_of(place))
@@ -384,9 +370,7 @@ def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monke
     opened.store._write(opened.store._journal, snapshot)
     opened.store._lock.release()  # as if it were killed
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, O)
-    again = opened_at(place)
-    assert again.session.labels()[:2] == [P, H]
-    again.store.close()
+    assert labelled(place).session.labels()[:2] == [P, H]
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
 
 
@@ -394,9 +378,7 @@ def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monke
 
 
 def test_what_was_taken_over_is_not_what_is_repeated(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     place.write_text(place.read_text().replace("other\t0.97", "list\t-"))
     again = opened_at(place)
     again.session.move(4)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -328,13 +326,29 @@ def opened_at(anno, model=Guess(), **options):  # noqa: B008  (it never changes)
     return open_page(anno.with_suffix(".html"), anno, CONFIG, model, **options)
 
 
+def labelled(anno, *labels, model=Guess(), killed=False):  # noqa: B008
+    """Open a page, label its first blocks, and close it, or leave it behind like a killed program."""
+    opened = opened_at(anno, model)
+    for label in labels:
+        opened.session.give(label)
+    if killed:
+        opened.store._lock.release()
+    else:
+        opened.store.close()
+    return opened
+
+
+def save(opened):
+    """Save, and wait until everything is on the disk."""
+    opened.store.save()
+    stop = time.monotonic() + 10
+    while not opened.store.is_saved:
+        assert time.monotonic() < stop, "it takes too long"
+        time.sleep(0.01)
+
+
 def names_in(directory):
     return sorted(path.name for path in directory.iterdir())
-
-
-def test_opening_and_closing_writes_nothing(place):
-    opened_at(place).store.close()
-    assert names_in(place.parent) == ["tea.html"]
 
 
 def test_an_annotation_says_who_gave_each_label(place):
@@ -363,10 +377,8 @@ def test_what_was_killed_before_the_file_was_written_comes_from_the_journal(plac
     opened.session.give(P)
     opened.session.move(5)
     opened.store._lock.release()  # as if the process were gone: nothing else is done
-    again = opened_at(place)
-    assert state_of(again.session) == state_of(opened.session)
-    assert again.messages == []
-    again.store.close()  # nothing more was done, and yet the file has all
+    again = labelled(place)  # nothing more is done, and yet the file has all
+    assert (state_of(again.session), again.messages) == (state_of(opened.session), [])
     assert load_annotation(place, CONFIG.cuts).labels[0] is P
 
 
@@ -384,66 +396,51 @@ def test_a_last_line_that_is_torn_is_no_line(place, cut):
     again.session.give(H)  # goes on behind the last whole line
     state = state_of(again.session)
     again.store.close()
-    last = opened_at(place)
+    last = labelled(place)
     assert (state_of(last.session), last.messages) == (state, [])
-    last.store.close()
 
 
 def test_a_journal_of_another_page_is_set_aside_not_deleted(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     kept = journal_of(place).read_bytes()
     place.unlink()
     place.with_suffix(".html").write_text("<p>Coffee<p>Milk")
-    again = opened_at(place, None)
+    again = labelled(place, model=None)
     assert "it is of another page; it was renamed to tea.anno.journal.old-1" in again.messages[0]
     assert (place.parent / "tea.anno.journal.old-1").read_bytes() == kept
     assert again.session.decided == 0
-    again.store.close()
 
 
 def test_a_journal_damaged_in_the_middle_gives_what_stands_before_and_is_kept(place):
-    opened = opened_at(place)
-    for _ in range(3):
-        opened.session.give(P)
-    opened.store._lock.release()
+    labelled(place, P, P, P, killed=True)
     path = journal_of(place)
     lines = path.read_bytes().split(b"\n")
     lines[2] = b"\x00\xff{"
     path.write_bytes(b"\n".join(lines))
-    again = opened_at(place)
+    again = labelled(place)
     assert again.session.decided == 1
     assert "line 3 of 4 cannot be read" in again.messages[0]
     assert (place.parent / "tea.anno.journal.old-1").read_bytes() == b"\n".join(lines)
-    again.store.close()
 
 
 @pytest.mark.parametrize("line", [b'["c",[[5,99,"?","p"]],0,1,["one","paragraph",1]]', b'["p","oo",[]]', b'["c"]'])
 def test_a_line_of_blocks_that_are_not_there_is_damage(place, line):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     with journal_of(place).open("ab") as file:
         file.write(line + b"\n")
-    again = opened_at(place)
+    again = labelled(place)
     assert "cannot be read" in again.messages[0]
     assert again.session.decided == 1
-    again.store.close()
 
 
 @pytest.mark.parametrize("content", [b"\n", b"{}\n", b"no json\n", b'{"victor-journal":99}\n', b"[]\n", b"7\n"])
 def test_a_file_that_is_no_journal_is_set_aside(place, content):
     journal_of(place).write_bytes(content)
-    opened = opened_at(place)
-    assert "renamed to tea.anno.journal.old-1" in opened.messages[0]
-    opened.store.close()
+    assert "renamed to tea.anno.journal.old-1" in labelled(place).messages[0]
 
 
 def test_what_was_edited_by_hand_wins_and_can_be_undone(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     edited = place.read_text().replace("other\t0.97", "list\t0.97").replace("header\t0.9", "header\t-")
     place.write_text(edited)
     again = opened_at(place)
@@ -457,32 +454,25 @@ def test_what_was_edited_by_hand_wins_and_can_be_undone(place):
 
 
 def test_an_annotation_made_elsewhere_keeps_its_labels_whatever_the_model_says(place):
-    opened_at(place).store.close()
-    opened = opened_at(place, None)
-    opened.session.give(O)
-    opened.store.close()
+    labelled(place, O, model=None)
     journal_of(place).unlink()
     place.write_text(place.read_text().replace("?\t-\t</li><li", "list\t0.25\t</li><li", 1))
-    again = opened_at(place)
-    assert again.session.labels()[:3] == [O, L, O]
-    assert [again.session.state(number) for number in range(3)] == [State.CONFIRMED, State.PREDICTED, State.PREDICTED]
-    assert again.session.probabilities()[:3] == [None, 0.25, 0.97]
-    again.store.close()
+    session = labelled(place).session
+    assert session.labels()[:3] == [O, L, O]
+    assert [session.state(number) for number in range(3)] == [State.CONFIRMED, State.PREDICTED, State.PREDICTED]
+    assert session.probabilities()[:3] == [None, 0.25, 0.97]
 
 
 def test_an_annotation_that_was_deleted_begins_anew_and_the_journal_is_kept(place):
     opened = opened_at(place)
     for label in (P, H):
         opened.session.give(label)
-        opened.store.save()
-        while not opened.store.is_saved:
-            time.sleep(0.01)
+        save(opened)
     opened.store.close()
     place.unlink()
-    again = opened_at(place)
+    again = labelled(place)
     assert again.session.decided == 0
     assert "tea.anno is gone, so all begins anew" in again.messages[0]
-    again.store.close()
 
 
 def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, monkeypatch):
@@ -491,9 +481,7 @@ def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, mo
 
     opened = opened_at(place)
     opened.session.give(H)
-    opened.store.save()
-    while not opened.store.is_saved:
-        time.sleep(0.01)
+    save(opened)
     opened.store.tick()
     monkeypatch.setattr("victorpy.annotate.store.write_atomically", refuse)
     for label in (P, L, C):
@@ -502,22 +490,17 @@ def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, mo
     state = state_of(opened.session)
     assert "No space left" in opened.store.close()
     monkeypatch.undo()
-    again = opened_at(place)
+    again = labelled(place)
     assert (state_of(again.session), again.messages) == (state, [])
-    again.store.close()
     assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
 
 
 def test_comments_and_features_in_a_file_stay(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     journal_of(place).unlink()
     head, _, rows = place.read_text().partition("\n\n")
     place.write_text(f"{head}\n\n# by hand\n" + rows.replace("\n", "\n# words=1\n", 1))
-    again = opened_at(place)
-    again.session.give(H)
-    again.store.close()
+    labelled(place, H)
     written = place.read_text()
     assert "\n\n# by hand\nheader\t-" in written
     assert "Home\n# words=1\n" in written
@@ -552,21 +535,6 @@ def test_the_second_to_open_a_page_is_told_who_has_it(place):
     assert names_in(place.parent) == ["tea.html"]
 
 
-def test_the_lock_of_a_dead_process_does_not_block(place):
-    script = f"""
-import os, signal
-from pathlib import Path
-from victorpy.annotate.lock import Lock
-Lock(Path({str(place)!r} + ".lock")).take()
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", script], check=False, timeout=60, env=environment)
-    assert (place.parent / "tea.anno.lock").exists()
-    opened_at(place).store.close()
-    assert not (place.parent / "tea.anno.lock").exists()
-
-
 def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
     lock = Lock(tmp_path / "x.lock")
     lock.take()
@@ -588,9 +556,7 @@ def test_what_a_killed_writer_left_is_removed_and_nothing_else(place):
 def test_a_link_stays_a_link(place):
     (place.parent / "real").mkdir()
     place.symlink_to(place.parent / "real" / "tea.anno")
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P)
     assert place.is_symlink()
     assert names_in(place.parent / "real") == ["tea.anno", "tea.anno.journal"]
 
@@ -613,9 +579,8 @@ def test_a_disk_that_refuses_is_said_and_nothing_is_lost_when_it_takes_again(pla
     assert opened.store.error == ""
     state = state_of(opened.session)
     opened.store._lock.release()
-    again = opened_at(place)
+    again = labelled(place)
     assert (state_of(again.session), again.messages) == (state, [])
-    again.store.close()
 
 
 def test_a_journal_with_many_moves_is_written_shorter(place, monkeypatch):
@@ -628,19 +593,16 @@ def test_a_journal_with_many_moves_is_written_shorter(place, monkeypatch):
     state = state_of(opened.session)
     opened.store.close()
     long = journal_of(place).stat().st_size
-    again = opened_at(place)
-    assert state_of(again.session) == state
-    again.store.close()
+    assert state_of(labelled(place).session) == state
     assert journal_of(place).stat().st_size < long
-    last = opened_at(place)
+    last = labelled(place)
     assert (state_of(last.session), last.messages) == (state, [])
-    last.store.close()
 
 
-def test_events_of_other_kinds_are_refused():
-    for wrong in (["x"], ["c", []], ["m"], ["m", "far"], [], 7, ["c", [[0, 1, "?", "z"]], 0, 1, None]):
-        with pytest.raises(ValidationError):
-            convert(wrong, Record)
+@pytest.mark.parametrize("wrong", [["x"], ["c", []], ["m"], ["m", "far"], [], 7, ["c", [[0, 1, "?", "z"]], 0, 1, None]])
+def test_events_of_other_kinds_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        convert(wrong, Record)
 
 
 def test_a_journal_is_begun_with_the_first_event(tmp_path):
@@ -657,9 +619,7 @@ def test_a_journal_is_begun_with_the_first_event(tmp_path):
 
 
 def test_a_file_with_blocks_that_have_no_label_is_refused_where_labels_are_needed(place):
-    opened = opened_at(place, None)
-    opened.session.give(P)
-    opened.store.close()
+    labelled(place, P, model=None)
     text = place.read_text()
     assert "\n?\t-\t" in text
     assert read_annotation(text, CONFIG.cuts).labels == (P, *[None] * 7)
