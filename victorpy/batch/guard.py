@@ -71,6 +71,18 @@ class Task(Generic[Item]):
     future: Any = field(default=None, repr=False)
 
 
+def cleaning_tasks(records: Iterable[tuple[Mark, Record]]) -> Iterator[Task[Record]]:
+    """Make tasks that clean a few records each: many small ones or one large."""
+    from more_itertools import constrained_batches
+
+    def size_of(marked: tuple[Mark, Record]) -> int:
+        return len(marked[1].payload)
+
+    for batch in constrained_batches(records, BATCH_BYTES, BATCH_PAGES, size_of, strict=False):
+        size = sum(map(size_of, batch))
+        yield Task(worker.clean_batch, [record for _, record in batch], told=list(batch), size=size)
+
+
 class Unguarded:
     """Runs tasks in this process, one after the other."""
 

@@ -1,4 +1,4 @@
-"""HTTP messages as archives hold them: headers, and the codings that a page was sent in, undone within a limit."""
+"""HTTP messages in archives: their headers, and the encodings of their bodies, undone within a limit of size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_LIMIT = 1 << 62
 
 
 def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
-    """Take an HTTP response apart: headers by name in lower case, and the body.
+    """Split an HTTP response into its headers, by name in lower case, and its body.
 
     >>> split_message(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>Tea")
     ({'content-type': 'text/html'}, b'<p>Tea')
@@ -30,28 +30,28 @@ def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
         return {}, b""
     headers: dict[str, str] = {}
     for line in block[: end.start()].split(b"\n")[1:]:
-        name, colon, value = line.decode("latin-1").partition(":")
+        field, colon, value = line.decode("latin-1").partition(":")
         if colon:
-            known = headers.get(name.strip().lower())
-            headers[name.strip().lower()] = f"{known}, {value.strip()}" if known else value.strip()
+            name = field.strip().lower()
+            headers[name] = f"{headers[name]}, {value.strip()}" if headers.get(name) else value.strip()
     return headers, block[end.end() :]
 
 
 def codings_of(headers: dict[str, str]) -> tuple[str, ...]:
-    """The codings of a body, outermost first: those of the transfer are around those of the content.
+    """Return the encodings of a body, outermost first: those of the transfer, then those of the content.
 
     >>> codings_of({"content-encoding": "gzip", "transfer-encoding": "chunked"})
     ('chunked', 'gzip')
     """
-    found: list[str] = []
+    codings: list[str] = []
     for header in ("transfer-encoding", "content-encoding"):
         names = [name.strip().lower() for name in headers.get(header, "").split(",")]
-        found += [name for name in reversed(names) if name not in {"", "identity", "none", "utf-8"}]
-    return tuple(found)
+        codings += [name for name in reversed(names) if name not in {"", "identity", "none", "utf-8"}]
+    return tuple(codings)
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Whether a body is a page, by the type that it was sent with, or by its looks where it has none."""
+    """Whether a body is a page: by its content type, or by how it begins if it has none."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind:
         return kind.startswith(_HTML_TYPES)
@@ -59,7 +59,7 @@ def is_html(content_type: str, body: bytes) -> bool:
 
 
 def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) -> bytes:
-    """Give the page as it was before it was sent; a bomb is stopped when it is larger than the limit."""
+    """Undo encodings, outermost first. Raises ProblemError as soon as a page is larger than the limit."""
     limit = _NO_LIMIT if most_bytes is None else most_bytes
     for coding in codings:
         undo = _UNDO.get(coding)
@@ -70,7 +70,7 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
             body = undo(body, limit)
         except (zlib.error, OSError, EOFError, ValueError) as error:
             if body.lstrip()[:1] == b"<":
-                continue  # crawlers store pages decoded, and the header as it came
+                continue  # some crawlers store decoded pages with their original headers
             raise ProblemError(Kind.DECODE, f"the page was sent as {coding}, and cannot be decoded: {error}") from error
         if len(body) > limit:
             raise ProblemError(
@@ -80,7 +80,7 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
 
 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
-    """Inflate gzip or zlib, members one after the other; a cut one as far as it goes."""
+    """Inflate gzip or zlib, member after member; one that is cut off as far as it goes."""
     parts: list[bytes] = []
     room = limit + 1
     while body and room > 0:
@@ -89,7 +89,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
             part = inflate.decompress(body, room)
         except zlib.error:
             if parts:
-                break  # what follows the first member is no other: servers pad
+                break  # some servers pad the first member
             raise
         parts.append(part)
         room -= len(part)
@@ -98,7 +98,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
 
 
 def _inflate(body: bytes, limit: int) -> bytes:
-    """Undo ``deflate``, which some servers take for zlib's format and some for the bare one."""
+    """Undo ``deflate``: some servers send zlib's format and some the raw one."""
     try:
         return _unzip(body, limit)
     except zlib.error:
@@ -106,15 +106,15 @@ def _inflate(body: bytes, limit: int) -> bytes:
 
 
 def _unchunk(body: bytes, limit: int) -> bytes:
-    """Join the chunks of a body; what is cut off is as long as it is."""
+    """Join the chunks of a body; the last one may be cut off."""
     parts: list[bytes] = []
-    at = 0
-    while found := _CHUNK_HEAD.match(body, at):
-        size = int(found[1], 16)
+    offset = 0
+    while head := _CHUNK_HEAD.match(body, offset):
+        size = int(head[1], 16)
         if size == 0:
             return b"".join(parts)
-        parts.append(body[found.end() : found.end() + size])
-        at = found.end() + size
+        offset = head.end() + size
+        parts.append(body[head.end() : offset])
     if not parts:
         raise ValueError("there is no chunk's length at its beginning")
     return b"".join(parts)

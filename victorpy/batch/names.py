@@ -1,4 +1,4 @@
-"""Names of files for texts: whatever a page is called, its file is in the output folder and belongs to it alone."""
+"""Names of output files: safe, inside the output folder, and unique, whatever a page is called."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from pathlib import Path, PurePosixPath
 
 LONGEST_PART = 120
-"""Of a name in bytes; file systems take 255, and a temporary name is longer."""
+"""Most bytes in a part of a path; file systems allow 255, and temporary names are longer."""
 MOST_PARTS = 12
 
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
-_MARK = 10
+_DIGEST_LENGTH = 10
 
 
 def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
-    r"""Make a place below a folder of any name: no way out, no odd characters, no part too long.
+    r"""Make a safe path below a folder of any name: no way out, no odd characters, no part too long.
 
     >>> str(safe_place("../../etc/passwd.html", ".txt")), str(safe_place("/abs/a?b.html", ".txt"))
     ('etc/passwd.txt', 'abs/a_b.txt')
@@ -26,10 +26,10 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
     """
     parts = [part for part in re.split(r"[/\\]", os.fspath(wanted)) if part not in {"", ".", ".."}] or ["page"]
     if len(parts) > MOST_PARTS:
-        parts = [*parts[: MOST_PARTS - 2], _mark("/".join(parts[MOST_PARTS - 2 : -1])), parts[-1]]
+        parts = [*parts[: MOST_PARTS - 2], _digest("/".join(parts[MOST_PARTS - 2 : -1])), parts[-1]]
     *folders, last = parts
     stem = PurePosixPath(last).stem
-    # A folder never ends as files do: a page and the folder of its children would be in each other's way.
+    # A folder never has the suffix of files: a page could have the name of the folder of another one.
     safe = [_safe_part(folder + "_" if folder.lower().endswith(suffix) else folder) for folder in folders]
     return PurePosixPath(*safe, _safe_part(stem, len(suffix)) + suffix)
 
@@ -42,29 +42,28 @@ def _safe_part(part: str, room: int = 0) -> str:
     most = LONGEST_PART - room
     if len(encoded) <= most:
         return safe
-    return encoded[: most - _MARK - 1].decode(errors="ignore") + "-" + _mark(part)
+    return encoded[: most - _DIGEST_LENGTH - 1].decode(errors="ignore") + "-" + _digest(part)
 
 
-def _mark(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK]
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 
 
 class Names:
-    """The names that are taken in a folder, kept small, because there may be millions."""
+    """The names in use in a folder, as small keys, because there may be millions."""
 
     def __init__(self, reserved: tuple[str, ...] = ()) -> None:
         self._taken: set[int] = set()
         self._next: dict[int, int] = {}
-        """For names that were wanted more than once, the number to try next."""
+        """For names that were wanted more than once: the number to try next."""
         for name in reserved:
             self.take(PurePosixPath(name))
 
     def take(self, place: PurePosixPath) -> None:
-        """Remember a name that is in use."""
         self._taken.add(_key(place))
 
     def unique(self, wanted: PurePosixPath) -> PurePosixPath:
-        """Give the wanted name, or it with the first number that is free: ``page-2``."""
+        """Return the wanted name, with the first free number if it is in use: ``page-2``."""
         place = wanted
         if _key(place) in self._taken:
             number = self._next.get(_key(wanted), 2)
@@ -76,7 +75,6 @@ class Names:
 
 
 def _key(place: PurePosixPath) -> int:
-    """A number that stands for a name; names that differ in case only are the same on many file systems."""
-    return int.from_bytes(
-        hashlib.blake2b(str(place).casefold().encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    )
+    """Return a number for a name; names that differ only in case are the same on many file systems."""
+    folded = str(place).casefold().encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(folded, digest_size=8).digest())

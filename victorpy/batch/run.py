@@ -16,9 +16,8 @@ from typing import Any, TextIO
 from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
-from victorpy.batch.feeds import Feed, InputFeed
-from victorpy.batch.guard import Guard, Limits, Unguarded, has_pebble
-from victorpy.batch.inputs import Mark, Survey, find_files, passed_over, size_before, survey
+from victorpy.batch.guard import Guard, Limits, Task, Unguarded, cleaning_tasks, has_pebble
+from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.progress import Progress, summary_table
 from victorpy.batch.reading import Reader
@@ -253,29 +252,27 @@ def _write_parts(job: Job, store: Store, sink: Sink, ended: Iterator[Ended], pro
 
 @contextmanager
 def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Iterator[Ended]]:
-    """Clean the records that a store does not have yet. At the end, delete the feed's temporary files."""
+    """Clean the records that a store does not have yet. At the end, delete the records spilled by site."""
+    after = store.last if store else None
+    wanted = Wanted(read_failed(job.retry)) if job.retry else None
     reader = Reader(job.limits)
-    feed = _feed(job, reader, store, progress)
     guard = _guard(job, progress)
     try:
-        yield _outcomes(feed, guard, store.last if store else None)
-        feed.close()
+        if job.by_site and store is not None:
+            place = store.directory / f".{store.label}{sites.SPILL}"
+            feed = sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
+            yield _outcomes(feed.tasks(after, guard), guard)
+            feed.close()
+        else:
+            files = wanted.files() if wanted else find_files(job.inputs)
+            read = wanted.select(reader.read) if wanted else reader.read
+            yield _outcomes(cleaning_tasks(read_files(files, job.read, after, read)), guard)
         guard.close()
     except BaseException:
         guard.stop()
         raise
     finally:
         reader.close()
-
-
-def _feed(job: Job, reader: Reader, store: Store | None, progress: Progress) -> Feed:
-    wanted = Wanted(read_failed(job.retry)) if job.retry else None
-    if job.by_site and store is not None:
-        place = store.directory / f".{store.label}{sites.SPILL}"
-        return sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
-    if wanted is not None:
-        return InputFeed(wanted.files(), job.read, wanted.select(reader.read))
-    return InputFeed(find_files(job.inputs), job.read, reader.read)
 
 
 def _guard(job: Job, progress: Progress) -> Guard | Unguarded:
@@ -286,8 +283,8 @@ def _guard(job: Job, progress: Progress) -> Guard | Unguarded:
     return Unguarded(job.work())
 
 
-def _outcomes(feed: Feed, guard: Guard | Unguarded, after: Mark | None) -> Iterator[tuple[Mark, Record, Outcome]]:
-    for task, outcomes in guard.map(feed.tasks(after, guard)):
+def _outcomes(tasks: Iterator[Task[Any]], guard: Guard | Unguarded) -> Iterator[Ended]:
+    for task, outcomes in guard.map(tasks):
         for (mark, record), outcome in zip(task.told, outcomes, strict=True):
             yield mark, record, outcome
         if task.cleanup is not None:

@@ -23,8 +23,7 @@ from more_itertools import constrained_batches
 from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site, site_key
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup, as_replica
-from victorpy.batch.feeds import batches as in_tasks
-from victorpy.batch.guard import Guard, Limits
+from victorpy.batch.guard import Guard, Limits, cleaning_tasks
 from victorpy.batch.inputs import Mark, find_files
 from victorpy.batch.outcome import Outcome, place_told, row
 from victorpy.batch.reading import Unit, read_unit, reading_guard
@@ -201,7 +200,7 @@ def finish_signed(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[
 def _clean(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[Ended]:
     marked = ((Mark(0, record.origin.position), record) for record in records)
     with _cleaning_child(cleaning) as guard:
-        for task, outcomes in guard.map(in_tasks(marked)):
+        for task, outcomes in guard.map(cleaning_tasks(marked)):
             for (_, record), outcome in zip(task.told, outcomes, strict=True):
                 yield record, outcome
 

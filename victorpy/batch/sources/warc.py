@@ -42,7 +42,7 @@ class _Reading:
         self._file = file
         self._number = 0
         self._in_damage = False
-        """Whether the last thing that was met is damage, which is reported once however far it goes."""
+        """Whether damage was read last; a stretch of damage is reported once."""
 
     def records(self, stream: BinaryIO | ExpandedGzip) -> Iterator[Record]:
         """Read all records of a stream of expanded bytes."""
@@ -53,15 +53,16 @@ class _Reading:
         offset: int | None = 0
         while offset is not None:
             stream.seek(offset)
-            at, length, damage = offset, None, ""
-            """The last record: where it begins, and how long its block is if it was read well."""
+            # The record that was read last: its offset, the length of its block, and whether it is whole.
+            at, length, is_whole = offset, 0, False
+            damage = ""
             try:
                 for entry in ArchiveIterator(stream, parse_http=False):
-                    at, length = entry.stream_pos, None
+                    at, length, is_whole = entry.stream_pos, entry.content_length, False
                     record, damage = self._read(entry)
                     if damage:
                         break
-                    length, self._in_damage = entry.content_length, False
+                    is_whole, self._in_damage = True, False
                     if record is not None:
                         yield record
                     self._number += 1
@@ -77,11 +78,9 @@ class _Reading:
                 self._number += 1
             if not damage:
                 return  # all records up to the end of the stream were read
-            if length is None:
-                offset = find_bytes(stream, _WARC, at + 1)
-            else:
-                head_end = find_bytes(stream, b"\r\n\r\n", at)
-                offset = find_bytes(stream, _WARC, (head_end or at) + 4 + length)
+            # Continue with the next record, which begins after a whole one or within a damaged one.
+            head_end = find_bytes(stream, b"\r\n\r\n", at) if is_whole else None
+            offset = find_bytes(stream, _WARC, at + 1 if head_end is None else head_end + 4 + length)
 
     def _read(self, entry: Any) -> tuple[Record | None, str]:
         """Return a record if it is a page, or what is wrong with it. All of it is read: damage shows only then."""
