@@ -431,5 +431,5 @@ def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
     found = {entry.name: entry for entry in pages.entries}
     assert [found[name].is_finished for name in ("empty.html", "binary.html", "tea.html")] == [True, False, False]
     assert found["empty.html"].progress == 1
-    assert found["binary.html"].known.problem
-    assert "binary.html" not in found["binary.html"].known.problem  # it stands in the list anyway
+    assert found["binary.html"].status.problem
+    assert "binary.html" not in found["binary.html"].status.problem  # it stands in the list anyway

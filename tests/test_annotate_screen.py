@@ -26,7 +26,7 @@ from victorpy.annotate.keys import GROUPS, Keys
 from victorpy.annotate.layout import spans_of
 from victorpy.annotate.learning import Learned, Learning
 from victorpy.annotate.opening import Opened
-from victorpy.annotate.pages import INDEX, Entry, Known, Pages
+from victorpy.annotate.pages import INDEX, Entry, Pages, PageStatus
 from victorpy.annotate.screen import canvas_of
 from victorpy.annotate.session import Session
 from victorpy.annotate.side_panes import ResultPane
@@ -665,7 +665,7 @@ def test_failed_learning_shows_a_message(tmp_path):
     bad.write_text("no annotation")
     said = []
     learning = Learning(None, said.append)
-    entries = [Entry("bad.anno", None, bad, Known(stamp="x"))] * 3
+    entries = [Entry("bad.anno", None, bad, PageStatus(stamp="x"))] * 3
     learning.begin(entries[:2], asked=False)
     learning.begin(entries, asked=False)
     stop = time.monotonic() + 60

@@ -106,7 +106,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
             message = f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)"
             opened.messages.append(message)
     if is_new:
-        opened.store.save_soon()  # labels on which both agree are decided, even if nothing is left to do
+        opened.store.save_soon()  # both annotators agree on some labels, which are decided now
     return opened
 
 
@@ -190,10 +190,12 @@ class _Opening:
         recording, problem = (None, "") if content is None else self._read_journal(content)
         if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
             _check_page(page, html, annotation.document, self.anno, self.config)
-        if problem:
-            self._set_journal_aside(path, problem)
+        if problem and self.lock is None:
+            self.messages.append(f"{path.name}: not used: {problem}")
+        elif problem:
+            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
         elif content is not None and recording is not None and recording.damage:
-            self._copy_damaged_journal(path, content, recording.damage)
+            self._report_damage(path, content, recording.damage)
         if recording is None:
             prediction, given = self._predict(model), annotation.decisions
         else:
@@ -231,13 +233,8 @@ class _Opening:
             return None, f"{self.anno.name} is gone, so all begins anew"
         return recording, ""
 
-    def _set_journal_aside(self, path: Path, problem: str) -> None:
-        if self.lock is None:
-            self.messages.append(f"{path.name}: not used: {problem}")
-        else:
-            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
-
-    def _copy_damaged_journal(self, path: Path, content: bytes, damage: str) -> None:
+    def _report_damage(self, path: Path, content: bytes, damage: str) -> None:
+        """Report a damaged line, and keep a copy of the journal, since writing will cut it off there."""
         copy = ""
         if self.lock is not None:
             copy = f"; a copy is {set_aside(path).name}"

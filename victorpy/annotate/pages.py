@@ -27,8 +27,8 @@ FORMAT = 1
 
 
 @dataclass
-class Known:
-    """What is known about a page, and the state of its files at that time."""
+class PageStatus:
+    """The progress of a page, and the state of its files when it was determined."""
 
     stamp: str = ""
     """Sizes and times of the page's files; empty if nobody has looked at them yet."""
@@ -55,17 +55,17 @@ class Entry:
     page: Path | None
     """None if there is only an annotation."""
     anno: Path
-    known: Known = field(default_factory=Known)
+    status: PageStatus = field(default_factory=PageStatus)
 
     @property
     def is_finished(self) -> bool:
         """Whether a person decided on all blocks; a page without text is finished, too."""
-        return self.known.is_counted and self.known.decided == self.known.blocks
+        return self.status.is_counted and self.status.decided == self.status.blocks
 
     @property
     def progress(self) -> float:
         """Share of blocks that a person decided on."""
-        return self.known.decided / self.known.blocks if self.known.blocks else float(self.is_finished)
+        return self.status.decided / self.status.blocks if self.status.blocks else float(self.is_finished)
 
     @property
     def is_open(self) -> bool:
@@ -78,8 +78,8 @@ class Entry:
         for path in (self.page, self.anno):
             if path is not None:
                 try:
-                    status = path.stat()
-                    stamps.append(f"{status.st_size}:{status.st_mtime_ns}")
+                    file = path.stat()
+                    stamps.append(f"{file.st_size}:{file.st_mtime_ns}")
                 except OSError:
                     stamps.append("-")
         return " ".join(stamps)
@@ -97,7 +97,7 @@ class Pages:
         """Whether to write the results into the directory."""
         self._changed = False
         self._read_index()
-        self._todo = [entry for entry in self.entries if not self._is_known(entry)]
+        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
 
     def _read_index(self) -> None:
         try:
@@ -105,7 +105,7 @@ class Pages:
             pages = index["pages"] if index["victor-annotate"] == FORMAT else {}
             for entry in self.entries:
                 if entry.name in pages:
-                    entry.known = Known(**pages[entry.name])
+                    entry.status = PageStatus(**pages[entry.name])
         except (OSError, ValueError, KeyError, TypeError):
             pass  # it only saves time
 
@@ -118,13 +118,13 @@ class Pages:
         """Sort by name, uncertainty or progress; the latter two put finished pages last."""
         keys: dict[str, Callable[[Entry], Any]] = {
             "name": lambda entry: entry.name,
-            "uncertainty": lambda entry: (entry.is_finished, -(entry.known.uncertainty or 0), entry.name),
+            "uncertainty": lambda entry: (entry.is_finished, -(entry.status.uncertainty or 0), entry.name),
             "progress": lambda entry: (entry.is_finished, -entry.progress, entry.name),
         }
         self.entries.sort(key=keys[order])
 
     def work(self, seconds: float) -> bool:
-        """Look at new or changed pages for about so many seconds. Return whether there are new results."""
+        """Look at new or changed pages for about `seconds`. Return whether there are new results."""
         stop = time.monotonic() + seconds
         has_looked = False
         while self._todo and time.monotonic() < stop:
@@ -136,20 +136,20 @@ class Pages:
 
     def look_again(self, entry: Entry) -> None:
         """Update a page after it was worked on."""
-        if not self._is_known(entry):
+        if not self._is_current(entry):
             self._look_at(entry)
             self.save()
 
     def use(self, predictor: Predictor) -> None:
         """Use another model; all pages have to be looked at again."""
         self._predictor = predictor
-        self._todo = [entry for entry in self.entries if not self._is_known(entry)]
+        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
 
     def save(self) -> None:
         """Keep the results in the directory, if it can be written."""
         if not (self._changed and self._keep):
             return
-        pages = {entry.name: asdict(entry.known) for entry in self.entries if entry.known.stamp}
+        pages = {entry.name: asdict(entry.status) for entry in self.entries if entry.status.stamp}
         content = json.dumps({"victor-annotate": FORMAT, "pages": pages}, indent=0).encode()
         try:
             write_atomically(self.directory / INDEX, content)
@@ -157,26 +157,26 @@ class Pages:
         except OSError:
             self._keep = False
 
-    def _is_known(self, entry: Entry) -> bool:
-        model = self._predictor.name if self._predictor is not None else entry.known.model
-        return entry.known.stamp == entry.stamp() and entry.known.model == model
+    def _is_current(self, entry: Entry) -> bool:
+        model = self._predictor.name if self._predictor is not None else entry.status.model
+        return entry.status.stamp == entry.stamp() and entry.status.model == model
 
     def _look_at(self, entry: Entry) -> None:
-        known = Known(stamp=entry.stamp(), model=self._predictor.name if self._predictor is not None else "")
+        status = PageStatus(stamp=entry.stamp(), model=self._predictor.name if self._predictor is not None else "")
         try:
             if entry.anno.exists():
                 annotation = load_annotation(entry.anno, self._config.cuts)
-                document, known.decided = annotation.document, sum(annotation.decided)
+                document, status.decided = annotation.document, sum(annotation.decided)
             elif entry.page is not None:
                 document = read_page(entry.page, self._config)
             else:
                 raise DataError(f"{entry.name}: is gone")
-            known.blocks = len(document.blocks)
+            status.blocks = len(document.blocks)
             if self._predictor is not None:
-                known.uncertainty = round(self._predictor.uncertainty(document), 4)
+                status.uncertainty = round(self._predictor.uncertainty(document), 4)
         except VictorError as error:
-            known.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
-        entry.known = known
+            status.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
+        entry.status = status
         self._changed = True
 
 

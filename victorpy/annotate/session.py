@@ -309,25 +309,22 @@ class Session:
     # Undo and redo
 
     def undo(self) -> Change | None:
-        if not self._done:
-            return None
-        change = self._done.pop()
-        self._undone.append(change)
-        self._put(change.runs, back=True)
-        self.unselect()
-        self.cursor = change.before
-        self.listener(Undone())
-        return change
+        return self._step(self._done, self._undone, Undone())
 
     def redo(self) -> Change | None:
-        if not self._undone:
+        return self._step(self._undone, self._done, Redone())
+
+    def _step(self, source: list[Change], target: list[Change], event: Undone | Redone) -> Change | None:
+        """Undo or redo the last change of `source`, and move it to `target`."""
+        if not source:
             return None
-        change = self._undone.pop()
-        self._done.append(change)
-        self._put(change.runs)
+        change = source.pop()
+        target.append(change)
+        is_undo = isinstance(event, Undone)
+        self._put(change.runs, back=is_undo)
         self.unselect()
-        self.cursor = change.after
-        self.listener(Redone())
+        self.cursor = change.before if is_undo else change.after
+        self.listener(event)
         return change
 
     # Changes from outside

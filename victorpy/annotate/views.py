@@ -154,7 +154,7 @@ class PageListView(View):
 
     def top(self, width: int) -> str:
         entries = self.pages.entries
-        problems = sum(bool(entry.known.problem) for entry in entries)
+        problems = sum(bool(entry.status.problem) for entry in entries)
         parts = [
             f"{sum(entry.is_finished for entry in entries):,} of {len(entries):,} pages finished",
             f"by {self.order}",
@@ -177,14 +177,14 @@ class PageListView(View):
         return [[("pane head", fit(head, width - 1))], *(self._row(entry, width) for entry in entries)]
 
     def _row(self, entry: Entry, width: int) -> Row:
-        known = entry.known
+        status = entry.status
         is_here = entry is self.entry
         blocks, percent = ("?", "    ?")
-        if known.is_counted:
-            blocks, percent = str(known.blocks), f"{int(100 * entry.progress):>3} %"
-        uncertainty = "" if known.uncertainty is None else f"{known.uncertainty:.3f}"
+        if status.is_counted:
+            blocks, percent = str(status.blocks), f"{int(100 * entry.progress):>3} %"
+        uncertainty = "" if status.uncertainty is None else f"{status.uncertainty:.3f}"
         full = int(_BAR * entry.progress)
-        name = visible(entry.name) + (f"  {visible(known.problem)}" if known.problem else "")
+        name = visible(entry.name) + (f"  {visible(status.problem)}" if status.problem else "")
         name += "  (open)" if entry.is_open else ""
         return [
             ("gutter current", " ► ") if is_here else ("gutter", "   "),
