@@ -87,16 +87,8 @@ def views(tmp_path_factory):
         "turned": [BAKERY, "--gold", directory / "turned.anno"],
     }
     for name, arguments in wanted.items():
-        command = [
-            sys.executable,
-            "-m",
-            "victorpy",
-            "view",
-            *map(str, arguments),
-            "-o",
-            str(directory / f"{name}.html"),
-        ]
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
+        command = [sys.executable, "-m", "victorpy", "view", *arguments, "-o", directory / f"{name}.html"]
+        subprocess.run(list(map(str, command)), check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
     return {name: directory / f"{name}.html" for name in wanted}
 
 
@@ -156,30 +148,36 @@ def panel(browser):
                     row => [...row.cells].map(cell => cell.textContent)))];""")
 
 
-def focused(browser):
-    """The number of the block that has the focus, if one has it."""
-    return browser.execute_script("return document.activeElement.dataset.number ?? null")
+def point(browser, *blocks):
+    for block in blocks:
+        ActionChains(browser).move_to_element(block).perform()
 
 
 def press(browser, *keys):
-    ActionChains(browser).send_keys(*keys).perform()
+    """Press keys; return after each the number of the block that has the focus, if one has it."""
+    focused = []
+    for key in keys:
+        ActionChains(browser).send_keys(key).perform()
+        focused.append(browser.execute_script("return document.activeElement.dataset.number ?? null"))
+    return focused
 
 
-def numbers(blocks):
-    return [block.get_dom_attribute("data-number") for block in blocks]
+def box(browser, element):
+    """Where an element's top and bottom are in the window."""
+    return browser.execute_script(f"const box = {element}.getBoundingClientRect(); return [box.top, box.bottom]")
 
 
 # the view opens
 
 
 @pytest.mark.parametrize("name", ["tea", "gold", "against", "hostile"])
-def test_a_view_opens_from_a_file_without_a_word(browser, views, name):
+def test_view_opens_without_complaints(browser, views, name):
     open_page(browser, views[name])
     assert blocks_in(browser)
     assert_quiet(browser)
 
 
-def test_the_style_is_applied(browser, views):
+def test_style_is_applied(browser, views):
     """Had the policy's digest been wrong, the page would be there but bare."""
     open_page(browser, views["tea"])
     [kept] = blocks_in(browser, ".header")
@@ -187,7 +185,7 @@ def test_the_style_is_applied(browser, views):
     assert blocks_in(browser, ".other")[0].value_of_css_property("background-color") == "rgba(0, 0, 0, 0)"
 
 
-def test_the_surer_of_two_paragraphs_is_the_stronger(browser, views):
+def test_surer_paragraph_has_a_stronger_colour(browser, views):
     open_page(browser, views["bakery"])
     found = browser.execute_script("""
         return [...document.querySelectorAll('.block.paragraph')].map(block => [
@@ -199,7 +197,7 @@ def test_the_surer_of_two_paragraphs_is_the_stronger(browser, views):
     assert strong > weak
 
 
-def test_indents_of_preformatted_text_are_seen(browser, views):
+def test_indents_of_preformatted_text_are_shown(browser, views):
     open_page(browser, views["tea"])
     assert blocks_in(browser, ".pre")[1].text == "    spoons = cups + 1"
 
@@ -225,7 +223,7 @@ def test_nothing_of_the_page_is_an_element(browser, views, tag):
     assert browser.execute_script("return document.scripts.length") == 1
 
 
-def test_hostile_text_is_seen_as_text(browser, views):
+def test_hostile_text_is_shown_as_text(browser, views):
     open_page(browser, views["hostile"])
     assert browser.find_element(By.TAG_NAME, "h1").text == ALERT
     shown = [block.text for block in blocks_in(browser)]
@@ -242,7 +240,7 @@ def test_hostile_text_is_seen_as_text(browser, views):
     ],
     ids=["image", "handler", "frame"],
 )
-def test_the_policy_stops_what_an_escape_would_have_let_through(browser, views, markup):
+def test_policy_stops_markup_that_was_not_escaped(browser, views, markup):
     open_page(browser, views["tea"])
     browser.execute_script("document.body.insertAdjacentHTML('afterbegin', arguments[0])", markup)
     browser.execute_script("document.querySelector('#target')?.click()")
@@ -251,29 +249,24 @@ def test_the_policy_stops_what_an_escape_would_have_let_through(browser, views, 
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
 
 
-# pointing and stepping
+# Pointing and stepping
 
 
-def test_pointing_at_a_block_shows_it(browser, views):
+def test_block_is_shown_when_pointed_at(browser, views):
     open_page(browser, views["gold"])
-    block = blocks_in(browser)[2]
-    ActionChains(browser).move_to_element(block).perform()
+    blocks = blocks_in(browser)
+    point(browser, blocks[2])
     shown, features = panel(browser)
     assert shown["path"] == "/html[1]/body[1]/h1[1]"
     assert (shown["number"], shown["label"], shown["gold"]) == ("2", "header", "header")
     assert 0 < float(shown["probability"]) <= 1
     assert features["container.class-header"] == "1"
     assert set(features) == set(load_model().config.features)
-
-
-def test_pointing_at_another_block_shows_that(browser, views):
-    open_page(browser, views["gold"])
-    for at in (2, 3):
-        ActionChains(browser).move_to_element(blocks_in(browser)[at]).perform()
+    point(browser, blocks[3])
     assert panel(browser)[0]["number"] == "3"
 
 
-def test_a_block_in_focus_is_shown(browser, views):
+def test_block_is_shown_when_focused(browser, views):
     open_page(browser, views["gold"])
     browser.execute_script("arguments[0].focus()", blocks_in(browser)[3])
     shown, features = panel(browser)
@@ -281,7 +274,7 @@ def test_a_block_in_focus_is_shown(browser, views):
     assert features["container.p"] == "1"
 
 
-def test_the_panel_shows_text_and_never_markup(browser, views):
+def test_panel_shows_text_and_never_markup(browser, views):
     open_page(browser, views["tea"])
     markup = "<b>bold</b>"
     browser.execute_script(
@@ -293,75 +286,64 @@ def test_the_panel_shows_text_and_never_markup(browser, views):
     assert (shown["path"], features) == (markup, {markup: markup})
 
 
-def test_a_block_in_focus_is_seen_to_be(browser, views):
+def test_focused_block_has_an_outline(browser, views):
     open_page(browser, views["gold"])
     press(browser, "j")
     assert browser.switch_to.active_element.value_of_css_property("outline-style") == "solid"
 
 
-def test_the_tabulator_goes_from_block_to_block(browser, views):
+def test_tab_goes_from_block_to_block(browser, views):
     open_page(browser, views["gold"])
-    press(browser, Keys.TAB, Keys.TAB)
-    assert (focused(browser), panel(browser)[0]["number"]) == ("1", "1")
+    assert press(browser, Keys.TAB, Keys.TAB) == ["0", "1"]
+    assert panel(browser)[0]["number"] == "1"
 
 
 @pytest.mark.parametrize(("forth", "back"), [("j", "k"), (Keys.ARROW_DOWN, Keys.ARROW_UP)], ids=["letters", "arrows"])
 def test_keys_step_through_blocks(browser, views, forth, back):
     open_page(browser, views["gold"])
-    seen = []
-    for key in (forth, forth, forth, back, back, back):
-        press(browser, key)
-        seen.append(focused(browser))
-    assert seen == ["0", "1", "2", "1", "0", "0"]
+    assert press(browser, forth, forth, forth, back, back, back) == ["0", "1", "2", "1", "0", "0"]
     assert panel(browser)[0]["number"] == "0"
 
 
 def test_stepping_ends_at_the_last_block(browser, views):
     open_page(browser, views["gold"])
     last = len(blocks_in(browser)) - 1
-    press(browser, *["j"] * (last + 5))
-    assert focused(browser) == str(last)
+    assert press(browser, *["j"] * (last + 5))[-1] == str(last)
 
 
 def test_keys_step_through_disagreements(browser, views):
     open_page(browser, views["gold"])
-    wanted = numbers(blocks_in(browser, ":is(.missed, .extra)"))
+    wanted = [block.get_dom_attribute("data-number") for block in blocks_in(browser, ":is(.missed, .extra)")]
     assert len(wanted) > 2
-    seen = []
-    for key in "n" * len(wanted) + "n" + "p" * len(wanted):
-        press(browser, key)
-        seen.append(focused(browser))
-    assert seen == [*wanted, wanted[-1], *wanted[-2::-1], wanted[0]]
+    focused = press(browser, *"n" * len(wanted), "n", *"p" * len(wanted))
+    assert focused == [*wanted, wanted[-1], *wanted[-2::-1], wanted[0]]
     assert [int(number) for number in wanted] != list(range(int(wanted[0]), int(wanted[-1]) + 1))  # there is a gap
 
 
-def test_a_stepped_to_block_is_brought_into_sight(browser, views):
+def test_stepping_scrolls_to_the_block(browser, views):
     open_page(browser, views["bakery"])
     press(browser, *["j"] * 120)
-    top, bottom = browser.execute_script(
-        "const box = document.activeElement.getBoundingClientRect(); return [box.top, box.bottom]"
-    )
+    top, bottom = box(browser, "document.activeElement")
     assert 0 <= top < bottom <= 900
     assert browser.execute_script("return scrollY") > 500
 
 
-def test_the_panel_stays_in_sight(browser, views):
+def test_panel_stays_in_sight(browser, views):
     open_page(browser, views["bakery"])
     browser.execute_script("scrollTo(0, 2000)")
-    box = browser.execute_script("return document.querySelector('aside').getBoundingClientRect().top")
-    assert 0 <= box < 100
+    assert 0 <= box(browser, "document.querySelector('aside')")[0] < 100
 
 
 def test_keys_with_a_modifier_are_left_to_the_browser(browser, views):
     open_page(browser, views["gold"])
     ActionChains(browser).key_down(Keys.CONTROL).send_keys("j").key_up(Keys.CONTROL).perform()
-    assert focused(browser) is None
+    assert browser.execute_script("return document.activeElement.dataset.number ?? null") is None
 
 
 # two cleaners
 
 
-def test_two_cleaners_stand_side_by_side(browser, views):
+def test_two_cleaners_are_side_by_side(browser, views):
     open_page(browser, views["against"])
     ours, theirs = (section.rect for section in browser.find_elements(By.TAG_NAME, "section"))
     assert ours["y"] == theirs["y"]
@@ -369,7 +351,7 @@ def test_two_cleaners_stand_side_by_side(browser, views):
     assert ours["width"] == pytest.approx(theirs["width"], abs=2)
 
 
-def test_a_block_stands_as_high_in_both_columns(browser, views):
+def test_block_is_at_the_same_height_in_both_columns(browser, views):
     open_page(browser, views["against"])
     offsets = browser.execute_script("""
         const tops = [...document.querySelectorAll('section')].map(section =>
@@ -402,22 +384,13 @@ CONTRAST = """
     };
     return Math.min(...[...document.querySelectorAll(arguments[0])].map(contrast));
 """
-SEEN = [
-    "body",
-    "h1",
-    "header .soft",
-    ".block.other",
-    ".block.paragraph",
-    ".block.missed",
-    ".block.extra",
-    ".legend span",
-]
-SEEN += ["aside dt", "aside dd", "aside td"]
+SEEN = ["body", "h1", "header .soft", ".block.other", ".block.paragraph", ".block.missed", ".block.extra"]
+SEEN += [".legend span", "aside dt", "aside dd", "aside td"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("selector", SEEN)
-def test_text_can_be_read(browser, views, scheme, selector):
+def test_text_has_enough_contrast(browser, views, scheme, selector):
     look(browser, scheme=scheme)
     open_page(browser, views["turned"])
     press(browser, "j")
@@ -426,14 +399,14 @@ def test_text_can_be_read(browser, views, scheme, selector):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("label", ["header", "paragraph", "list", "continuation"])
-def test_text_on_the_strongest_colour_can_be_read(browser, views, scheme, label):
+def test_text_on_the_strongest_colour_has_enough_contrast(browser, views, scheme, label):
     look(browser, scheme=scheme)
     open_page(browser, views["tea"])
     browser.execute_script("document.querySelector('.block').className = `block s9 ${arguments[0]}`", label)
     assert browser.execute_script(CONTRAST, f".block.s9.{label}") >= 4.5
 
 
-def test_dark_is_dark_and_light_is_light(browser, views):
+def test_colour_schemes_are_dark_and_light(browser, views):
     shades = {}
     for scheme in ("light", "dark"):
         look(browser, scheme=scheme)
@@ -445,20 +418,18 @@ def test_dark_is_dark_and_light_is_light(browser, views):
 
 
 @pytest.mark.parametrize("name", ["tea", "bakery", "against", "hostile"])
-def test_a_narrow_window_is_not_scrolled_sideways(browser, views, name):
+def test_narrow_window_does_not_scroll_sideways(browser, views, name):
     look(browser, 400, 800)
     open_page(browser, views[name])
     press(browser, "j")  # the panel is full
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
-def test_in_a_narrow_window_the_panel_is_in_sight_while_stepping(browser, views):
+def test_panel_is_in_sight_in_a_narrow_window(browser, views):
     look(browser, 400, 800)
     open_page(browser, views["bakery"])
     press(browser, "j", "j")
-    top, bottom = browser.execute_script(
-        "const box = document.querySelector('aside').getBoundingClientRect(); return [box.top, box.bottom]"
-    )
+    top, bottom = box(browser, "document.querySelector('aside')")
     assert top < 800
     assert bottom > 0
 
@@ -466,14 +437,14 @@ def test_in_a_narrow_window_the_panel_is_in_sight_while_stepping(browser, views)
 # the report of an evaluation
 
 
-def test_a_report_opens_without_a_word(browser, report):
+def test_report_opens_without_complaints(browser, report):
     open_page(browser, report)
     assert browser.title == browser.find_element(By.TAG_NAME, "h1").text == ALERT
     assert browser.execute_script("return document.scripts.length") == 0
     assert_quiet(browser)
 
 
-def test_a_reports_pictures_are_loaded_and_told_in_words(browser, report):
+def test_plots_are_loaded_and_have_descriptions(browser, report):
     open_page(browser, report)
     pictures = browser.execute_script(
         "return [...document.images].map(image => [image.complete, image.naturalWidth, image.width, image.alt])"
@@ -483,7 +454,7 @@ def test_a_reports_pictures_are_loaded_and_told_in_words(browser, report):
     assert len({told for *_, told in pictures if len(told) > 10}) == 6
 
 
-def test_a_report_leads_to_the_views_of_its_worst_pages(browser, report):
+def test_report_links_to_the_views_of_its_worst_pages(browser, report):
     open_page(browser, report)
     names = [link.text for link in browser.find_elements(By.TAG_NAME, "a")]
     assert ALERT in names
@@ -495,7 +466,7 @@ def test_a_report_leads_to_the_views_of_its_worst_pages(browser, report):
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_a_report_is_not_scrolled_sideways(browser, report, width):
+def test_report_does_not_scroll_sideways(browser, report, width):
     look(browser, width, 800)
     open_page(browser, report)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -503,7 +474,7 @@ def test_a_report_is_not_scrolled_sideways(browser, report, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("selector", ["body", "p.note", "th", "td", "a", "figcaption"])
-def test_a_report_can_be_read(browser, report, scheme, selector):
+def test_report_has_enough_contrast(browser, report, scheme, selector):
     look(browser, scheme=scheme)
     open_page(browser, report)
     assert browser.execute_script(CONTRAST, selector) >= 4.5

@@ -53,22 +53,18 @@ def render(format, page):
 
 @pytest.mark.parametrize("format", FILES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_labelled_page_is_written_as_expected(case, format):
+def test_labelled_page_is_written_as_expected(case, format):
     assert render(format, read_case(case)) == (case / FILES[format]).read_bytes().decode()
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_the_text_of_a_sample_page_is_that_of_its_annotation(path):
+def test_sample_page_has_the_text_of_its_annotation_and_its_html_runs_nothing(path):
     page = load_anno(path, load_config("default").cuts)
-    assert render("text", page).encode() == path.with_suffix(".txt").read_bytes()
-
-
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_the_html_of_a_sample_page_holds_the_words_of_its_text_and_runs_nothing(path):
-    page = load_anno(path, load_config("default").cuts)
+    text = render("text", page)
+    assert text.encode() == path.with_suffix(".txt").read_bytes()
     tree = etree.HTML(render("html", page))
     words = "".join(tree.find("body").itertext()).split()
-    assert "".join(words) == "".join(render("text", page).split())
+    assert "".join(words) == "".join(text.split())
     assert not tree.findall(".//script")
     assert not [link for link in tree.iter("a") if link.get("href").lower().startswith("javascript:")]
 
@@ -80,7 +76,7 @@ def test_every_format_has_a_suffix_and_a_description_for_users():
         assert len(OUTPUTS.get(name).description) > 20
 
 
-def test_an_unknown_format_is_answered_with_the_nearest_name():
+def test_error_for_an_unknown_format_suggests_the_nearest():
     with pytest.raises(VictorError, match=r"no output format 'markdwon' \(did you mean 'markdown'\?\); there are"):
         OUTPUTS.get("markdwon")
 
@@ -88,7 +84,7 @@ def test_an_unknown_format_is_answered_with_the_nearest_name():
 # CleanEval
 
 
-def test_an_address_cannot_add_lines_to_the_cleaneval_format():
+def test_address_cannot_add_lines_to_the_cleaneval_format():
     page = page_of('<link rel="canonical" href="http://a.example/\n<p> not content"><p>Tea</p>', "other")
     assert render("cleaneval", page).count("\n<p>") == 0
 
@@ -96,7 +92,7 @@ def test_an_address_cannot_add_lines_to_the_cleaneval_format():
 # JSON lines
 
 
-def test_a_page_is_one_line_of_json_whatever_is_in_it():
+def test_page_is_always_one_line_of_json():
     text = 'line \u2028 \u2029 \x85 "quotes" \\ \x1b \U0001f375'
     readable = 'line \n \n \u2026 "quotes" \\  \U0001f375'
     line = render("jsonl", page_of(f"<title>a\nb</title><pre>{text}\nsecond</pre>", "paragraph", "paragraph"))
@@ -108,7 +104,7 @@ def test_a_page_is_one_line_of_json_whatever_is_in_it():
     assert record["title"] == "a b"
 
 
-def test_json_holds_label_probability_and_path_of_every_block():
+def test_json_has_label_probability_and_path_of_every_block():
     page = page_of("<div><p>Menu</p><p>Tea</p></div>", "other", "paragraph", probabilities=(0.75, 0.5))
     assert json.loads(render("jsonl", page))["blocks"] == [
         {"label": "other", "probability": 0.75, "path": "/html[1]/body[1]/div[1]/p[1]", "text": "Menu"},
@@ -116,7 +112,7 @@ def test_json_holds_label_probability_and_path_of_every_block():
     ]
 
 
-def test_json_says_what_was_lost():
+def test_json_reports_losses():
     page = page_of("<p>A \ud800 surrogate</p>", "paragraph")
     assert json.loads(render("jsonl", page))["losses"] == ["not readable as unicode: 1 lone surrogates"]
 
@@ -127,7 +123,7 @@ CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "html"])
-def test_control_characters_are_left_out_or_read_as_windows_1252(format):
+def test_control_characters_are_removed_or_read_as_windows_1252(format):
     markup = "<title>a\x07\x96</title><p>5\x80 \x1b[1m<b>\x93hot\x94</b>tea\x7f</p><pre>one\u2028two\ufffe\tthree</pre>"
     written = render(format, page_of(markup, "paragraph", "paragraph"))
     assert not CONTROLS.search(written)
@@ -148,13 +144,13 @@ def test_control_characters_stay_in_formats_that_show_blocks():
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "html"])
-def test_a_paragraph_of_nothing_to_see_is_left_out(format):
+def test_invisible_paragraph_is_left_out(format):
     markup = "<p>tea</p><p>\u200b</p><ul><li>\ufeff\u00ad<li>\u2060\u200d\xa0\u200c</ul><p>a\u200bb</p>"
     written = render(format, page_of(markup, "paragraph", "paragraph", "list", "list", "paragraph"))
     assert written == render(format, page_of("<p>tea</p><p>a\u200bb</p>", "paragraph", "paragraph"))
 
 
-def test_a_line_of_nothing_to_see_stays_with_the_text_that_goes_on_from_it():
+def test_invisible_line_stays_with_the_text_that_continues_it():
     page = page_of("<p>tea</p><p>\u200b<br>milk</p>", "paragraph", "paragraph", "continuation")
     assert render("text", page).split() == ["tea", "\u200b", "milk"]
 
@@ -162,7 +158,7 @@ def test_a_line_of_nothing_to_see_stays_with_the_text_that_goes_on_from_it():
 # HTML
 
 
-def test_cleaned_html_of_a_hostile_page_has_no_element_but_ours():
+def test_html_of_a_hostile_page_has_only_our_elements():
     hostile = html.escape("</title></p></li></pre><script>alert(1)</script><b onclick=x>")
     markup = (
         f"<title>{hostile}</title><p>{hostile}</p><ul><li>{hostile}</li></ul><pre>{hostile}</pre><h1>{hostile}</h1>"
@@ -173,7 +169,7 @@ def test_cleaned_html_of_a_hostile_page_has_no_element_but_ours():
 
 
 @pytest.mark.parametrize("format", ["html", "markdown"])
-def test_a_link_over_two_blocks_stays_a_link_on_both(format):
+def test_link_over_two_blocks_is_a_link_in_both(format):
     page = page_of("<p><a href='/x'>one<br>two</a></p>", "paragraph", "continuation")
     assert render(format, page).count("/x") == 2
 
@@ -202,22 +198,19 @@ def test_a_link_over_two_blocks_stays_a_link_on_both(format):
         ("", "", ""),
     ],
 )
-def test_links_are_made_whole_and_only_safe_ones_kept(href, base, expected):
+def test_links_are_made_absolute_and_unsafe_ones_removed(href, base, expected):
     assert safe_link(href, base) == expected
 
 
 # Segments
 
 
-def test_lines_of_one_listing_belong_together_and_two_listings_do_not():
+def test_lines_of_one_listing_belong_together():
     page = page_of("<pre>a\nb</pre><pre>c</pre>", "paragraph", "paragraph", "paragraph")
     assert [segment.text for segment in segments(page)] == ["a\nb", "c"]
-
-
-def test_a_dropped_line_does_not_join_the_lines_around_it():
-    page = page_of("<pre>a\nnoise\nb</pre>", "paragraph", "other", "paragraph")
-    assert [segment.text.split() for segment in segments(page)] == [["a", "b"]]
-    assert "\n" in segments(page)[0].text
+    [around_noise] = segments(page_of("<pre>a\nnoise\nb</pre>", "paragraph", "other", "paragraph"))
+    assert around_noise.text.split() == ["a", "b"]
+    assert "\n" in around_noise.text
 
 
 def test_spaces_before_a_tag_in_a_listing_are_kept_when_every_tag_cuts():
@@ -225,12 +218,12 @@ def test_spaces_before_a_tag_in_a_listing_are_kept_when_every_tag_cuts():
     assert render("text", page) == "ls -l\n"
 
 
-def test_a_page_without_content_is_empty_and_one_with_a_continuation_is_not():
+def test_page_without_content_is_empty():
     assert page_of("<p>a<p>b", "other", "other").is_empty
     assert page_of("").is_empty
     assert not page_of("<p>a<p>b", "other", "continuation").is_empty
 
 
-def test_the_anno_output_is_the_annotation_format():
+def test_anno_output_is_the_annotation_format():
     page = page_of("<p>a<p>b", "other", "paragraph")
     assert render("anno", page) == write_anno(page)

@@ -96,14 +96,14 @@ def page_of(markup, label=Label.PARAGRAPH):
 
 @given(labelled_pages())
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
-def test_all_that_was_kept_comes_out_once_and_in_order(page):
+def test_kept_words_are_written_once_and_in_order(page):
     for format in FORMATS:
         assert WORD.findall(render(format, page)) == kept_words(page), format
 
 
 @given(labelled_pages())
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-def test_html_is_nested_as_it_should_be(page):
+def test_html_is_nested_correctly(page):
     body = re.search(r"<body>.*</body>", render("html", page), re.DOTALL)[0]
     root = etree.fromstring(body.replace("<br>", "<br/>"))
     for parent, children in {"ul": {"li"}, "ol": {"li"}, "table": {"thead", "tr"}, "tr": {"td", "th"}}.items():
@@ -112,7 +112,7 @@ def test_html_is_nested_as_it_should_be(page):
 
 @given(labelled_pages())
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-def test_the_header_of_a_table_in_markdown_is_as_wide_as_its_widest_row(page):
+def test_header_of_a_markdown_table_is_as_wide_as_its_widest_row(page):
     for found in tables_of(page):
         alone = CleanPage(page.document, _labels_inside(page, found))
         rows = [line.lstrip("> ") for line in render("markdown", alone).splitlines() if line.lstrip("> ")]
@@ -128,17 +128,13 @@ def _labels_inside(page, found):
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_every_format_of_a_sample_page_has_its_letters_in_order(path):
+def test_sample_page_keeps_its_letters_in_order_and_its_tables(path):
     page = load_anno(path, CONFIGS["default"].cuts)
     kept = "".join("".join(LETTERS.findall(segment.text)) for segment in segments(page))
     body = etree.HTML(render("html", page)).find("body")
     assert "".join(LETTERS.findall("".join(body.itertext()))) == kept
     assert "".join(LETTERS.findall(render("text", page))) == kept
 
-
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
-def test_tables_are_found_on_sample_pages_where_there_are_some(path):
-    page = load_anno(path, CONFIGS["default"].cuts)
     headed = {number for number, tag in enumerate(page.document.elements.tag) if tag == "th"}
     headings = {cell.element for found in tables_of(page) for row in found.rows for cell in row if cell.is_heading}
     kept = {block.element for block, label in zip(page.document.blocks, page.labels, strict=True) if label.is_content}
@@ -157,40 +153,33 @@ def test_tables_are_found_on_sample_pages_where_there_are_some(path):
         ("<code>a||b</code>", r"`a\|\|b`"),
     ],
 )
-def test_a_pipe_in_a_cell_of_markdown_is_closed_once(cell, expected):
+def test_pipe_in_a_markdown_cell_is_escaped_once(cell, expected):
     page = f"<table><tr><th>x<th>y<tr><td>{cell}<td>tea<tr><td>1<td>2</table>"
     written = load_method("everything").clean(page, format="markdown")
     assert written.splitlines()[2] == f"| {expected} | tea |"
 
 
-def test_the_cells_of_a_long_table_are_read_in_one_go():
+def test_long_table_is_read_in_linear_time():
     rows = "".join(f"<tr><td>{number}</td><td>tea</td></tr>" for number in range(5_000))
     (found,) = tables_of(page_of(f"<table>{rows}</table>"))
     assert [row[0].text for row in found.rows] == [str(number) for number in range(5_000)]
 
 
-@pytest.mark.parametrize(("words", "is_table"), [(5, True), (100, False)])
-def test_how_long_the_cells_of_an_unmarked_table_may_be(words, is_table):
-    row = f"<tr><td>name</td><td>{'tea ' * words}</td></tr>"
+@pytest.mark.parametrize(
+    ("tag", "words", "is_table"), [("td", 5, True), ("td", 100, False), ("th", 100, True), ("th", 600, False)]
+)
+def test_cells_of_data_are_short_and_may_be_longer_beside_headings(tag, words, is_table):
+    row = f"<tr><{tag}>name</{tag}><td>{'tea ' * words}</td></tr>"
     assert bool(tables_of(page_of(f"<table>{row * 3}</table>"))) == is_table
 
 
-@pytest.mark.parametrize(("words", "is_table"), [(100, True), (600, False)])
-def test_how_long_those_of_a_table_with_headings_may_be(words, is_table):
-    row = f"<tr><th>name</th><td>{'tea ' * words}</td></tr>"
-    assert bool(tables_of(page_of(f"<table>{row * 3}</table>"))) == is_table
-
-
-def test_what_was_dropped_leaves_an_empty_cell_or_no_table():
-    document = read_document(
-        "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>", CONFIGS["default"]
-    )
-    p, o = Label.PARAGRAPH, Label.OTHER
-    assert not tables_of(CleanPage(document, (p, p, p, o)))
-    assert not tables_of(CleanPage(document, (p, o, p, o)))
-    assert not tables_of(CleanPage(document, (o, o, o, o)))
-    (found,) = tables_of(CleanPage(document, (p, p, p, p)))
-    assert found.has_header
+@pytest.mark.parametrize(("labels", "is_table"), [("pppp", True), ("pppo", False), ("popo", False), ("oooo", False)])
+def test_dropped_blocks_can_leave_no_table(labels, is_table):
+    markup = "<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>"
+    document = read_document(markup, CONFIGS["default"])
+    kinds = {"p": Label.PARAGRAPH, "o": Label.OTHER}
+    tables = tables_of(CleanPage(document, tuple(kinds[label] for label in labels)))
+    assert [found.has_header for found in tables] == [True] * is_table
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -202,5 +191,5 @@ def test_what_was_dropped_leaves_an_empty_cell_or_no_table():
     ],
     ids=["quotations in quotations", "one long row"],
 )
-def test_what_is_written_of_a_hostile_page_is_not_much_longer_than_the_page(markup, format):
+def test_output_of_a_hostile_page_is_not_much_longer_than_the_page(markup, format):
     assert len(render(format, page_of(markup))) < 10 * len(markup)

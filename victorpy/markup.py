@@ -1,4 +1,4 @@
-"""A Document back to a stream of tags and texts, with the attributes of the tags."""
+"""Write a Document as tags and texts again, with the attributes of the tags."""
 
 from __future__ import annotations
 
@@ -17,52 +17,54 @@ _ESCAPABLE = re.compile("[&<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def escape(text: str) -> str:
-    r"""Write text so that it stands in markup, on one line, without control characters.
+    r"""Escape text for markup, on one line and without control characters.
 
     >>> escape("a < b\t\x1b[0m")
     'a &lt; b&#9;&#27;[0m'
     """
     if not _ESCAPABLE.search(text):
         return text
-    return _NOT_PLAIN.sub(lambda found: f"&#{ord(found[0])};", html.escape(text))
+    return _NOT_PLAIN.sub(lambda match: f"&#{ord(match[0])};", html.escape(text))
 
 
 def unescape(text: str) -> str:
-    r"""Undo `escape`, exactly; `html.unescape` would mend characters that no page should have.
+    r"""Undo `escape` exactly; `html.unescape` would replace characters that no page should have.
 
     >>> unescape(escape("<\x8e\x1a&")) == "<\x8e\x1a&"
     True
     """
-    return _ESCAPED.sub(lambda found: _NAMED.get(found[1]) or chr(int(found[1][1:])), text) if "&" in text else text
+    if "&" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _NAMED.get(match[1]) or chr(int(match[1][1:])), text)
 
 
 class TagWriter:
-    """Writes a document's tags in order, each opening one with the attributes of its element."""
+    """Writes a document's tags in order, each opening tag with the attributes of its element."""
 
     def __init__(self, document: Document) -> None:
-        self._elements = document.elements
+        self._attributes = document.elements.attributes
         self._next = 0
         self._depth = 0
 
     def write(self, tags: Iterable[str]) -> str:
         """Write the next tags of the document, given as in `Block.distance`."""
-        return "".join(self._close(tag) if tag.startswith("/") else self._open(tag) for tag in tags)
-
-    def _open(self, tag: str) -> str:
-        kept = self._depth < DEEPEST
-        attributes = self._elements.attributes[self._next] if kept else {}
-        self._next += kept
-        self._depth += tag not in VOID
-        written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
-        return f"<{tag}{written}>"
-
-    def _close(self, tag: str) -> str:
-        self._depth -= 1
-        return f"<{tag}>"
+        written = []
+        for tag in tags:
+            attributes: dict[str, str] = {}
+            if tag.startswith("/"):
+                self._depth -= 1
+            else:
+                if self._depth < DEEPEST:  # deeper elements were not kept
+                    attributes = self._attributes[self._next]
+                    self._next += 1
+                self._depth += tag not in VOID
+            shown = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+            written.append(f"<{tag}{shown}>")
+        return "".join(written)
 
 
 def to_html(document: Document) -> str:
-    """Write a document as the HTML that it was made of, without what was deleted from it."""
+    """Write a document as the HTML that it was made of, without what was deleted."""
     writer = TagWriter(document)
     parts = []
     for block in document.blocks:
@@ -74,7 +76,7 @@ def to_html(document: Document) -> str:
 
 
 def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give a block's pieces: the tags passed before each, and its text."""
+    """Yield for each piece of a block the tags before it, and its text."""
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
     for piece, stop in zip(block.pieces, stops, strict=True):
         yield piece.distance, block.text[piece.start : stop]

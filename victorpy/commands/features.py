@@ -27,20 +27,17 @@ def run(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     load_modules(config)
     check_features(config)
-    trees = [
-        name
-        for stage in (EVIDENCE, KINDS)
-        if config.get(stage)
-        for name in load_numbers_template(config, stage).features
-    ]
-    used = dict.fromkeys([*config.features, *trees])
-    rows = []
-    for name in [*used, *(name for name in FEATURES if name not in used)]:
-        found = find_feature(name)
-        if found and (name in used or not arguments.used):
-            users = [user for user, names in (("crf", config.features), ("trees", trees)) if name in names]
-            rows.append((name, found.family, "+".join(users) or "-", found.description))
-    widths = [max(len(row[column]) for row in [*rows, ("feature", "family", "used")]) for column in range(3)]
-    for row in [("feature", "family", "used", "description"), *rows]:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]))
+    stages = [stage for stage in (EVIDENCE, KINDS) if config.get(stage)]
+    in_trees = [name for stage in stages for name in load_numbers_template(config, stage).features]
+    used = dict.fromkeys([*config.features, *in_trees])
+    names = used if arguments.used else used | dict.fromkeys(FEATURES)
+    rows = [("feature", "family", "used", "description")]
+    for name in names:
+        feature = find_feature(name)
+        if feature:
+            users = ["crf"] * (name in config.features) + ["trees"] * (name in in_trees)
+            rows.append((name, feature.family, "+".join(users) or "-", feature.description))
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:3]]
+    for *cells, description in rows:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), description]))
     return 0

@@ -44,66 +44,60 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what is asked."""
+    """Build, extend or show a tree."""
     if not 0 <= arguments.t <= 1:
         raise DataError(f"the threshold t is from 0 to 1, not {arguments.t}")
     if arguments.sample < 2:
         raise DataError(f"a tree needs at least 2 pages: --sample {arguments.sample} is too few")
-    return {"build": _build, "add": _add, "show": _show}[arguments.action](arguments)
-
-
-def _build(arguments: argparse.Namespace) -> int:
-    if arguments.output is None:
-        raise DataError("where should the tree go? give -o FILE")
-    tree = _tree_of(arguments, arguments.inputs)
-    save_tree(tree, arguments.output)
-    _say(f"{arguments.output}: a tree of {tree.page_count} pages")
-    return 0
-
-
-def _add(arguments: argparse.Namespace) -> int:
-    path, *pages = arguments.inputs
-    if not pages:
-        raise DataError(f"which pages are to be added to {path}? name them behind it")
-    tree = load_tree(Path(path))
-    _add_pages(tree, pages, arguments.sample)
-    target = arguments.output or Path(path)
+    if arguments.action == "show":
+        _show(arguments)
+        return 0
+    if arguments.action == "build":
+        if arguments.output is None:
+            raise DataError("where should the tree go? give -o FILE")
+        tree, target = _build_tree(arguments), arguments.output
+    else:
+        path, *pages = arguments.inputs
+        if not pages:
+            raise DataError(f"which pages are to be added to {path}? name them behind it")
+        tree, target = load_tree(Path(path)), arguments.output or Path(path)
+        _add_pages(tree, pages, arguments.sample)
     save_tree(tree, target)
-    _say(f"{target}: a tree of {tree.page_count} pages")
+    _warn(f"{target}: a tree of {tree.page_count} pages")
     return 0
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    inputs = arguments.inputs
-    saved = len(inputs) == 1 and is_tree(Path(inputs[0]))
-    tree = load_tree(Path(inputs[0])) if saved else _tree_of(arguments, inputs)
+def _show(arguments: argparse.Namespace) -> None:
+    first = Path(arguments.inputs[0])
+    is_saved = len(arguments.inputs) == 1 and is_tree(first)
+    tree = load_tree(first) if is_saved else _build_tree(arguments)
     if tree.styles == "paper":
         merge_alike(tree)
-    shown = branches(tree, Judgement(GAMMA, arguments.t).judge(tree), arguments.full)
+    root = branches(tree, Judgement(GAMMA, arguments.t).judge(tree), arguments.full)
     if arguments.output is None:
-        print(as_text(shown), end="")
-        return 0
-    title = f"Style tree of {Path(inputs[0]).name}: {tree.page_count} pages"
+        print(as_text(root), end="")
+        return
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(as_html(shown, title), encoding="utf-8")
-    return 0
+    view = as_html(root, f"Style tree of {first.name}: {tree.page_count} pages")
+    arguments.output.write_text(view, encoding="utf-8")
 
 
-def _tree_of(arguments: argparse.Namespace, pages: list[str]) -> StyleTree:
+def _build_tree(arguments: argparse.Namespace) -> StyleTree:
     tree = StyleTree(arguments.styles)
-    _add_pages(tree, pages, arguments.sample)
+    _add_pages(tree, arguments.inputs, arguments.sample)
     if tree.page_count < 2:
-        raise DataError(f"a site's tree needs at least two pages with text; {', '.join(pages)} has {tree.page_count}")
+        pages = ", ".join(arguments.inputs)
+        raise DataError(f"a site's tree needs at least two pages with text; {pages} has {tree.page_count}")
     return tree
 
 
 def _add_pages(tree: StyleTree, pages: list[str], sample: int) -> None:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
         raise DataError(f"{', '.join(pages)}: there is no such directory of pages, and no such page or tree")
-    chosen = sample_records(list(find_records(pages)), sample)
-    for document in documents_of(tqdm(chosen, unit="page", disable=None), load_config(CONFIG), _say):
+    records = sample_records(list(find_records(pages)), sample)
+    for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), _warn):
         tree.add(document)
 
 
-def _say(said: str) -> None:
-    tqdm.write(f"sst: {said}", file=sys.stderr)
+def _warn(message: str) -> None:
+    tqdm.write(f"sst: {message}", file=sys.stderr)

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
     columns = [Column(f"victorpy ({arguments.model})", page)]
     if arguments.against:
-        columns.append(Column(arguments.against, _other(arguments.against, content, page, cleaner)))
+        columns.append(Column(arguments.against, _clean_by_other(arguments.against, content, page, cleaner)))
     view = render_view(page.document.title or str(arguments.page), columns, gold)
     if arguments.output:
         arguments.output.write_text(view, encoding="utf-8")
@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, ...]:
     if path.suffix == ".anno":
         annotated = load_anno(path, cleaner.config.cuts)
-        if [block.text for block in annotated.document.blocks] == [block.text for block in page.document.blocks]:
-            return annotated.labels
-        raise DataError(f"{path}: its blocks are not those of the page")
+        if [block.text for block in annotated.document.blocks] != [block.text for block in page.document.blocks]:
+            raise DataError(f"{path}: its blocks are not those of the page")
+        return annotated.labels
     text = decode(path.read_bytes()).text
     _, segments = parse_gold(text)
     if not has_tags(text):  # then the page's markup says what is a heading or an item
@@ -70,14 +70,14 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
     return align(page.document, segments, cleaner.config.cuts.block_level)
 
 
-def _other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
-    """Another cleaner's labels of the same blocks: a model's own, or those that another program's text comes to."""
+def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
+    """Label the same blocks by another model, or by aligning them with the text of another program."""
     if is_peer(name):
         text = load_peer(name)(content)
     else:
         other = Cleaner.load(name)
         if other.config.cuts == cleaner.config.cuts:
-            found = other.labeller.label(page.document)
-            return CleanPage(page.document, found.labels, found.probabilities, found.content)
+            labelling = other.labeller.label(page.document)
+            return CleanPage(page.document, labelling.labels, labelling.probabilities, labelling.content)
         text = other.clean(content)
     return CleanPage(page.document, align(page.document, [Gold(text)], cleaner.config.cuts.block_level))
