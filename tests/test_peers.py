@@ -1,4 +1,4 @@
-"""Other people's cleaners as methods; where one is not installed, its tests are skipped."""
+"""Other people's cleaners as methods; tests of one that is not installed are skipped."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def needs(name):
 
 
 def victor_without(modules, *arguments):
-    """Run victor where some modules are not installed."""
+    """Run victor as if some modules were not installed."""
     command = [sys.executable, "-c", HIDDEN % (modules,), *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=ROOT, env=environment, text=True)
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_cleans_bytes_to_text(name):
+def test_peer_cleans_bytes_to_text(name):
     needs(name)
     text = load_peer(name)(PAGE)
     assert SENTENCE in text
@@ -49,7 +49,7 @@ def test_a_peer_cleans_bytes_to_text(name):
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_is_a_method(name):
+def test_peer_is_a_method(name):
     needs(name)
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
@@ -60,7 +60,7 @@ def test_a_peer_is_a_method(name):
 @pytest.mark.parametrize(
     ("name", "setting"), [("trafilatura", "comments=no"), ("jusText", "language=German"), ("justext", "language=Czech")]
 )
-def test_a_peer_takes_parameters(name, setting):
+def test_peer_takes_parameters(name, setting):
     needs("jusText" if name == "justext" else name)
     (method,) = load_methods(f"{name}({setting})")
     assert method.name == f"{name}({setting})"
@@ -76,50 +76,34 @@ def test_a_peer_takes_parameters(name, setting):
         ("resiliparse", "fast=yes", "it has: none"),
     ],
 )
-def test_a_wrong_parameter_is_named(name, setting, message):
+def test_wrong_parameter_is_named(name, setting, message):
     needs(name)
     with pytest.raises(ConfigError, match=message):
         load_peer(name, [setting])
 
 
-@pytest.mark.parametrize(
-    "name", ["trafilatura", "Trafilatura", "justext", "JUSTEXT", "readability", "readability-lxml"]
-)
-def test_capitals_do_not_matter(name):
-    assert is_peer(name)
-
-
-def test_unknown_names_are_refused():
+def test_names_ignore_case_and_unknown_names_are_refused():
+    assert all(map(is_peer, ["trafilatura", "Trafilatura", "justext", "JUSTEXT", "readability", "readability-lxml"]))
     assert not is_peer("boilerpipe")
     with pytest.raises(VictorError, match=r"no cleaner 'trafilator' \(did you mean 'trafilatura'\?\)"):
         load_peer("trafilator")
 
 
-def test_versions_are_those_of_what_is_installed():
-    found = versions("lxml")
-    assert {"victorpy", "lxml"} <= set(found)
-    assert set(installed_peers()) <= set(found)
-
-
-def test_parameters_are_shown_with_their_defaults():
+def test_versions_and_parameters_are_shown():
+    assert {"victorpy", "lxml", *installed_peers()} <= set(versions("lxml"))
     assert show_peer("trafilatura") == "trafilatura(comments=True)"
     assert show_peer("resiliparse") == "resiliparse()"
 
 
-@pytest.mark.parametrize("name", PEERS)
-def test_a_missing_peer_says_how_to_get_it(name):
+@pytest.mark.parametrize("name", [*PEERS, "peers"])
+def test_missing_peer_says_how_to_get_it(name):
     ended = victor_without(MODULES, "compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == f"compare: {name} is not installed: pip install 'victorpy[peers]'\n"
+    missing = "no other cleaner is installed" if name == "peers" else f"{name} is not installed"
+    assert ended.stderr == f"compare: {missing}: pip install 'victorpy[peers]'\n"
 
 
-def test_without_any_peer_there_are_none_to_compare_with():
-    ended = victor_without(MODULES, "compare", "--methods", "everything,peers", "--data", "anno:data/forum")
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "compare: no other cleaner is installed: pip install 'victorpy[peers]'\n"
-
-
-def test_without_any_peer_all_is_what_is_there():
+def test_all_without_any_peer():
     ended = victor_without(MODULES, "compare", "--methods", "all", "--data", "anno:data/forum")
     assert ended.returncode == 0, ended.stderr
     named = {line.split()[0] for line in ended.stdout.splitlines()[1:]}

@@ -1,4 +1,4 @@
-"""Measures: hand-worked examples in cases/scores, properties that hold for any texts, naive twins, and speed."""
+"""Measures: hand-worked examples in cases/scores, properties of any texts, naive implementations, and speed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def name_of(path):
 
 
 def read_case(path):
-    """Read a case: comments, then what is given and what is expected, as exact fractions."""
+    """Read a case: comments, the output, the gold, and the expected scores as exact fractions."""
     _, output, gold, expected = (
         part.partition("\n")[2] for part in path.read_text(encoding="utf-8").replace("\n==", "\n\0").split("\0")
     )
@@ -87,7 +87,7 @@ def block_measure(counts, name):
     return getattr(counts.label_score(Label(what)), rest[0]) if rest else getattr(counts, what)
 
 
-def test_an_f1_is_the_harmonic_mean_of_precision_and_recall():
+def test_f1_is_the_harmonic_mean_of_precision_and_recall():
     assert tuple(Score(3, 4, 6)) == (3 / 4, 3 / 6, pytest.approx(2 * 0.75 * 0.5 / 1.25))
 
 
@@ -100,7 +100,7 @@ def test_blocks_of_several_pages_are_pooled():
     assert both.confusion == {(Label.OTHER, Label.OTHER): 3, (Label.HEADER, Label.OTHER): 1}
 
 
-def test_as_many_labels_are_needed_as_there_are_blocks():
+def test_number_of_labels_must_match():
     with pytest.raises(ValueError, match=r"shorter|longer"):
         BlockCounts.of([Label.OTHER], [Label.OTHER, Label.OTHER])
 
@@ -117,15 +117,12 @@ def test_as_many_labels_are_needed_as_there_are_blocks():
         ("non\u00a0breaking\u3000space", ["non", "breaking", "space"]),
     ],
 )
-def test_cleaneval_cuts_words_like_this(text, words):
+def test_cleaneval_tokens(text, words):
     assert cleaneval_tokens(text, tags=True) == words
-
-
-def test_tags_are_dropped_where_only_text_counts():
     assert cleaneval_tokens("<h>Tea<p>is<l>hot", tags=False) == ["Tea", "is", "hot"]
 
 
-# What holds for any texts
+# Properties of any texts
 
 tagged = st.lists(
     st.sampled_from([*"<p> <h> <l> <P> a b c Tea tea tea, URL: \n \n URL 茶 -".split(" "), "\t", "\x07"]), max_size=25
@@ -138,22 +135,17 @@ SHARED_BOTH_WAYS += ["cleaneval_text", "cleaneval_markup", "cleaneval_total"]
 @many
 @given(texts)
 def test_identical_texts_score_1_on_every_measure(text):
-    found = all_measures(text, text)
-    assert found.pop("empty") == 0
-    assert set(found.values()) == {1.0}
+    assert_perfect(all_measures(text, text))
+
+
+def assert_perfect(scores):
+    assert scores.pop("empty") == 0
+    assert set(scores.values()) == {1.0}
 
 
 @pytest.mark.parametrize("text", ["", " \n", "URL: x", "<p>", "...", "<p>Tea", "a"])
 def test_identical_short_texts_score_1_too(text):
-    found = all_measures(text, text)
-    assert found.pop("empty") == 0
-    assert set(found.values()) == {1.0}
-
-
-@many
-@given(texts, texts)
-def test_every_measure_is_within_0_and_1(output, gold):
-    assert all(0 <= value <= 1 for value in all_measures(output, gold).values())
+    assert_perfect(all_measures(text, text))
 
 
 @many
@@ -168,19 +160,20 @@ def test_swapping_output_and_gold_swaps_precision_and_recall(output, gold):
 
 @many
 @given(texts, texts)
-def test_the_total_is_the_mean_of_text_and_markup(output, gold):
-    found = score_texts(output, gold)
+def test_measures_are_within_0_and_1_and_the_total_is_the_mean_of_text_and_markup(output, gold):
+    scores = all_measures(output, gold)
+    assert all(0 <= value <= 1 for value in scores.values())
     text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
-    assert (found["cleaneval_text"], found["cleaneval_markup"]) == (text, markup)
-    assert found["cleaneval_total"] == pytest.approx((text + markup) / 2)
+    assert (scores["cleaneval_text"], scores["cleaneval_markup"]) == (text, markup)
+    assert scores["cleaneval_total"] == pytest.approx((text + markup) / 2)
 
 
 @many
 @given(texts)
-def test_an_empty_output_scores_0_where_something_was_wanted(text):
-    found = all_measures("", f"<p>Tea {text}")
-    assert found.pop("empty") == 1
-    assert set(found.values()) == {0.0}
+def test_empty_output_scores_0_if_the_gold_is_not_empty(text):
+    scores = all_measures("", f"<p>Tea {text}")
+    assert scores.pop("empty") == 1
+    assert set(scores.values()) == {0.0}
 
 
 @many
@@ -195,7 +188,7 @@ labels = st.lists(st.tuples(st.sampled_from(list(Label)), st.sampled_from(list(L
 
 @many
 @given(labels)
-def test_block_scores_hold_together(pairs):
+def test_block_scores_are_consistent(pairs):
     counts = BlockCounts.of([ours for ours, _ in pairs], [gold for _, gold in pairs])
     assert counts.total == len(pairs)
     assert 0 <= counts.label_accuracy <= counts.content_accuracy <= 1
@@ -209,7 +202,7 @@ def test_block_scores_hold_together(pairs):
     assert all(tuple(same.label_score(label)) == (1, 1, 1) for label in Label)
 
 
-# Naive twins: as slow and as plain as can be
+# Naive implementations
 
 words = st.lists(st.sampled_from("tea Tea hot cold is the a b".split()), max_size=25).map(" ".join)
 
@@ -233,22 +226,22 @@ def naive_score(shared, ours, theirs):
 
 @many
 @given(words, words)
-def test_word_f1_is_what_crossing_words_off_a_list_gives(output, gold):
+def test_word_f1_equals_the_naive_one(output, gold):
     ours, theirs = output.lower().split(), gold.lower().split()
     assert tuple(word_f1(output, gold)) == naive_score(naive_overlap(ours, theirs), len(ours), len(theirs))
 
 
 @many
 @given(words, words)
-def test_shingle_f1_is_what_crossing_shingles_off_a_list_gives(output, gold):
+def test_shingle_f1_equals_the_naive_one(output, gold):
     ours, theirs = (naive_shingles(text.lower().split()) for text in (output, gold))
     assert tuple(shingle_f1(output, gold)) == naive_score(naive_overlap(ours, theirs), len(ours), len(theirs))
 
 
-def naive_shingles(found):
-    if len(found) <= 4:
-        return [" ".join(found)] if found else []
-    return [" ".join(found[at : at + 4]) for at in range(len(found) - 3)]
+def naive_shingles(words):
+    if len(words) <= 4:
+        return [" ".join(words)] if words else []
+    return [" ".join(words[start : start + 4]) for start in range(len(words) - 3)]
 
 
 def naive_tables(ours, theirs):
@@ -265,7 +258,7 @@ def naive_tables(ours, theirs):
 
 @many
 @given(tagged, tagged, st.booleans())
-def test_cleaneval_words_and_edits_are_what_dynamic_programs_give(output, gold, tags):
+def test_cleaneval_words_and_edits_equal_dynamic_programs(output, gold, tags):
     ours, theirs = cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags)
     common, edits = naive_tables(ours, theirs)
     assert tuple(cleaneval_words(output, gold, tags)) == naive_score(common, len(ours), len(theirs))
@@ -275,7 +268,7 @@ def test_cleaneval_words_and_edits_are_what_dynamic_programs_give(output, gold, 
 
 @many
 @given(tagged, tagged)
-def test_segments_are_found_no_oftener_than_both_sides_have_them(output, gold):
+def test_no_more_segments_match_than_both_sides_have(output, gold):
     tags = [Counter(token for token in cleaneval_tokens(text, True) if token[0] == "<") for text in (output, gold)]
     found = cleaneval_segments(output, gold, labelled=True)
     assert found.precision * tags[0].total() <= (tags[0] & tags[1]).total() + 1e-9 or not tags[0].total()
