@@ -1,8 +1,9 @@
-"""Methods by name: what is loaded, how parameters are set, and that every method labels every page."""
+"""Methods by name: loading them, setting their parameters, and labelling every page."""
 
 from __future__ import annotations
 
 import itertools
+import pickle
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from victorpy.labellers.crf import CRFLabeller
 from victorpy.labellers.everything import KeepEverything
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
-from victorpy.methods import MODELS, load_method, method_names
+from victorpy.methods import MODELS, Method, load_method, method_names
 from victorpy.settings import parse_settings
 
 ROOT = Path(__file__).parents[1]
@@ -32,34 +33,44 @@ OF_SITES = [name for name in UNTRAINED if LABELLERS.get(name).learns_from is Lea
 # Names.
 
 
-def test_the_methods_are_known_by_name() -> None:
+def test_method_names() -> None:
     assert {"crf", "hybrid", "everything", "sst", "sentence-entropy"} <= set(method_names())
     assert method_names() == sorted(method_names())
     assert {"everything", "sst", "sentence-entropy"} <= set(UNTRAINED)
     assert {"sst", "sentence-entropy"} <= set(OF_SITES)
 
 
-def test_a_method_without_training_cuts_pages_at_block_level_tags() -> None:
+def test_method_without_training_cuts_pages_at_block_level_tags() -> None:
     cleaner = load_method("everything")
     assert isinstance(cleaner.labeller, KeepEverything)
     assert cleaner.config.cuts == load_config("blocks").cuts
     assert cleaner.clean("<p>One <b>and</b> two</p><div>three</div>") == "One and two\n\nthree\n"
 
 
-def test_the_bundled_model_is_a_method() -> None:
-    cleaner = load_method("crf")
-    assert isinstance(cleaner.labeller, CRFLabeller)
-    assert cleaner.labeller.tables_ is not None
+def test_models_are_methods() -> None:
+    bundled = load_method("crf")
+    assert isinstance(bundled.labeller, CRFLabeller)
+    assert bundled.labeller.tables_ is not None
+    by_directory = load_method(str(ROOT / "victorpy" / "models" / "cleaneval"))
+    assert isinstance(by_directory.labeller, CRFLabeller)
+    assert by_directory.config.cuts == load_config("cleaneval").cuts
 
 
-def test_a_model_s_directory_is_a_method() -> None:
-    cleaner = load_method(str(ROOT / "victorpy" / "models" / "cleaneval"))
-    assert isinstance(cleaner.labeller, CRFLabeller)
-    assert cleaner.config.cuts == load_config("cleaneval").cuts
+def test_method_is_loaded_once_and_pickles() -> None:
+    method = Method("sst", ("t=0.3",))
+    assert method.name == "sst(t=0.3)"
+    assert pickle.loads(pickle.dumps(method)) == method
+    assert method.load() is Method("sst", ("t=0.3",)).load()
+    assert [Method(name).kind for name in ("crf", "hybrid", "sst", "everything")] == [
+        "labels",
+        "site",
+        "site",
+        "nothing",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("stt", "no method 'stt' (did you mean 'sst'?); there are: "),
         ("sentence_entropy", "no method 'sentence_entropy' (did you mean 'sentence-entropy'?)"),
@@ -67,11 +78,11 @@ def test_a_model_s_directory_is_a_method() -> None:
         ("data", "no method 'data'"),  # a directory that is no model
     ],
 )
-def test_a_name_that_is_none_gets_the_names_that_are(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_name_gets_the_names_that_exist(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     with pytest.raises(VictorError) as caught:
         load_method(name)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
     assert ", ".join(method_names()) in str(caught.value)
     assert str(caught.value).endswith("or a model's path")
 
@@ -79,7 +90,7 @@ def test_a_name_that_is_none_gets_the_names_that_are(name: str, said: str, monke
 # Parameters.
 
 
-def test_parameters_are_of_the_kind_that_they_are_by_default() -> None:
+def test_parameters_have_the_type_of_their_default() -> None:
     settings = ["t=0.25", "styles=paper", "virtual_leaves=no", "sample=7", "gamma=1"]
     labeller = load_method("sst", settings).labeller
     assert isinstance(labeller, SiteStyleTree)
@@ -97,20 +108,17 @@ def test_parameters_are_of_the_kind_that_they_are_by_default() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [("true", True), ("Yes", True), ("FALSE", False), ("no", False)], ids=str
 )
-def test_truth_is_written_in_words(value: str, expected: bool) -> None:
+def test_booleans_are_written_in_words(value: str, expected: bool) -> None:
     assert parse_settings("sst", SiteStyleTree, [f"virtual_leaves={value}"]) == {"virtual_leaves": expected}
 
 
-def test_the_last_of_two_settings_counts_and_a_value_may_have_an_equals_sign() -> None:
+def test_last_of_two_settings_counts_and_a_value_may_have_an_equals_sign() -> None:
     assert parse_settings("sst", SiteStyleTree, ["t=0.1", "t=0.2", "styles=a=b"]) == {"t": 0.2, "styles": "a=b"}
-
-
-def test_a_parameter_without_a_default_is_a_number() -> None:
-    assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}
+    assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}  # a parameter without a default is a number
 
 
 @pytest.mark.parametrize(
-    ("name", "setting", "said"),
+    ("name", "setting", "message"),
     [
         ("sst", "t", r"sst: 't' sets no parameter.*; it has: t=0\.4, gamma=0\.9, epsilon=0\.01, styles=modern"),
         ("sst", "", r"sst: '' sets no parameter"),
@@ -126,13 +134,13 @@ def test_a_parameter_without_a_default_is_a_number() -> None:
         ("crf", "c2=1", r"the method 'crf' is a trained model and has no parameters to set: c2=1"),
     ],
 )
-def test_a_setting_that_cannot_be_is_said(name: str, setting: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_wrong_settings_are_refused(name: str, setting: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         load_method(name, [setting])
 
 
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_every_method_can_be_made_from_its_own_parameters(name: str) -> None:
+def test_method_can_be_made_from_its_own_parameters(name: str) -> None:
     labeller = load_method(name).labeller
     again = type(labeller)(**labeller.get_params())
     assert repr(again) == repr(labeller)
@@ -148,7 +156,7 @@ def pages() -> list[Document]:
 
 
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_a_method_labels_every_block_of_every_page(name: str, pages: list[Document]) -> None:
+def test_method_labels_every_block_of_every_page(name: str, pages: list[Document]) -> None:
     seen = [page for page in pages if page.source.startswith(("courier", "pike"))]
     labeller = load_method(name).at_site(seen).labeller
     empty = document("")
@@ -160,7 +168,7 @@ def test_a_method_labels_every_block_of_every_page(name: str, pages: list[Docume
 
 
 @pytest.mark.parametrize("name", OF_SITES)
-def test_a_method_for_sites_drops_what_a_site_repeats_and_keeps_what_pages_say(name: str) -> None:
+def test_method_for_sites_drops_what_a_site_repeats(name: str) -> None:
     pages = site(10)
     labeller = load_method(name).at_site(pages).labeller
     found = [kept(labeller.label(page).labels) for page in pages]
@@ -172,19 +180,15 @@ def test_a_method_for_sites_drops_what_a_site_repeats_and_keeps_what_pages_say(n
 
 
 @pytest.mark.parametrize("name", OF_SITES)
-def test_nothing_can_be_learned_from_no_pages(name: str) -> None:
+def test_method_for_sites_needs_pages_first(name: str) -> None:
     with pytest.raises(VictorError):
         load_method(name).labeller.fit([])
-
-
-@pytest.mark.parametrize("name", OF_SITES)
-def test_a_method_for_sites_asks_for_pages_first(name: str) -> None:
     with pytest.raises(VictorError, match="fit"):
         load_method(name).labeller.label(document("<p>tea</p>"))
 
 
 @pytest.mark.parametrize("name", [name for name in UNTRAINED if name not in OF_SITES])
-def test_a_method_that_needs_the_page_alone_is_the_same_at_every_site(name: str) -> None:
+def test_method_for_single_pages_is_the_same_at_every_site(name: str) -> None:
     cleaner = load_method(name)
     assert cleaner.labeller.at_site(site(2)) is cleaner.labeller
     assert cleaner.labeller.fit([]) is cleaner.labeller
@@ -194,7 +198,7 @@ def test_a_method_that_needs_the_page_alone_is_the_same_at_every_site(name: str)
 
 
 @pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
-def test_a_method_at_a_site_is_another_and_the_first_one_stays(name: str) -> None:
+def test_learning_a_site_leaves_the_method_unchanged(name: str) -> None:
     cleaner = load_method(name, ["sample=4"])
     at_site = cleaner.at_site(site(6))
     assert at_site.labeller is not cleaner.labeller
@@ -207,7 +211,7 @@ def test_a_method_at_a_site_is_another_and_the_first_one_stays(name: str) -> Non
         cleaner.labeller.label(site(1)[0])
 
 
-def test_pages_and_labels_go_together() -> None:
+def test_pages_come_with_their_labels() -> None:
     pages = site(4)
     labels: list[Sequence[str] | None] = [own_labels(pages[0]), None, None, None]
     assert [known for _, known in first_pages(pages, labels, 3)] == [labels[0], None, None]
@@ -215,21 +219,19 @@ def test_pages_and_labels_go_together() -> None:
 
 
 @pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
-def test_labels_for_fewer_pages_than_there_are_are_refused(name: str) -> None:
+@pytest.mark.parametrize("wrong", ["too few pages", "too few labels", "unknown labels"])
+def test_labels_that_do_not_fit_are_refused(name: str, wrong: str) -> None:
     pages = site(3)
-    with pytest.raises(VictorError, match="labels"):
-        load_method(name).at_site(pages, [own_labels(pages[0])])
-
-
-@pytest.mark.parametrize("name", ["sst", "sentence-entropy"])
-@pytest.mark.parametrize("labels", [["other"], ["nonsense"] * 100], ids=["too few", "unknown"])
-def test_labels_that_are_not_those_of_the_page_are_refused(name: str, labels: list[str]) -> None:
-    pages = site(2)
+    labels: dict[str, list[Sequence[str] | None]] = {
+        "too few pages": [own_labels(pages[0])],
+        "too few labels": [["other"], None, None],
+        "unknown labels": [["nonsense"] * len(pages[0].blocks), None, None],
+    }
     with pytest.raises(VictorError, match="label"):
-        load_method(name).at_site(pages, [labels[: len(pages[0].blocks)], None])
+        load_method(name).at_site(pages, labels[wrong])
 
 
-# What kind of content a block is, told by its markup.
+# Kinds of content by markup.
 
 
 @pytest.mark.parametrize(
@@ -248,14 +250,14 @@ def test_kinds_of_kept_blocks(html: str, expected: str) -> None:
     assert " ".join(label_kept(page, [True] * len(page.blocks)).labels) == expected
 
 
-def test_what_goes_on_after_noise_begins_anew() -> None:
+def test_continuation_after_noise_is_a_new_paragraph() -> None:
     page = document("<p>a<br>b<br>c</p>")
     assert list(label_kept(page, [True, False, True]).labels) == ["paragraph", "other", "paragraph"]
     with pytest.raises(ValueError, match="zip"):
         label_kept(page, [True])
 
 
-# A CRF that asks what the site repeats.
+# A CRF with features of the site.
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +279,7 @@ def _of_one_site(page: Document) -> Document:
     return replace(page, url="http://courier.example/page")
 
 
-def test_a_crf_learns_what_the_sites_of_its_pages_repeat(site_crf: CRFLabeller) -> None:
+def test_crf_learns_what_sites_repeat(site_crf: CRFLabeller) -> None:
     assert site_crf.wants_site
     pages = site(8, "shop", first=20)  # another site: its words are as many, only what it repeats tells them apart
     at_site = site_crf.at_site(pages)
@@ -288,32 +290,24 @@ def test_a_crf_learns_what_the_sites_of_its_pages_repeat(site_crf: CRFLabeller) 
     assert right > alone
 
 
-def test_a_crf_shows_what_it_knows_of_the_site(site_crf: CRFLabeller) -> None:
+def test_crf_shows_features_of_the_site(site_crf: CRFLabeller) -> None:
     page = site(1)[0]
     assert {shown["site.text-share"] for shown in site_crf.features(page)} == {"-1"}
     assert {shown["site.text-share"] for shown in site_crf.at_site(site(3)).features(page)} == {"0", "0.5"}
-
-
-def test_one_page_of_a_site_tells_nothing_of_it(site_crf: CRFLabeller) -> None:
-    page = site(1)[0]
     assert {shown["site.text-share"] for shown in site_crf.at_site([page]).features(page)} == {"-1"}
 
 
-def test_a_crf_that_asks_nothing_of_the_site_is_the_same_at_every_site() -> None:
+def test_crf_without_features_of_the_site_is_the_same_at_every_site() -> None:
     labeller = load_method("crf").labeller
     assert isinstance(labeller, CRFLabeller)
     assert not labeller.wants_site
     assert labeller.at_site(site(3)) is labeller
-
-
-def test_the_config_for_sites_asks_what_they_repeat() -> None:
     assert CRFLabeller("site").wants_site
     assert not CRFLabeller("default").wants_site
 
 
-def test_a_crf_needs_the_labels_of_all_pages() -> None:
+def test_crf_needs_the_labels_of_all_pages() -> None:
     pages = site(2)
-    with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
-        CRFLabeller("crf").fit(pages, [own_labels(pages[0]), None])
-    with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
-        CRFLabeller("crf").fit(pages)
+    for labels in ([own_labels(pages[0]), None], None):
+        with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
+            CRFLabeller("crf").fit(pages, labels)
