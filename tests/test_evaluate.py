@@ -1,4 +1,4 @@
-"""`victor evaluate` run for real: its numbers, its reports, what it makes of hostile names, and its errors."""
+"""`victor evaluate` run as a user runs it: its numbers, its reports, hostile names, and mistakes."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def percent(value):
 
 def write_page(directory, name, url, title="Tea", number=0, more=""):
     """A page that is annotated: a menu, a headline, a paragraph, a footer."""
-    told = f"Text number {number} tells us at length of tea, of how it is made, and of who drinks it, and when."
+    text = f"Text number {number} tells us at length of tea, of how it is made, and of who drinks it, and when."
     page = (
         f"<title>{title.replace('<', '&lt;')}</title><ul><li><a href='/'>Home {number}</a><li><a href='/b'>Buy</a></ul>"
-        f"<h1>Tea number {number}</h1><p>{told}</p><p>Contact <a href='/c'>us</a></p>{more}"
+        f"<h1>Tea number {number}</h1><p>{text}</p><p>Contact <a href='/c'>us</a></p>{more}"
     )
     document = read_document(page, load_config("default"), url=url)
-    kinds = {f"Tea number {number}": Label.HEADER, told: Label.PARAGRAPH}
+    kinds = {f"Tea number {number}": Label.HEADER, text: Label.PARAGRAPH}
     labels = tuple(kinds.get(block.text, Label.OTHER) for block in document.blocks)
     path = directory / f"{name}.anno"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,21 +132,24 @@ def hostile(tmp_path_factory):
 # scores.json
 
 
+def mean(values):
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
+
+
 def test_scores_have_all_measures_for_mean_folds_and_pages(shipped):
     scores = shipped.scores
-    assert set(NAMES) <= set(scores["mean"])
-    assert len(scores["folds"]) == 3
-    assert all(set(NAMES) <= set(fold) for fold in scores["folds"])
-    assert len(scores["pages"]) == scores["pages_count"] == len(list(ROOT.glob("data/*/*.anno")))
-    assert all(set(NAMES) <= set(page["scores"]) for page in scores["pages"])
-
-
-def test_shares_are_in_0_to_1(shipped):
-    scores = shipped.scores
     pages = [page["scores"] for page in scores["pages"]]
+    assert len(scores["folds"]) == 3
+    assert len(pages) == scores["pages_count"] == len(list(ROOT.glob("data/*/*.anno")))
+    assert all(set(NAMES) <= set(found) for found in (scores["mean"], *scores["folds"], *pages))
     for found in (scores["mean"], scores["keep_everything"], scores["pooled"], *scores["folds"], *pages):
         assert all(0 <= value <= 1 for value in found.values())
-    assert all(0 <= low <= high <= 1 for low, high in scores["interval"].values())
+    for name in NAMES:
+        low, high = scores["interval"][name]
+        assert 0 <= low <= scores["mean"][name] <= high <= 1, name
+    assert scores["settings"] == {"folds": 3, "group": "site", "seed": 1}
+    assert scores["config"] == "my"
 
 
 def test_something_was_learned(shipped):
@@ -162,11 +165,8 @@ def test_means_are_those_of_the_pages(shipped):
         for number, fold in enumerate(scores["folds"]):
             own = (page["scores"][name] for page in scores["pages"] if page["fold"] == number)
             assert fold[name] == pytest.approx(mean(own))
-
-
-def mean(values):
-    found = list(values)
-    return sum(found) / len(found)
+    forum = [page["scores"]["words_f1"] for page in scores["pages"] if page["type"] == "forum"]
+    assert scores["by_type"]["forum"]["words_f1"] == pytest.approx(mean(forum))
 
 
 def test_accuracies_are_those_of_the_confusion(shipped):
@@ -183,23 +183,10 @@ def test_accuracies_are_those_of_the_confusion(shipped):
         assert scores["labels"][label]["f1"] == pytest.approx(2 * confusion[label][label] / (ours + gold))
 
 
-def test_the_interval_of_a_mean_holds_it(shipped):
-    scores = shipped.scores
-    for name in NAMES:
-        low, high = scores["interval"][name]
-        assert low <= scores["mean"][name] <= high, name
-
-
 def test_no_site_is_in_two_folds(shipped):
     pages = shipped.scores["pages"]
     assert len({(page["site"], page["fold"]) for page in pages}) == len({page["site"] for page in pages})
     assert len({page["site"] for page in pages}) < len(pages)  # some sites do have several pages
-
-
-def test_kinds_of_pages_are_scored_apart(shipped):
-    scores = shipped.scores
-    forum = [page["scores"]["words_f1"] for page in scores["pages"] if page["type"] == "forum"]
-    assert scores["by_type"]["forum"]["words_f1"] == pytest.approx(mean(forum))
 
 
 def test_calibration_counts_every_block_once(shipped):
@@ -209,12 +196,7 @@ def test_calibration_counts_every_block_once(shipped):
     assert [row["predicted"] for row in rows] == sorted(row["predicted"] for row in rows)
 
 
-def test_settings_are_written_down(shipped):
-    assert shipped.scores["settings"] == {"folds": 3, "group": "site", "seed": 1}
-    assert shipped.scores["config"] == "my"
-
-
-def test_progress_tells_the_time_left(shipped):
+def test_progress_shows_the_time_left(shipped):
     lines = [line for line in shipped.ended.stderr.splitlines() if line.startswith("cross-validation")]
     assert [re.sub(r"\d+ s", "N s", line) for line in lines] == [
         f"cross-validation: fold {number} of 3 done, N s left" for number in (1, 2, 3)
@@ -223,17 +205,17 @@ def test_progress_tells_the_time_left(shipped):
 
 def test_the_same_command_gives_the_same_scores(tmp_path):
     data = write_pages(tmp_path / "data", 4)
-    there, back = (evaluate(tmp_path / name, "--data", f"anno:{data}", "--folds", 2) for name in ("one", "two"))
+    first, second = (evaluate(tmp_path / name, "--data", f"anno:{data}", "--folds", 2) for name in ("one", "two"))
     for name in ("scores.json", "report.md", "report.html"):
-        assert (there.directory / name).read_bytes() == (back.directory / name).read_bytes()
+        assert (first.directory / name).read_bytes() == (second.directory / name).read_bytes()
 
 
 def test_gold_without_tags_makes_a_valid_report(tmp_path):
     for number in range(3):
-        told = f"Text number {number} tells us at length of tea, and of who drinks it."
+        text = f"Text number {number} tells us at length of tea, and of who drinks it."
         for name, content in (
-            (f"HTML/{number}.html", f"<ul><li>Menu {number}</ul><p>{told}"),
-            (f"Corrected/{number}.html.corrected.txt", told),
+            (f"HTML/{number}.html", f"<ul><li>Menu {number}</ul><p>{text}"),
+            (f"Corrected/{number}.html.corrected.txt", text),
         ):
             (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "data" / name).write_text(content)
@@ -257,8 +239,9 @@ def test_folders_with_pages_of_the_same_names_do_not_mix(tmp_path):
 # report.md
 
 
-def test_the_table_of_scores_agrees_with_scores_json(shipped):
-    scores, (head, *rows) = shipped.scores, shipped.tables["Scores"]
+def test_tables_agree_with_scores_json(shipped):
+    scores, tables = shipped.scores, shipped.tables
+    head, *rows = tables["Scores"]
     assert head == ["measure", "mean", "95 % interval", "lowest and highest fold", "keep everything"]
     assert len(rows) == len(NAMES)
     for name, row in zip(NAMES, rows, strict=True):
@@ -267,31 +250,19 @@ def test_the_table_of_scores_agrees_with_scores_json(shipped):
         assert row[2] == " to ".join(map(percent, scores["interval"][name]))
         assert row[3] == f"{percent(min(spread))} to {percent(max(spread))}"
         assert row[4] == percent(scores["keep_everything"][name])
-
-
-def test_the_table_of_folds_agrees_with_scores_json(shipped):
-    rows = shipped.tables["Folds"][1:]
-    assert [row[0] for row in rows[:3]] == ["fold 1", "fold 2", "fold 3"]
-    for fold, row in zip(shipped.scores["folds"], rows, strict=False):
-        assert row[1:] == [percent(fold[name]) for name in NAMES]
-
-
-def test_the_tables_of_labels_and_confusion_agree_with_scores_json(shipped):
-    scores, tables = shipped.scores, shipped.tables
+    for number, (fold, row) in enumerate(zip(scores["folds"], tables["Folds"][1:], strict=False), 1):
+        assert row == [f"fold {number}", *(percent(fold[name]) for name in NAMES)]
     for row in tables["Labels"][1:]:
         assert row[1:] == [percent(scores["labels"][row[0]][part]) for part in ("precision", "recall", "f1")]
     for row in tables["Confusion"][1:]:
         assert row[1:] == [f"{scores['confusion'][row[0]][label]:,}" for label in Label]
     assert len(tables["Labels"]) == len(tables["Confusion"]) == 6
+    for kind, count, *shown in tables["Page types"][1:]:
+        assert shown == [percent(scores["by_type"][kind][name]) for name in NAMES]
+        assert int(count) == sum(page["type"] == kind for page in scores["pages"])
 
 
-def test_the_table_of_kinds_agrees_with_scores_json(shipped):
-    for kind, count, *shown in shipped.tables["Page types"][1:]:
-        assert shown == [percent(shipped.scores["by_type"][kind][name]) for name in NAMES]
-        assert int(count) == sum(page["type"] == kind for page in shipped.scores["pages"])
-
-
-def test_the_tables_of_experiments_agree_with_scores_json(hostile):
+def test_tables_of_experiments_agree_with_scores_json(hostile):
     scores, tables = hostile.scores, hostile.tables
     for title, key, column in (("Ablation", "ablation", "variant"), ("Learning curve", "learning_curve", "pages")):
         rows = tables[title][1:]
@@ -302,7 +273,7 @@ def test_the_tables_of_experiments_agree_with_scores_json(hostile):
     assert [found["parameters"] for found in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
 
 
-def test_each_family_of_features_is_tried_alone_and_left_out(hostile):
+def test_ablation_uses_each_family_alone_and_without_it(hostile):
     rows = {row["variant"]: row["features"] for row in hostile.scores["ablation"]}
     families = sorted(name.removeprefix("only ") for name in rows if name.startswith("only "))
     assert {"content", "markup"} <= set(families)
@@ -312,13 +283,13 @@ def test_each_family_of_features_is_tried_alone_and_left_out(hostile):
         assert rows[f"only {family}"] + rows[f"without {family}"] == everything
 
 
-def test_a_kind_with_a_bar_in_its_name_does_not_break_the_table(hostile):
+def test_bar_in_a_name_does_not_break_the_table(hostile):
     widths = {len(row) for row in hostile.tables["Page types"]}
     assert len(widths) == 1
     assert "&lt;i>kind\\|of" in [row[0] for row in hostile.tables["Page types"]]
 
 
-def test_the_terminal_shows_the_table_of_scores(shipped):
+def test_terminal_shows_the_table_of_scores(shipped):
     lines = shipped.ended.stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("words F1")]
     assert line.split()[2] == percent(shipped.scores["mean"]["words_f1"])
@@ -349,39 +320,30 @@ def any_run(request):
     return request.getfixturevalue(request.param)
 
 
-def test_the_report_parses_and_has_its_parts(shipped):
+def test_report_parses_and_has_its_sections(shipped, hostile):
     page = lxml_html.fromstring(shipped.report)
     titles = [heading.text_content() for heading in page.iter("h2")]
     assert titles == ["Scores", "Folds", "Labels", "Confusion", "Page types", "Calibration", "Worst pages"]
     assert shipped.report.startswith("<!DOCTYPE html>")
     assert page.get("lang") == "en"
     assert page.xpath("//meta[@charset='utf-8']")
+    more_titles = {heading.text_content() for heading in lxml_html.fromstring(hostile.report).iter("h2")}
+    assert {"Learning curve", "Ablation", "Grid"} <= more_titles
 
 
-def test_the_report_shows_learning_curve_ablation_and_grid(hostile):
-    titles = [heading.text_content() for heading in lxml_html.fromstring(hostile.report).iter("h2")]
-    assert {"Learning curve", "Ablation", "Grid"} <= set(titles)
-
-
-def test_the_policy_lets_nothing_in(any_run):
-    for path in html_files(any_run):
-        policy = policy_of(lxml_html.fromstring(path.read_text(encoding="utf-8")))
-        assert policy["default-src"] == ["'none'"]
-        assert policy["base-uri"] == policy["form-action"] == ["'none'"]
-        assert policy["img-src"] == ["data:"]
-        sources = [source for found in policy.values() for source in found]
-        assert all(source in {"'none'", "data:"} or source.startswith("'sha256-") for source in sources)
-
-
-def test_the_policy_allows_the_style_and_script_that_are_there(any_run):
+def test_policy_allows_only_the_style_and_script_of_the_page(any_run):
     for path in html_files(any_run):
         page = lxml_html.fromstring(path.read_bytes().decode())
         policy = policy_of(page)
+        assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == ["'none'"]
+        assert policy["img-src"] == ["data:"]
+        sources = [source for found in policy.values() for source in found]
+        assert all(source in {"'none'", "data:"} or source.startswith("'sha256-") for source in sources)
         assert [digest(style.text) for style in page.iter("style")] == policy["style-src"]
         assert [digest(script.text) for script in page.iter("script")] == policy.get("script-src", [])
 
 
-def test_the_report_runs_no_script_and_a_view_only_its_own(any_run):
+def test_report_has_no_script_and_a_view_only_its_own(any_run):
     report, *views = (lxml_html.fromstring(path.read_text(encoding="utf-8")) for path in html_files(any_run))
     assert not list(report.iter("script"))
     assert all(len(list(view.iter("script"))) == 1 for view in views)
@@ -402,7 +364,7 @@ def test_nothing_is_loaded_from_anywhere(any_run):
         assert not re.search(r"url\(|@import", "".join(style.text for style in page.iter("style")))
 
 
-def test_every_picture_has_a_text_and_is_a_drawing_of_its_own(any_run):
+def test_every_picture_has_an_alternative_text_and_is_self_contained(any_run):
     pictures = list(lxml_html.fromstring(any_run.report).iter("img"))
     assert len(pictures) >= 4
     for picture in pictures:
@@ -416,7 +378,7 @@ def test_every_picture_has_a_text_and_is_a_drawing_of_its_own(any_run):
     assert len({picture.get("alt") for picture in pictures}) == len(pictures)
 
 
-def test_the_worst_pages_come_first_and_link_to_their_views(any_run):
+def test_worst_pages_come_first_and_link_to_their_views(any_run):
     found = links(any_run.report)
     assert len(found) == min(20, any_run.scores["pages_count"])
     assert len(set(found)) == len(found)
@@ -427,7 +389,7 @@ def test_the_worst_pages_come_first_and_link_to_their_views(any_run):
     assert shown == [percent(value) for value in worst]
 
 
-def test_hostile_names_and_sites_are_shown_as_text(hostile):
+def test_hostile_names_sites_and_titles_are_shown_as_text(hostile):
     page = lxml_html.fromstring(hostile.report)
     rows = [[cell.text_content() for cell in row.xpath("td")] for row in page.xpath("//table")[-1].xpath("tbody/tr")]
     assert f"article/{HOSTILE_NAME}" in [row[0] for row in rows]
@@ -435,27 +397,18 @@ def test_hostile_names_and_sites_are_shown_as_text(hostile):
     assert "<i>kind|of" in [row[2] for row in rows]
     assert '<u>set "one" & two' in page.xpath("//h1")[0].text_content()
     assert '<u>set "one" & two' in page.xpath("//title")[0].text_content()
-
-
-def test_a_hostile_title_is_the_title_of_the_view(hostile):
     views = [path.read_text(encoding="utf-8") for path in html_files(hostile)[1:]]
     assert not any(SCRIPT in view for view in views)
     titles = [lxml_html.fromstring(view).xpath("//title")[0].text_content() for view in views]
     assert SCRIPT in titles
-
-
-def test_views_have_tame_file_names(hostile):
     assert all(re.fullmatch(r"\d\d-[\w.-]+\.html", path.name) for path in html_files(hostile)[1:])
 
 
-def test_left_out_pages_are_told_one_by_one_and_written_down(hostile):
-    told = [line for line in hostile.ended.stderr.splitlines() if line.startswith("evaluate: left out: ")]
-    assert len(told) == len(hostile.scores["warnings"]) == 3
-    assert sorted(re.findall(r"damaged\.anno:1|lonely\.anno|picture", "\n".join(told))) == [
-        "damaged.anno:1",
-        "lonely.anno",
-        "picture",
-    ]
+def test_pages_left_out_are_reported_one_by_one(hostile):
+    warnings = [line for line in hostile.ended.stderr.splitlines() if line.startswith("evaluate: left out: ")]
+    assert len(warnings) == len(hostile.scores["warnings"]) == 3
+    named = sorted(re.findall(r"damaged\.anno:1|lonely\.anno|picture", "\n".join(warnings)))
+    assert named == ["damaged.anno:1", "lonely.anno", "picture"]
     assert hostile.scores["pages_count"] == 5
 
 
@@ -466,7 +419,7 @@ def test_two_jobs_score_like_one(hostile, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux alone")
-def test_a_file_name_that_is_no_text_does_not_lose_the_report(tmp_path):
+def test_file_name_that_is_not_text_does_not_lose_the_report(tmp_path):
     data = write_pages(tmp_path / "data", 3)
     for suffix in (".anno", ".html"):
         (data / f"p1{suffix}").rename(data / (os.fsdecode(b"p\xff1") + suffix))
@@ -506,21 +459,18 @@ def test_mistakes_are_one_line_and_exit_2(tmp_path, five, arguments, message):
     filled = [argument.replace("{five}", str(five)) for argument in arguments]
     config = [] if "--config" in filled else ["--config", "cleaneval"]
     ended = victor("evaluate", *config, *filled, "-o", tmp_path / "report", cwd=tmp_path)
-    told = [line for line in ended.stderr.splitlines() if not re.match(r"cross-validation: fold|usage:|  ", line)]
+    lines = [line for line in ended.stderr.splitlines() if not re.match(r"cross-validation: fold|usage:|  ", line)]
     assert ended.returncode == 2
-    assert len(told) == 1, ended.stderr
+    assert len(lines) == 1, ended.stderr
     assert "Traceback" not in ended.stderr
-    assert message in told[0]
+    assert message in lines[0]
     assert not (tmp_path / "report").exists()
 
 
 @pytest.mark.parametrize("spec", ["", "=1", "c2", "c2=", "c2=,", "c3=1", "c2=1,x", "c2=nan", "c2=inf", "c1=-0.5"])
-def test_a_grid_that_makes_no_sense_is_refused(spec):
+def test_grid_that_makes_no_sense_is_refused(spec):
     with pytest.raises(ConfigError, match=re.escape(f"{spec!r}")):
         parse_grid([spec])
-
-
-def test_a_grid_is_read():
     assert parse_grid(["c2=1,10", "c1=0,.5"]) == {"c2": [1, 10], "c1": [0, 0.5]}
 
 
