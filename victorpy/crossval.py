@@ -19,15 +19,10 @@ from victorpy.site_runs import label_by_site, map_in_jobs
 MakeLabeller = Callable[[], Labeller]
 
 _NEEDS_SEGMENTS = frozenset(
-    [
-        "cleaneval_text",
-        "cleaneval_markup",
-        "cleaneval_total",
-        "cleaneval_words_tags_f1",
-        "cleaneval_segments_f1",
-        "cleaneval_segments_unlabelled_f1",
-    ]
+    "cleaneval_text cleaneval_markup cleaneval_total cleaneval_words_tags_f1 cleaneval_segments_f1 "
+    "cleaneval_segments_unlabelled_f1".split()
 )
+"""Measures that say nothing if the gold has no tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageR
     """Score the labels of a gold page."""
     texts = measure(page.output_text(labelling.labels), page.gold_text)
     scores = texts.by_name()
-    if not page.has_segments:  # gold without tags says nothing about markup
+    if not page.has_segments:
         scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
     blocks = BlockCounts.of(labelling.labels, page.labels)
     scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from victorpy.cleaner import Cleaner, read_document
@@ -21,7 +22,7 @@ from victorpy.labellers.base import Labels
 from victorpy.methods import Method
 from victorpy.outputs import OUTPUTS
 from victorpy.scores import Score
-from victorpy.site_runs import Plan, Shares, Timed, learn_site, share_out, timed
+from victorpy.site_runs import Plan, Shares, learn_site, share_out, timed
 
 Progress = Callable[[str], object]
 """Called with the name of every finished page."""
@@ -89,40 +90,37 @@ class MethodAtSite:
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
         self.learned = Learned()
-        self._cleaner = None if method.is_peer else method.load()
-        self._extract = method.load_peer() if method.is_peer else None
-        if self._cleaner is None or not self._cleaner.labeller.wants_site:
+        self.config: Config | None = None
+        """Config that pages are cut by; other programs have none."""
+        if method.is_peer:
+            extract = method.load_peer()
+            self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
             return
-        config = self._cleaner.config
-        documents = SiteDocuments([pages[index] for index in shares.learned], config)
-        at_site = learn_site(self._cleaner.labeller, documents, _given_labels(pages, shares, config))
-        read = min(documents.reads, len(shares.learned))
-        if isinstance(at_site.value, Exception):
-            self.learned = Learned(read, at_site.seconds, _describe(at_site.value))
-        else:
-            self.learned = Learned(read, at_site.seconds)
-            self._cleaner = Cleaner(at_site.value, config)
-
-    @property
-    def config(self) -> Config | None:
-        """Config that pages are cut by, if the method cuts pages."""
-        return self._cleaner.config if self._cleaner else None
+        cleaner = method.load()
+        self.config = cleaner.config
+        if cleaner.labeller.wants_site:
+            documents = SiteDocuments([pages[index] for index in shares.learned], cleaner.config)
+            labels = _given_labels(pages, shares, cleaner.config)
+            labeller, seconds = learn_site(cleaner.labeller, documents, labels)
+            error = _describe(labeller) if isinstance(labeller, Exception) else ""
+            self.learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
+            if not isinstance(labeller, Exception):
+                cleaner = Cleaner(labeller, cleaner.config)
+        self._run = partial(_clean, cleaner)
 
     def clean(self, gold: GoldPage) -> tuple[Cleaned, float, str]:
         """Clean a page; returns the output, the seconds and the error. A method that fails returns an empty text."""
         if self.learned.error:
             return Cleaned(""), 0.0, f"the site could not be learned: {self.learned.error}"
-        result: Timed[Cleaned] = timed(lambda: self._clean(gold))
-        if isinstance(result.value, Exception):
-            return Cleaned(""), result.seconds, _describe(result.value)
-        return result.value, result.seconds, ""
+        output, seconds = timed(lambda: self._run(gold))
+        if isinstance(output, Exception):
+            return Cleaned(""), seconds, _describe(output)
+        return output, seconds, ""
 
-    def _clean(self, gold: GoldPage) -> Cleaned:
-        if self._extract is not None:
-            return Cleaned(self._extract(gold.html))
-        assert self._cleaner is not None
-        page = self._cleaner.document(gold.html, gold.url or None)
-        return Cleaned(OUTPUTS.get("text").render(page), page)
+
+def _clean(cleaner: Cleaner, gold: GoldPage) -> Cleaned:
+    page = cleaner.document(gold.html, gold.url or None)
+    return Cleaned(OUTPUTS.get("text").render(page), page)
 
 
 def _describe(error: Exception) -> str:
