@@ -24,6 +24,7 @@ from test_annotate_session import (
     opened_at,
     place,
     save,
+    state_of,
 )
 
 from victorpy.anno import AnnotationWriter, load_anno, load_annotation, load_progress
@@ -73,17 +74,45 @@ def test_a_label_that_was_cut_anew_is_a_persons_only_if_all_of_its_text_is(tmp_p
 # Adjudication
 
 
-def annotated(folder, name, labels, prediction=PREDICTED):
-    (folder / "tea.html").write_text(PAGE)
-    opened = open_page(folder / "tea.html", folder / f"{name}.anno", CONFIG, Guess(prediction))
-    for label in labels:
-        opened.session.give(label)
+def annotated(folder, name, *labels, page=PAGE, **options):
+    (folder / f"{name}.html").write_text(page)
+    return labelled(folder / f"{name}.anno", *labels, **options).store.anno
+
+
+def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
+    labels = {"a": [O, O, O, H, P, P, P, O], "b": [O, P, O, H, P, L, P, O]}
+    two = [annotated(tmp_path, name, *labels[name], model=None) for name in labels]
+    opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
+    session = opened.session
+    assert session.labels() == [O, None, O, H, P, None, P, O]
+    assert session.find(session.is_undecided) == 1
+    session.move(1)
+    session.take(0)
+    assert session.cursor == 5
+    session.take(1)
+    assert session.labels() == [O, O, O, H, P, L, P, O]
+    assert session.is_finished
+    assert [number for number in range(8) if session.differs(number)] == [1, 5]
     opened.store.close()
-    return folder / f"{name}.anno"
+    assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, L, P, O)
+    again = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
+    assert (state_of(again.session), again.messages) == (state_of(session), [])
+    again.store.close()
+    alone = open_page(None, tmp_path / "gold.anno", CONFIG)
+    assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
+    alone.store.close()
+
+
+def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
+    tea, other = annotated(tmp_path, "a", O), annotated(tmp_path, "c", P, page="<p>Coffee", model=None)
+    with pytest.raises(DataError, match=r"not of the same page: block 1 is .Home. in .* and .Coffee. in .*c.anno"):
+        open_adjudication(tea, other, tmp_path / "g.anno", CONFIG)
+    with pytest.raises(DataError, match="not over one of the two"):
+        open_adjudication(tea, other, other, CONFIG)
 
 
 def test_two_equal_annotations_make_a_gold_file_at_once(tmp_path):
-    two = [annotated(tmp_path, name, [O, O, O, H, P, P, P, O]) for name in ("anna", "ben")]
+    two = [annotated(tmp_path, name, O, O, O, H, P, P, P, O) for name in ("anna", "ben")]
     opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
     assert opened.session.is_finished
     opened.store.close()
@@ -92,7 +121,7 @@ def test_two_equal_annotations_make_a_gold_file_at_once(tmp_path):
 
 
 def test_what_only_the_model_said_is_not_agreed_on(tmp_path):
-    two = [annotated(tmp_path, "anna", [O, O, O, H]), annotated(tmp_path, "ben", [O, P, O])]
+    two = [annotated(tmp_path, "anna", O, O, O, H), annotated(tmp_path, "ben", O, P, O)]
     opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
     session = opened.session
     assert session.given == [O, None, O, None, None, None, None, None]
@@ -234,15 +263,7 @@ def test_what_another_program_wrote_meanwhile_is_kept(place):
     assert not (place.parent / "tea.anno.other-2").exists()
 
 
-def test_what_was_written_between_opening_and_the_first_key_is_kept_too(place):
-    opened = opened_at(place)
-    place.write_text("somebody else's")
-    opened.session.give(P)
-    opened.store.close()
-    assert (place.parent / "tea.anno.other-1").read_text() == "somebody else's"
-
-
-def test_the_same_file_written_again_is_no_other(place):
+def test_file_is_a_foreign_version_only_if_its_content_is(place):
     opened = opened_at(place)
     opened.session.give(P)
     save(opened)
@@ -251,6 +272,11 @@ def test_the_same_file_written_again_is_no_other(place):
     opened.store.close()
     assert opened.store.take_notices() == []
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
+    opened = opened_at(place)
+    place.write_text("somebody else's")  # between opening and the first key
+    opened.session.give(P)
+    opened.store.close()
+    assert (place.parent / "tea.anno.other-1").read_text() == "somebody else's"
 
 
 def test_a_disk_without_links_gets_a_copy(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from victorpy.annotate import journal as journals
 from victorpy.annotate.events import Moved, Prediction, Scope, State, Undone, read_labels
 from victorpy.annotate.journal import Journal, Record, compact, read_journal, write_line
 from victorpy.annotate.lock import Lock
-from victorpy.annotate.opening import journal_of, open_adjudication, open_page
+from victorpy.annotate.opening import journal_of, open_page
 from victorpy.annotate.session import Session
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
@@ -49,6 +49,11 @@ def session_of(prediction=PREDICTED, **options):
     return Session(document, prediction, block_level=CONFIG.cuts.block_level, **options)
 
 
+@pytest.fixture
+def session():
+    return session_of()
+
+
 def state_of(session):
     """All that must come back."""
     states = [session.state(number) for number in range(len(session))]
@@ -58,8 +63,7 @@ def state_of(session):
 # States and progress
 
 
-def test_a_block_is_predicted_then_changed_or_confirmed():
-    session = session_of()
+def test_a_block_is_predicted_then_changed_or_confirmed(session):
     assert [session.state(number) for number in (0, 1)] == [State.PREDICTED] * 2
     session.confirm()
     session.give(P)
@@ -77,16 +81,13 @@ def test_without_a_model_blocks_are_empty_until_a_person_labels_them():
     assert session.state(0) is State.CONFIRMED
 
 
-def test_labelling_advances_and_stops_at_the_end():
-    session = session_of()
+def test_labelling_advances_and_stops_at_the_end(session):
     for _ in range(20):
         session.give(P)
-    assert session.cursor == 7
-    assert session.is_finished
+    assert (session.cursor, session.is_finished) == (7, True)
 
 
-def test_confirming_the_rest_decides_on_all_that_is_undecided():
-    session = session_of()
+def test_confirming_the_rest_decides_on_all_undecided_blocks(session):
     session.move(7)
     session.give(O)
     assert session.confirm_rest() == 7
@@ -94,8 +95,7 @@ def test_confirming_the_rest_decides_on_all_that_is_undecided():
     assert session.state(7) is State.CHANGED
 
 
-def test_clearing_gives_the_block_back_to_the_model():
-    session = session_of()
+def test_clearing_gives_the_block_back_to_the_model(session):
     session.give(P)
     session.move(0)
     assert session.clear() == 1
@@ -105,29 +105,22 @@ def test_clearing_gives_the_block_back_to_the_model():
 # Selections
 
 
-def test_a_range_is_marked_and_labelled_at_once():
-    session = session_of()
+def test_a_range_is_marked_and_labelled_at_once(session):
     session.move(4)
     session.toggle_mark()
     session.move(6)
     assert list(session.selection.numbers) == [4, 5, 6]
     assert session.give(L) == 3
     assert (session.cursor, session.has_selection) == (7, False)
-    assert session.labels() == [O, O, O, H, L, L, L, P]
-
-
-def test_a_range_may_be_marked_backwards_with_extend():
-    session = session_of()
     session.move(2)
-    session.extend(-1)
+    session.extend(-1)  # backwards
     session.extend(-1)
     session.give(P)
-    assert session.labels()[:3] == [P, P, P]
+    assert session.labels() == [P, P, P, H, L, L, L, P]
     assert session.cursor == 3
 
 
-def test_the_rest_of_a_container_and_of_the_one_around_it():
-    session = session_of()
+def test_the_rest_of_a_container_and_of_the_one_around_it(session):
     session.move(1)
     assert list(session.select_container().numbers) == [1, 2]  # the list
     assert list(session.select_container().numbers) == [1, 2, 3, 4, 5, 6, 7]  # the page
@@ -139,35 +132,24 @@ def test_the_rest_of_a_container_and_of_the_one_around_it():
     assert session.cursor == 7
 
 
-def test_blocks_of_the_same_path_or_text():
-    session = session_of()
+def test_blocks_of_the_same_path_or_text(session):
     session.move(1)
     assert list(session.select(Scope.PATH).numbers) == [0, 1, 2]
     assert list(session.select(Scope.TEXT).numbers) == [1, 2, 3]
-    session.unselect()
-    session.move(5)
-    assert session.give_alike(L) == 3
-    assert session.labels()[3:] == [H, L, L, L, P]
-
-
-def test_what_was_decided_before_is_left_alone_by_blocks_alike():
-    session = session_of()
     session.move(4)
     session.give(H)
-    assert session.give_alike(L) == 2
-    assert session.labels()[4:7] == [H, L, L]
+    assert session.give_alike(L) == 2  # block 4 is decided
+    assert session.labels()[3:] == [H, H, L, L, P]
 
 
 @pytest.mark.parametrize("scope", [Scope.PATH, Scope.PLACE, Scope.TEXT, Scope.CONTAINER])
-def test_moving_gives_a_selection_up(scope):
-    session = session_of()
+def test_moving_gives_a_selection_up(session, scope):
     session.select(scope)
     session.move(3)
     assert list(session.selection.numbers) == [3]
 
 
-def test_the_last_action_is_repeated_where_the_cursor_is():
-    session = session_of()
+def test_the_last_action_is_repeated_where_the_cursor_is(session):
     session.select_container()
     session.give(P)
     session.move(4)
@@ -185,8 +167,7 @@ def test_the_last_action_is_repeated_where_the_cursor_is():
 # Moving
 
 
-def test_jumps_go_around_the_page():
-    session = session_of()
+def test_jumps_go_around_the_page(session):
     assert session.find(session.is_uncertain) == 5
     session.move(5)
     assert session.find(session.is_uncertain) == 7
@@ -201,8 +182,7 @@ def test_jumps_go_around_the_page():
     assert session.find_other_label() == 3
 
 
-def test_search_takes_no_notice_of_case():
-    session = session_of()
+def test_search_takes_no_notice_of_case(session):
     session.pattern = "TEA"
     assert session.find_text() == 1
     assert session.find_text(-1) == 3
@@ -630,51 +610,3 @@ def test_a_file_with_blocks_that_have_no_label_is_refused_where_labels_are_neede
             text.replace("paragraph", "?", 1).replace("\n?\t-\t<", "\nother\t-\t<").replace("other", "?", 1),
             CONFIG.cuts,
         )
-
-
-# Adjudication
-
-
-def adjudicated(tmp_path, first, second):
-    (tmp_path / "tea.html").write_text(PAGE)
-    for name, labels in (("a", first), ("b", second)):
-        opened = open_page(tmp_path / "tea.html", tmp_path / f"{name}.anno", CONFIG)
-        for label in labels:
-            opened.session.give(label)
-        opened.store.close()
-    return open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "gold.anno", CONFIG)
-
-
-def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
-    opened = adjudicated(tmp_path, [O, O, O, H, P, P, P, O], [O, P, O, H, P, L, P, O])
-    session = opened.session
-    assert session.labels() == [O, None, O, H, P, None, P, O]
-    assert session.find(session.is_undecided) == 1
-    session.move(1)
-    session.take(0)
-    assert session.cursor == 5
-    session.take(1)
-    assert session.labels() == [O, O, O, H, P, L, P, O]
-    assert session.is_finished
-    assert [number for number in range(8) if session.differs(number)] == [1, 5]
-    opened.store.close()
-    assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, L, P, O)
-    again = open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "gold.anno", CONFIG)
-    assert (state_of(again.session), again.messages) == (state_of(session), [])
-    again.store.close()
-    alone = open_page(None, tmp_path / "gold.anno", CONFIG)
-    assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
-    alone.store.close()
-
-
-def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
-    opened = adjudicated(tmp_path, [O] * 8, [O] * 8)
-    opened.store.close()
-    (tmp_path / "c.html").write_text("<p>Coffee")
-    other = open_page(tmp_path / "c.html", tmp_path / "c.anno", CONFIG)
-    other.session.give(P)
-    other.store.close()
-    with pytest.raises(DataError, match=r"not of the same page: block 1 is .Home. in .* and .Coffee. in .*c.anno"):
-        open_adjudication(tmp_path / "a.anno", tmp_path / "c.anno", tmp_path / "g.anno", CONFIG)
-    with pytest.raises(DataError, match="not over one of the two"):
-        open_adjudication(tmp_path / "a.anno", tmp_path / "b.anno", tmp_path / "b.anno", CONFIG)
