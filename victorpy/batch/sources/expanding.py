@@ -17,8 +17,9 @@ GZIP = b"\x1f\x8b\x08"
 PADDING = b"\0\r\n\t "
 
 _PIECE = 1 << 16
-_BITE = 1 << 11  # compressed bytes at a time; where they are damaged, all that they expand to is lost
+_BITE = 1 << 14  # compressed bytes at a time
 _REMEMBERED_MEMBERS = 1_000
+_NEVER = 1 << 62
 
 
 class ExpandedGzip:
@@ -31,6 +32,8 @@ class ExpandedGzip:
         self._file = file
         self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
         """The latest members: their offset in the expanded bytes, and in the file."""
+        self._careful_from = _NEVER
+        """Offset in the file from which it is expanded byte by byte, because damage is near."""
         self._restart(0, start)
 
     def _restart(self, offset: int, member: int) -> None:
@@ -61,11 +64,19 @@ class ExpandedGzip:
     def read(self, size: int = _PIECE) -> bytes:
         """Read some bytes, at most `size`; none at the end and at damage."""
         while not self.damage and (self._expander is not None or self._begin_member()):
-            bite = self._expander.unconsumed_tail or self._file.read(_BITE)
+            bite_size = min(_BITE, max(self._careful_from - self._file.tell(), 1))
+            bite = self._expander.unconsumed_tail or self._file.read(bite_size)
             try:
                 piece: bytes = self._expander.decompress(bite, size)
             except _zlib.error as error:
                 offset = self._file.tell() - len(bite)
+                if len(bite) > 1:
+                    # Nothing of this bite was returned. Expand the member again, and the bite byte by byte.
+                    self._careful_from = offset
+                    at = self._at
+                    self._restart(*self._members[-1])
+                    self.seek(at)
+                    continue
                 self.damage = f"damaged compressed data near offset {offset:,}: {error}"
                 break
             if self._expander.eof:
@@ -84,7 +95,7 @@ class ExpandedGzip:
             rest = chunk.lstrip(PADDING)
             if rest:
                 self.member = self._file.seek(-len(rest), os.SEEK_CUR)
-                if self._members[-1][0] <= self._at:
+                if self.member > self._members[-1][1]:
                     self._members.append((self._at, self.member))
                 self._expander = _zlib.decompressobj(16 + zlib.MAX_WBITS)
                 return True
@@ -99,6 +110,15 @@ def expand_gzip(file: BinaryIO) -> Iterator[ExpandedGzip]:
         yield stretch
         # A damaged member may run on into later ones, so look from its beginning.
         start = find_bytes(file, GZIP, stretch.member + 1) if stretch.damage else None
+
+
+def is_padding(file: BinaryIO | ExpandedGzip, start: int) -> bool:
+    """Whether there is nothing but padding from an offset to the end."""
+    file.seek(start)
+    while piece := file.read(_PIECE):
+        if piece.strip(PADDING):
+            return False
+    return True
 
 
 def find_bytes(file: BinaryIO | ExpandedGzip, wanted: bytes, start: int) -> int | None:

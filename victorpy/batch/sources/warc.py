@@ -13,7 +13,7 @@ from victorpy.batch.http import codings_of, is_html, split_message
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Origin, Record, size_problem
 from victorpy.batch.sources.base import ReadOptions, place_of, source
-from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes
+from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding
 from victorpy.errors import missing
 
 _WARC = b"WARC/1."
@@ -68,6 +68,12 @@ class _Reading:
                     self._number += 1
             except (OSError, ValueError, EOFError) as error:
                 damage = str(error) or type(error).__name__
+            following = at + 1  # where to look for the next record: within a damaged one, or after a whole one
+            if damage and is_whole:
+                head_end = find_bytes(stream, b"\r\n\r\n", at)
+                following = at + 1 if head_end is None else head_end + 4 + length
+                if is_padding(stream, following):
+                    damage = ""
             broken_off = stream.damage if isinstance(stream, ExpandedGzip) else ""
             if not (damage or broken_off):
                 return
@@ -78,9 +84,7 @@ class _Reading:
                 self._number += 1
             if not damage:
                 return  # all records up to the end of the stream were read
-            # Continue with the next record, which begins after a whole one or within a damaged one.
-            head_end = find_bytes(stream, b"\r\n\r\n", at) if is_whole else None
-            offset = find_bytes(stream, _WARC, at + 1 if head_end is None else head_end + 4 + length)
+            offset = find_bytes(stream, _WARC, following)
 
     def _read(self, entry: Any) -> tuple[Record | None, str]:
         """Return a record if it is a page, or what is wrong with it. All of it is read: damage shows only then."""
