@@ -18,11 +18,11 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from victorpy.anno import load_anno
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
-from victorpy.config import Config, load_config, read_config
-from victorpy.crf.decoding import Floats, marginals, viterbi
+from victorpy.config import load_config, read_config
+from victorpy.crf.decoding import marginals, viterbi
 from victorpy.crf.tables import Tables
 from victorpy.crf.training import _AttributeNames, train
-from victorpy.document import CleanPage, Document, Label
+from victorpy.document import Label
 from victorpy.encode import encode, make_encoders
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers import LABELLERS
@@ -41,28 +41,28 @@ TRAINING = [
 UNSEEN = ["article/article-fr-marche", "listing/listing-th-events", "product/product-ja-kettle"]
 
 
-def load_pages(names: list[str], config: Config) -> list[CleanPage]:
+def load_pages(names, config):
     return [load_anno(DATA / f"{name}.anno", config.cuts) for name in names]
 
 
-def documents(pages: list[CleanPage]) -> list[Document]:
+def documents(pages):
     return [page.document for page in pages]
 
 
-def labels(pages: list[CleanPage]) -> list[list[str]]:
+def labels(pages):
     return [[str(label) for label in page.labels] for page in pages]
 
 
 # Decoding against brute force.
 
 
-def score(states: Floats, transitions: Floats, path: tuple[int, ...]) -> float:
+def score(states, transitions, path):
     along = sum(states[at, label] for at, label in enumerate(path))
     return float(along + sum(transitions[pair] for pair in itertools.pairwise(path)))
 
 
 @st.composite
-def chains(draw: st.DrawFn, weight: st.SearchStrategy[float]) -> tuple[Floats, Floats]:
+def chains(draw, weight):
     count, labels = draw(st.integers(1, 5)), draw(st.integers(2, 4))
     numbers = st.lists(weight, min_size=(count + labels) * labels, max_size=(count + labels) * labels)
     both = np.array(draw(numbers), dtype=float).reshape(count + labels, labels)
@@ -74,7 +74,7 @@ repeatable = settings(max_examples=150)
 
 @given(chains(st.floats(-30, 30)))
 @repeatable
-def test_marginals_are_sums_over_all_sequences(chain: tuple[Floats, Floats]) -> None:
+def test_marginals_are_sums_over_all_sequences(chain):
     states, transitions = chain
     paths = np.array(list(itertools.product(range(states.shape[1]), repeat=len(states))))
     scores = np.array([score(states, transitions, tuple(path)) for path in paths])
@@ -87,18 +87,18 @@ def test_marginals_are_sums_over_all_sequences(chain: tuple[Floats, Floats]) -> 
 
 @given(chains(st.floats(-30, 30) | st.integers(-2, 2)))
 @repeatable
-def test_viterbi_finds_a_sequence_with_the_highest_score(chain: tuple[Floats, Floats]) -> None:
+def test_viterbi_finds_a_sequence_with_the_highest_score(chain):
     states, transitions = chain
     every = itertools.product(range(states.shape[1]), repeat=len(states))
     highest = max(score(states, transitions, path) for path in every)
     assert score(states, transitions, tuple(viterbi(states, transitions))) == pytest.approx(highest, abs=1e-9)
 
 
-def test_of_equal_sequences_the_first_is_chosen() -> None:
+def test_of_equal_sequences_the_first_is_chosen():
     assert viterbi(np.zeros((4, 3)), np.zeros((3, 3))).tolist() == [0, 0, 0, 0]
 
 
-def test_transitions_go_from_the_row_to_the_column() -> None:
+def test_transitions_go_from_the_row_to_the_column():
     states = np.array([[5.0, 0], [0, 0], [0, 0]])
     transitions = np.array([[0.0, 3], [-3, 1]])  # from 0 to 1 gladly, back never
     assert viterbi(states, transitions).tolist() == [0, 1, 1]
@@ -106,14 +106,14 @@ def test_transitions_go_from_the_row_to_the_column() -> None:
 
 
 @pytest.mark.parametrize("decode", [viterbi, marginals])
-def test_a_page_without_blocks_has_nothing_to_decode(decode: object) -> None:
+def test_a_page_without_blocks_has_nothing_to_decode(decode):
     assert len(decode(np.zeros((0, 3)), np.zeros((3, 3)))) == 0
 
 
 # Long chains against plain loops.
 
 
-def plain_marginals(states: Floats, transitions: Floats) -> Floats:
+def plain_marginals(states, transitions):
     """Forward and backward in logarithms, a block at a time."""
     forward, backward = states.copy(), np.zeros_like(states)
     for at in range(1, len(states)):
@@ -124,7 +124,7 @@ def plain_marginals(states: Floats, transitions: Floats) -> Floats:
     return np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
 
 
-def plain_viterbi(states: Floats, transitions: Floats) -> list[int]:
+def plain_viterbi(states, transitions):
     labels = range(states.shape[1])
     best, before = list(states[0]), []
     for row in states[1:]:
@@ -139,7 +139,7 @@ def plain_viterbi(states: Floats, transitions: Floats) -> list[int]:
 
 @pytest.mark.parametrize("spread", [0.1, 3, 40])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9, 10, 99, 100, 101, 5000])
-def test_a_long_chain_is_decoded_as_a_plain_loop_does_it(count: int, spread: float) -> None:
+def test_a_long_chain_is_decoded_as_a_plain_loop_does_it(count, spread):
     random = np.random.default_rng(count)
     states, transitions = random.normal(0, spread, (count, 5)), random.normal(0, spread, (5, 5))
     found = marginals(states, transitions)
@@ -148,7 +148,7 @@ def test_a_long_chain_is_decoded_as_a_plain_loop_does_it(count: int, spread: flo
     assert viterbi(states, transitions).tolist() == plain_viterbi(states, transitions)
 
 
-def test_what_all_labels_have_in_common_does_not_count() -> None:
+def test_what_all_labels_have_in_common_does_not_count():
     random = np.random.default_rng(7)
     states, transitions = random.normal(0, 2, (60, 4)), random.normal(0, 2, (4, 4))
     shifted = states + random.normal(0, 500, (60, 1))  # far beyond what exp() can take
@@ -158,7 +158,7 @@ def test_what_all_labels_have_in_common_does_not_count() -> None:
 # The tables against crfsuite's own tagger.
 
 
-def small_model(name: str, template: str, directory: Path) -> SimpleNamespace:
+def small_model(name, template, directory):
     """Train for a few iterations; with the pages and the parts that the tests look at."""
     config = load_config(name)
     (directory / "mine.tpl").write_text(template or load_template(config).text)
@@ -183,14 +183,14 @@ ALONE = "%x[{-1..1},words]\n%x[0,link-share]%x[0,container.p]\n%x[0,bullet]\n"
 
 
 @pytest.fixture(scope="module", params=["cleaneval", "crf", "crf without B"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def model(request, tmp_path_factory):
     name, _, alone = request.param.partition(" ")
     made = small_model(name, ALONE if alone else "", tmp_path_factory.mktemp(name))
     made.alone = bool(alone)
     return made
 
 
-def tagged(model: SimpleNamespace, document: Document) -> tuple[list[str], Floats]:
+def tagged(model, document):
     """What crfsuite itself says of a page: labels, and the probability of each label of each block."""
     attributes = model.names.of(encode(Columns(document, model.config), model.encoders))
     found, shares = [], []
@@ -201,7 +201,7 @@ def tagged(model: SimpleNamespace, document: Document) -> tuple[list[str], Float
 
 
 @pytest.mark.parametrize("name", TRAINING + UNSEEN)
-def test_tables_label_a_page_as_the_tagger_does_block_for_block(model: SimpleNamespace, name: str) -> None:
+def test_tables_label_a_page_as_the_tagger_does_block_for_block(model, name):
     (page,) = load_pages([name], model.config)
     states = model.tables.states(encode(Columns(page.document, model.config), model.encoders))
     expected, shares = tagged(model, page.document)
@@ -210,7 +210,7 @@ def test_tables_label_a_page_as_the_tagger_does_block_for_block(model: SimpleNam
     assert np.abs(marginals(states, model.tables.transitions) - shares).max() < 1e-9
 
 
-def test_the_small_model_has_learned_something(model: SimpleNamespace) -> None:
+def test_the_small_model_has_learned_something(model):
     pages = load_pages(TRAINING, model.config)
     found = [label for page in pages for label in tagged(model, page.document)[0]]
     gold = [label for page in labels(pages) for label in page]
@@ -218,7 +218,7 @@ def test_the_small_model_has_learned_something(model: SimpleNamespace) -> None:
     assert len(set(found)) > 2
 
 
-def test_values_never_seen_in_training_have_no_weight(model: SimpleNamespace) -> None:
+def test_values_never_seen_in_training_have_no_weight(model):
     page = read_document("<p>tea</p>", model.config)
     table = encode(Columns(page, model.config), model.encoders)
     row = [encoder.name for encoder in model.encoders].index("bullet")
@@ -231,11 +231,11 @@ def test_values_never_seen_in_training_have_no_weight(model: SimpleNamespace) ->
     assert not np.isin(new, model.tables.numbers).any()
 
 
-def test_without_b_no_label_depends_on_another(model: SimpleNamespace) -> None:
+def test_without_b_no_label_depends_on_another(model):
     assert model.alone != model.tables.transitions.any()
 
 
-def test_tables_written_to_a_file_read_back_the_same(model: SimpleNamespace, tmp_path: Path) -> None:
+def test_tables_written_to_a_file_read_back_the_same(model, tmp_path):
     tables = model.tables
     tables.save(tmp_path / "tables.npy")
     again = Tables.load(tmp_path / "tables.npy", tables.labels, tables.layout.template)
@@ -247,7 +247,7 @@ def test_tables_written_to_a_file_read_back_the_same(model: SimpleNamespace, tmp
 # Training.
 
 
-def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_training_twice_gives_the_same_bytes(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         made = small_model("cleaneval", "", tmp_path / name)
@@ -256,7 +256,7 @@ def test_training_twice_gives_the_same_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
-def own_config(directory: Path, *lines: str) -> Config:
+def own_config(directory, *lines):
     (directory / "my.tpl").write_text("%x[0,words]\n%x[0,container.a]\n%x[{-1,1},words]\nB\n")
     head = ["include base", "crf-features: words container.a", "feature-words-values: 0 1 3 6 10 20"]
     (directory / "my.conf").write_text("\n".join([*head, *lines]) + "\n")
@@ -264,62 +264,50 @@ def own_config(directory: Path, *lines: str) -> Config:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
+def config(tmp_path):
     """A config that trains in a moment."""
     return own_config(tmp_path, "crf-param-max_iterations: 30")
 
 
+def fitted(config, pages, page_labels=None, **parameters):
+    gold = labels(pages) if page_labels is None else page_labels
+    return CRFLabeller(config, **parameters).fit(documents(pages), gold)
+
+
 @pytest.fixture(scope="module")
-def pages() -> list[CleanPage]:
+def pages():
     return load_pages(TRAINING[:4], load_config("cleaneval"))
 
 
-def test_progress_is_told_iteration_by_iteration(config: Config, pages: list[CleanPage]) -> None:
-    told: list[int] = []
-    CRFLabeller(config, max_iterations=5).fit(documents(pages), labels(pages), lambda info: told.append(info["num"]))
-    assert told == [1, 2, 3, 4, 5]
-
-
-def test_training_says_nothing_unasked(
-    config: Config, pages: list[CleanPage], capfd: pytest.CaptureFixture[str]
-) -> None:
-    CRFLabeller(config).fit(documents(pages), labels(pages))
+def test_training_prints_nothing(config, pages, capfd):
+    fitted(config, pages)
     assert capfd.readouterr() == ("", "")
 
 
-def test_more_regularisation_leaves_fewer_weights(config: Config, pages: list[CleanPage]) -> None:
-    few, many = (
-        CRFLabeller(config, c1=c1).fit(documents(pages), labels(pages)).tables_.numbers.size for c1 in (5, 0.01)
-    )
+def test_more_regularisation_leaves_fewer_weights(config, pages):
+    few, many = (fitted(config, pages, c1=c1).tables_.numbers.size for c1 in (5, 0.01))
     assert 0 < few < many
 
 
 @pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
-def test_every_algorithm_trains(tmp_path: Path, pages: list[CleanPage], algorithm: str) -> None:
+def test_every_algorithm_trains(tmp_path, pages, algorithm):
     config = own_config(tmp_path, f"crf-algorithm: {algorithm}", "crf-param-max_iterations: 20")
-    labeller = CRFLabeller(config).fit(documents(pages), labels(pages))
-    assert labeller.score(documents(pages), labels(pages)) > 0.5
+    assert fitted(config, pages).score(documents(pages), labels(pages)) > 0.5
 
 
 @pytest.mark.parametrize("algorithm", ["l2sgd", "ap"])
-def test_a_grid_may_vary_the_algorithm_of_a_shipped_config(pages: list[CleanPage], algorithm: str) -> None:
-    labeller = CRFLabeller("cleaneval", algorithm=algorithm, max_iterations=3)
-    assert labeller.fit(documents(pages), labels(pages)).tables_ is not None
+def test_a_grid_may_vary_the_algorithm_of_a_shipped_config(pages, algorithm):
+    assert fitted("cleaneval", pages, algorithm=algorithm, max_iterations=3).tables_ is not None
 
 
-def test_a_parameter_that_was_emptied_is_left_to_crfsuite(tmp_path: Path, pages: list[CleanPage]) -> None:
-    config = own_config(
-        tmp_path, "crf-param-c1: 0.5", "crf-param-c1:", "crf-algorithm: ap", "crf-param-max_iterations: 3"
-    )
-    assert CRFLabeller(config).fit(documents(pages), labels(pages)).tables_ is not None
+def test_a_parameter_that_was_emptied_is_left_to_crfsuite(tmp_path, pages):
+    lines = "crf-param-c1: 0.5", "crf-param-c1:", "crf-algorithm: ap", "crf-param-max_iterations: 3"
+    assert fitted(own_config(tmp_path, *lines), pages).tables_ is not None
 
 
-def test_a_parameter_that_crfsuite_does_not_have_is_an_error_of_the_config(
-    tmp_path: Path, pages: list[CleanPage]
-) -> None:
-    config = own_config(tmp_path, "crf-param-c3: 1")
+def test_a_parameter_that_crfsuite_does_not_have_is_an_error_of_the_config(tmp_path, pages):
     with pytest.raises(ConfigError, match=r"no parameter 'c3'.*c1, c2") as caught:
-        CRFLabeller(config).fit(documents(pages), labels(pages))
+        fitted(own_config(tmp_path, "crf-param-c3: 1"), pages)
     assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:4: ")
 
 
@@ -327,29 +315,30 @@ def test_a_parameter_that_crfsuite_does_not_have_is_an_error_of_the_config(
 
 
 @pytest.fixture
-def labeller(config: Config, pages: list[CleanPage]) -> CRFLabeller:
-    return CRFLabeller(config).fit(documents(pages), labels(pages))
+def labeller(config, pages):
+    return fitted(config, pages)
 
 
-def test_fit_gives_the_labeller_back(config: Config, pages: list[CleanPage]) -> None:
-    labeller = CRFLabeller(config)
-    assert labeller.fit(documents(pages), labels(pages)) is labeller
+def test_fit_returns_the_labeller_and_reports_iterations(config, pages):
+    iterations = []
+    labeller = CRFLabeller(config, max_iterations=5)
+    assert labeller.fit(documents(pages), labels(pages), lambda info: iterations.append(info["num"])) is labeller
+    assert iterations == [1, 2, 3, 4, 5]
 
 
-def test_labels_may_be_labels_or_their_names(config: Config, pages: list[CleanPage]) -> None:
-    by_name = CRFLabeller(config).fit(documents(pages), labels(pages))
-    by_label = CRFLabeller(config).fit(documents(pages), [page.labels for page in pages])
-    assert by_name.crfsuite_model_ == by_label.crfsuite_model_
+def test_labels_may_be_labels_or_their_names(labeller, config, pages):
+    by_label = fitted(config, pages, [page.labels for page in pages])
+    assert labeller.crfsuite_model_ == by_label.crfsuite_model_
 
 
-def test_predict_gives_every_block_a_label(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
-    found = labeller.predict(documents(pages))
-    assert [len(page) for page in found] == [len(page.labels) for page in pages]
-    assert {label for page in found for label in page} <= {str(label) for label in Label}
-    assert all(type(label) is str for page in found for label in page)
+def test_predict_gives_every_block_a_label(labeller, pages):
+    predicted = labeller.predict(documents(pages))
+    assert [len(page) for page in predicted] == [len(page.labels) for page in pages]
+    assert {label for page in predicted for label in page} <= {str(label) for label in Label}
+    assert all(type(label) is str for page in predicted for label in page)
 
 
-def test_marginals_are_probabilities_of_every_label(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
+def test_marginals_are_probabilities_of_every_label(labeller, pages):
     (page,) = labeller.predict_marginals(documents(pages[:1]))
     assert len(page) == len(pages[0].labels)
     for block in page:
@@ -357,7 +346,7 @@ def test_marginals_are_probabilities_of_every_label(labeller: CRFLabeller, pages
         assert sum(block.values()) == pytest.approx(1)
 
 
-def test_a_labelling_agrees_with_the_marginals(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
+def test_a_labelling_agrees_with_the_marginals(labeller, pages):
     document = pages[0].document
     found = labeller.label(document)
     (shares,) = labeller.predict_marginals([document])
@@ -367,7 +356,7 @@ def test_a_labelling_agrees_with_the_marginals(labeller: CRFLabeller, pages: lis
     assert list(found.content) == pytest.approx([1 - block["other"] for block in shares], abs=1e-6)
 
 
-def test_score_is_the_share_of_right_labels(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
+def test_score_is_the_share_of_right_labels(labeller, pages):
     gold, found = labels(pages), labeller.predict(documents(pages))
     right = sum(ours == theirs for pair in zip(found, gold, strict=True) for ours, theirs in zip(*pair, strict=True))
     assert labeller.score(documents(pages), gold) == right / sum(map(len, gold))
@@ -375,28 +364,25 @@ def test_score_is_the_share_of_right_labels(labeller: CRFLabeller, pages: list[C
     assert labeller.score([], []) == 0
 
 
-def test_a_page_without_blocks_has_no_labels(labeller: CRFLabeller) -> None:
+def test_a_page_without_blocks_has_no_labels(labeller):
     empty = read_document("", load_config("cleaneval"))
     assert labeller.predict([empty]) == labeller.predict_marginals([empty]) == [[]]
     assert labeller.label(empty).probabilities == ()
 
 
-def test_pages_without_blocks_do_not_disturb_training(config: Config, pages: list[CleanPage]) -> None:
+def test_pages_without_blocks_do_not_disturb_training(labeller, config, pages):
     empty = read_document("", config)
-    alone = CRFLabeller(config).fit(documents(pages), labels(pages))
     among = CRFLabeller(config).fit([empty, *documents(pages)], [[], *labels(pages)])
-    assert alone.crfsuite_model_ == among.crfsuite_model_
+    assert labeller.crfsuite_model_ == among.crfsuite_model_
 
 
 @pytest.mark.parametrize(("threshold", "kept"), [(0.0, True), (1.1, False)])
-def test_the_threshold_says_how_probable_content_must_be(
-    labeller: CRFLabeller, pages: list[CleanPage], threshold: float, kept: bool
-) -> None:
+def test_the_threshold_says_how_probable_content_must_be(labeller, pages, threshold, kept):
     found = labeller.set_params(threshold=threshold).predict(documents(pages))
     assert all((label != "other") is kept for page in found for label in page)
 
 
-def test_a_higher_threshold_keeps_no_more(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
+def test_a_higher_threshold_keeps_no_more(labeller, pages):
     document = pages[0].document
     kept = []
     for threshold in (0.1, 0.5, 0.9):
@@ -406,7 +392,7 @@ def test_a_higher_threshold_keeps_no_more(labeller: CRFLabeller, pages: list[Cle
     assert sum(kept[0]) > sum(kept[2])
 
 
-def test_features_are_shown_by_name(labeller: CRFLabeller, config: Config) -> None:
+def test_features_are_shown_by_name(labeller, config):
     document = read_document("<p>one two three four</p><p><a href='x'>one</a></p>", config)
     assert labeller.features(document) == (
         {"words": "3", "container.a": "0"},
@@ -414,7 +400,7 @@ def test_features_are_shown_by_name(labeller: CRFLabeller, config: Config) -> No
     )
 
 
-def test_the_crf_is_registered_by_name() -> None:
+def test_the_crf_is_registered_by_name():
     assert LABELLERS.get("crf") is CRFLabeller
 
 
@@ -422,63 +408,52 @@ def test_the_crf_is_registered_by_name() -> None:
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_marginals"])
-def test_an_untrained_labeller_says_so(config: Config, pages: list[CleanPage], method: str) -> None:
+def test_an_untrained_labeller_says_so(config, pages, method):
     with pytest.raises(VictorError, match=r"this CRFLabeller has not been trained: call fit\(\) or load a model"):
         getattr(CRFLabeller(config), method)(documents(pages))
 
 
-def test_labels_are_needed(config: Config, pages: list[CleanPage]) -> None:
-    with pytest.raises(DataError, match="a CRF learns from labels"):
-        CRFLabeller(config).fit(documents(pages))
-
-
-def test_an_unknown_label_is_named_with_its_page_and_block(config: Config, pages: list[CleanPage]) -> None:
+def test_an_unknown_label_is_named_with_its_page_and_block(config, pages):
     wrong = labels(pages)
     wrong[1][3] = "headline"
     url = pages[1].document.url
     with pytest.raises(DataError, match=f"{url}, block 3: label 'headline' is not one of header, paragraph"):
-        CRFLabeller(config).fit(documents(pages), wrong)
+        fitted(config, pages, wrong)
 
 
-def test_a_label_that_the_config_does_not_have_is_refused(tmp_path: Path, pages: list[CleanPage]) -> None:
-    config = own_config(tmp_path, "labels:", "labels: paragraph other")
+def test_a_label_that_the_config_does_not_have_is_refused(tmp_path, pages):
     with pytest.raises(DataError, match="is not one of paragraph, other"):
-        CRFLabeller(config).fit(documents(pages), labels(pages))
+        fitted(own_config(tmp_path, "labels:", "labels: paragraph other"), pages)
 
 
-def test_another_number_of_labels_than_blocks_is_refused(config: Config, pages: list[CleanPage]) -> None:
+def test_a_wrong_number_of_labels_is_refused(config, pages):
     count = len(pages[0].labels)
     short = [labels(pages)[0][:-1], *labels(pages)[1:]]
     with pytest.raises(DataError, match=f"{pages[0].document.url} has {count} blocks and {count - 1} labels"):
-        CRFLabeller(config).fit(documents(pages), short)
-
-
-def test_another_number_of_pages_than_labels_is_refused(config: Config, pages: list[CleanPage]) -> None:
+        fitted(config, pages, short)
     with pytest.raises((DataError, ValueError)):
-        CRFLabeller(config).fit(documents(pages), labels(pages)[:-1])
+        fitted(config, pages, labels(pages)[:-1])  # of pages
+    with pytest.raises(DataError, match="a CRF learns from labels"):
+        CRFLabeller(config).fit(documents(pages))
 
 
-@pytest.mark.parametrize("label", ["other", "paragraph"])
-def test_nothing_is_learned_from_one_label_only(config: Config, pages: list[CleanPage], label: str) -> None:
+@pytest.mark.parametrize("label", ["other", "paragraph", None])
+def test_fewer_than_two_labels_are_refused(config, pages, label):
+    pages = pages if label else []
     with pytest.raises(DataError, match="need at least two labels"):
-        CRFLabeller(config).fit(documents(pages), [[label] * len(page.labels) for page in pages])
-
-
-def test_nothing_is_learned_from_no_pages(config: Config) -> None:
-    with pytest.raises(DataError, match="need at least two labels"):
-        CRFLabeller(config).fit([], [])
+        fitted(config, pages, [[label] * len(page.labels) for page in pages])
 
 
 # scikit-learn's manners.
 
 
-def test_parameters_are_those_of_the_constructor(config: Config) -> None:
-    assert CRFLabeller(config, c1=0.5).get_params() == {
-        "config": config, "algorithm": None, "c1": 0.5, "c2": None, "max_iterations": None, "threshold": None,
-    }  # fmt: skip
+def test_parameters_are_those_of_the_constructor():
+    shown = dict.fromkeys(["config", "algorithm", "c1", "c2", "max_iterations", "threshold"])
+    assert CRFLabeller("crf", c1=0.5).get_params() == shown | {"config": "crf", "c1": 0.5}
+    assert repr(CRFLabeller("crf", c1=0.5)) == "CRFLabeller(config='crf', c1=0.5)"
 
 
-def test_parameters_can_be_set_and_unknown_ones_are_refused() -> None:
+def test_parameters_can_be_set_and_unknown_ones_are_refused():
     labeller = CRFLabeller()
     assert labeller.set_params(c2=0.25, config="crf") is labeller
     assert (labeller.c2, labeller.config) == (0.25, "crf")
@@ -486,17 +461,13 @@ def test_parameters_can_be_set_and_unknown_ones_are_refused() -> None:
         labeller.set_params(treshold=1)
 
 
-def test_another_config_is_another_labeller(labeller: CRFLabeller, config: Config) -> None:
+def test_another_config_is_another_labeller(labeller, config):
     document = read_document("<p>tea</p>", config)
     before = labeller.features(document)
     assert labeller.set_params(config="cleaneval").features(document) != before
 
 
-def test_a_labeller_shows_what_was_set() -> None:
-    assert repr(CRFLabeller("crf", c1=0.5)) == "CRFLabeller(config='crf', c1=0.5)"
-
-
-def test_a_clone_has_the_parameters_and_nothing_learned(labeller: CRFLabeller) -> None:
+def test_a_clone_has_the_parameters_and_nothing_learned(labeller):
     copy = clone(labeller.set_params(c1=0.75))
     assert copy is not labeller
     assert copy.get_params() == labeller.get_params()
@@ -504,29 +475,24 @@ def test_a_clone_has_the_parameters_and_nothing_learned(labeller: CRFLabeller) -
     assert labeller.tables_ is not None
 
 
-def test_a_trained_labeller_pickles(labeller: CRFLabeller, pages: list[CleanPage]) -> None:
+def test_a_trained_labeller_pickles(labeller, pages):
     before = labeller.predict_marginals(documents(pages))
     assert pickle.loads(pickle.dumps(labeller)).predict_marginals(documents(pages)) == before
 
 
-def test_cross_validation_by_groups_runs(config: Config, pages: list[CleanPage]) -> None:
-    scores = cross_val_score(
-        CRFLabeller(config), documents(pages), labels(pages), groups=[0, 0, 1, 1], cv=GroupKFold(2), error_score="raise"
-    )
+def test_cross_validation_runs(config, pages):
+    data = {"X": documents(pages), "y": labels(pages), "error_score": "raise"}
+    scores = cross_val_score(CRFLabeller(config), **data, groups=[0, 0, 1, 1], cv=GroupKFold(2))
     assert scores.shape == (2,)
-    expected = CRFLabeller(config).fit(documents(pages[2:]), labels(pages[2:]))
-    assert expected.score(documents(pages[:2]), labels(pages[:2])) in scores
+    assert fitted(config, pages[2:]).score(documents(pages[:2]), labels(pages[:2])) in scores
+    scores = cross_val_score(CRFLabeller(config), **data, cv=2)
+    assert ((scores > 0) & (scores <= 1)).all()
 
 
-def test_a_grid_search_by_groups_finds_a_c1(config: Config, pages: list[CleanPage]) -> None:
+def test_a_grid_search_by_groups_finds_a_c1(config, pages):
     search = GridSearchCV(CRFLabeller(config), {"c1": [0.01, 1000.0]}, cv=GroupKFold(2), error_score="raise")
     search.fit(documents(pages), labels(pages), groups=[0, 1, 0, 1])
     assert search.best_params_ == {"c1": 0.01}  # 1000 leaves no weights at all
     assert search.best_estimator_.c1 == 0.01
     assert search.predict(documents(pages)) == search.best_estimator_.predict(documents(pages))
     assert search.score(documents(pages), labels(pages)) > 0.5
-
-
-def test_cross_validation_with_a_number_of_folds_runs(config: Config, pages: list[CleanPage]) -> None:
-    scores = cross_val_score(CRFLabeller(config), documents(pages), labels(pages), cv=2, error_score="raise")
-    assert ((scores > 0) & (scores <= 1)).all()

@@ -37,10 +37,9 @@ crf-param-max_iterations: 15
 """
 
 
-def feature_of(html: str, name: str) -> list[float]:
+def feature_of(html, name):
     page = Columns(read_document(f"<html><body>{html}</body></html>", BLOCKS), BLOCKS)
     found = find_feature(name)
-    assert found is not None
     return np.asarray(found.column(page, name), dtype=float).round(3).tolist()
 
 
@@ -49,26 +48,26 @@ def feature_of(html: str, name: str) -> list[float]:
 POEM = "<h2>Tea Time</h2><div>the kettle sings<br>and<br>we drink it</div><div><b>Hot: </b>12 cups</div>"
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("characters", [8, 16, 3, 11, 12]),
-        ("run.blocks", [1, 3, 3, 3, 1]),
-        ("run.place", [0, 0, 1, 2, 0]),
-        ("run.longest", [8, 16, 16, 16, 12]),
-        ("run.mean", [8, 10, 10, 10, 12]),
-        ("run.filled", [1, 1, 0.188, 0.688, 1]),
-        ("bold-share", [1, 0, 0, 0, 0.333]),
-        ("capitalised-share", [1, 0, 0, 0, 0.333]),
-        ("begins-with.lower", [0, 1, 1, 1, 0]),
-        ("look.bold-share", [1, 0.083, 0.083, 0.083, 0.083]),
-        ("look.short-share", [1, 1, 1, 1, 1]),
-        ("look.break-share", [0, 0.5, 0.5, 0.5, 0.5]),
-        ("document.break-share", [0.4] * 5),
-        ("document.share-in.div", [0.8] * 5),
-        ("document.share-in.class-header", [0.2] * 5),
-    ],
-)
+LINES = [
+    ("characters", [8, 16, 3, 11, 12]),
+    ("run.blocks", [1, 3, 3, 3, 1]),
+    ("run.place", [0, 0, 1, 2, 0]),
+    ("run.longest", [8, 16, 16, 16, 12]),
+    ("run.mean", [8, 10, 10, 10, 12]),
+    ("run.filled", [1, 1, 0.188, 0.688, 1]),
+    ("bold-share", [1, 0, 0, 0, 0.333]),
+    ("capitalised-share", [1, 0, 0, 0, 0.333]),
+    ("begins-with.lower", [0, 1, 1, 1, 0]),
+    ("look.bold-share", [1, 0.083, 0.083, 0.083, 0.083]),
+    ("look.short-share", [1, 1, 1, 1, 1]),
+    ("look.break-share", [0, 0.5, 0.5, 0.5, 0.5]),
+    ("document.break-share", [0.4] * 5),
+    ("document.share-in.div", [0.8] * 5),
+    ("document.share-in.class-header", [0.2] * 5),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), LINES)
 def test_numbers_of_lines(name, expected):
     assert feature_of(POEM, name) == expected
 
@@ -81,17 +80,15 @@ def test_how_a_block_begins(what, expected):
     assert feature_of(html, f"begins-with.{what}") == expected
 
 
-def test_a_page_without_text_has_no_lines():
-    for name in ("run.blocks", "run.place", "run.longest", "run.mean", "run.filled", "bold-share", "capitalised-share"):
-        assert feature_of("", name) == []
-    for name in ("begins-with.digit", "look.bold-share", "document.break-share", "document.share-in.p"):
-        assert feature_of("", name) == []
+@pytest.mark.parametrize("name", [*(name for name, _ in LINES), "begins-with.digit"])
+def test_a_page_without_text_has_no_lines(name):
+    assert feature_of("", name) == []
 
 
 # The trees by themselves.
 
 
-def random_kinds(seed: int) -> SimpleNamespace:
+def random_kinds(seed):
     dice = np.random.default_rng(seed)
     matrix = dice.normal(size=(6, 900)).astype(np.float32)
     matrix[1] = dice.integers(0, 3, 900)
@@ -111,7 +108,7 @@ def test_trees_say_what_catboost_says(depth):
     assert forest.shares(unseen) == pytest.approx(learner.predict_proba(unseen.T), abs=1e-5)
 
 
-def hand_made() -> KindForest:
+def hand_made():
     return KindForest(
         np.array([[0]], dtype=np.int32),
         np.array([[0.5]], dtype=np.float32),
@@ -127,19 +124,13 @@ def test_shares_worked_out_by_hand():
     assert hand_made().shares(np.zeros((1, 0), dtype=np.float32)).shape == (0, 2)
 
 
-def test_trees_read_back_the_same():
+def test_trees_read_back_the_same_or_are_refused():
+    some = np.linspace(0, 1, 9, dtype=np.float32)[None]
     file = io.BytesIO()
     hand_made().save(file)
-    file.seek(0)
-    again = KindForest.load(file)
-    some = np.linspace(0, 1, 9, dtype=np.float32)[None]
-    assert again.shares(some).tolist() == hand_made().shares(some).tolist()
-
-
-def test_trees_with_scores_for_too_few_kinds_are_refused():
-    file = io.BytesIO()
     replace(hand_made(), bias=np.zeros(3)).save(file)
     file.seek(0)
+    assert KindForest.load(file).shares(some).tolist() == hand_made().shares(some).tolist()
     with pytest.raises(ValueError, match="do not fit together"):
         KindForest.load(file)
 
@@ -159,10 +150,14 @@ def small(tmp_path_factory):
     return SimpleNamespace(config=config, pages=pages, labeller=trained.labeller, path=directory / "model")
 
 
-def kinds_right(small: SimpleNamespace, share: str, decode: str) -> float:
+def labeller_with(small, **values):
+    given = {name.replace("_", "-"): (value,) for name, value in values.items()}
+    return small.labeller.with_config(replace(small.config, values={**small.config.values, **given}))
+
+
+def kinds_right(small, share, decode):
     """The share of blocks with the right kind among those rightly kept."""
-    config = replace(small.config, values={**small.config.values, "kinds-share": (share,), "decode": (decode,)})
-    labeller = small.labeller.with_config(config)
+    labeller = labeller_with(small, kinds_share=share, decode=decode)
     both = [
         (ours, gold)
         for page in small.pages
@@ -174,12 +169,9 @@ def kinds_right(small: SimpleNamespace, share: str, decode: str) -> float:
 
 @pytest.mark.parametrize("decode", ["label", "expected"])
 def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
-    config = replace(small.config, values={**small.config.values, "kinds-share": ("1",), "decode": (decode,)})
-    labeller = small.labeller.with_config(config)
+    labeller = labeller_with(small, kinds_share="1", decode=decode)
     document = small.pages[0].document
-    page = labeller._columns(document)
-    assert page.kinds is not None
-    best = [labeller.kinds_.labels[number] for number in page.kinds.argmax(axis=1)]
+    best = [labeller.kinds_.labels[number] for number in labeller._columns(document).kinds.argmax(axis=1)]
     found = labeller.label(document).labels
     assert any(label.is_content for label in found)
     assert all(label == kind for label, kind in zip(found, best, strict=True) if label.is_content)
@@ -187,27 +179,20 @@ def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
 
 @pytest.mark.parametrize("decode", ["label", "expected"])
 def test_with_no_share_the_trees_say_nothing(small, decode):
-    config = replace(
-        small.config,
-        values={**small.config.values, "kinds-share": ("0",), "kinds-content-share": ("0",), "decode": (decode,)},
+    labeller, without = (
+        labeller_with(small, kinds_share="0", kinds_content_share="0", decode=decode) for _ in range(2)
     )
-    labeller = small.labeller.with_config(config)
-    without = small.labeller.with_config(config)
     without.kinds_ = None
     for page in small.pages:
         assert labeller.label(page.document) == without.label(page.document)
 
 
 def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
-    values = {**small.config.values, "kinds-content-share": ("1",)}
-    by_label = small.labeller.with_config(replace(small.config, values={**values, "decode": ("label",)}))
-    by_text = small.labeller.with_config(replace(small.config, values={**values, "decode": ("expected",)}))
+    by_label, by_text = (labeller_with(small, kinds_content_share="1", decode=way) for way in ("label", "expected"))
     for page in small.pages:
         columns = by_label._columns(page.document)
-        probability = 1 / (1 + np.exp(-columns.block_evidence))
-        assert by_label.label(page.document).content == pytest.approx(probability, abs=1e-6)
-        probability = 1 / (1 + np.exp(-columns.evidence))
-        assert by_text.label(page.document).content == pytest.approx(probability, abs=1e-6)
+        for labeller, log_odds in ((by_label, columns.block_evidence), (by_text, columns.evidence)):
+            assert labeller.label(page.document).content == pytest.approx(1 / (1 + np.exp(-log_odds)), abs=1e-6)
 
 
 def test_the_shares_of_the_trees_can_be_set_without_training(small):
@@ -228,12 +213,8 @@ def test_the_trees_have_learned_something(small):
 def test_a_saved_model_labels_the_same(small):
     loaded = load_model(small.path).labeller
     assert loaded.kinds_.labels == small.labeller.kinds_.labels
-    for page in small.pages:
-        assert loaded.label(page.document) == small.labeller.label(page.document)
-
-
-def test_a_page_without_text_is_labelled(small):
-    assert small.labeller.label(read_document("<html></html>", small.config)).labels == ()
+    for document in (*(page.document for page in small.pages), read_document("<html></html>", small.config)):
+        assert loaded.label(document) == small.labeller.label(document)
 
 
 def test_content_of_one_kind_is_of_that_kind(small):

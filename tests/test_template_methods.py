@@ -62,6 +62,10 @@ def site(count=6):
     return [page(text) for text in NEWS[:count]]
 
 
+def at_site(method, pages, *settings):
+    return load_method(method, settings).at_site(pages).labeller
+
+
 def kept(labeller, document):
     labels = labeller.label(document).labels
     return [block.text for block, label in zip(document.blocks, labels, strict=True) if label.is_content]
@@ -311,10 +315,10 @@ def test_a_node_with_other_attributes_is_another_but_its_texts_are_not():
 
 
 @pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_label_goes_on_with_a_value_of_its_own(method):
+def test_a_repeated_label_with_a_new_value_is_kept(method):
     pages = [page(text, foot=f"<p><b>Price:</b> {chr(65 + place) * 5}</p>") for place, text in enumerate(NEWS)]
     settings = ["text=yes"] if method == "rtdm" else []
-    assert "Price: AAAAA" in kept(load_method(method, settings).at_site(pages).labeller, pages[0])
+    assert "Price: AAAAA" in kept(at_site(method, pages, *settings), pages[0])
 
 
 def test_text_that_many_pages_have_is_noise_whatever_its_tags():
@@ -346,7 +350,7 @@ def test_windows_cover_what_they_lie_on(starts, gap, expected):
 @pytest.mark.parametrize(("method", "setting"), [("text-template", "P=3"), ("rtdm", "sample=3")])
 def test_no_more_pages_are_read_than_the_sample_has(method, setting):
     pages = iter(site())
-    load_method(method, [setting]).at_site(pages)
+    at_site(method, pages, setting)
     assert len(list(pages)) == 3
 
 
@@ -430,38 +434,26 @@ def test_rtdm_by_names_keeps_what_is_called_otherwise():
 
 @pytest.mark.parametrize("method", SITE_METHODS)
 def test_menus_and_footers_are_noise_and_articles_are_not(method):
-    settings = ["text=yes"] if method == "rtdm" else []
-    labeller = load_method(method, settings).at_site(iter(site())).labeller
+    labeller = at_site(method, iter(site()), *(["text=yes"] if method == "rtdm" else []))
+    again = pickle.loads(pickle.dumps(labeller))
     for document, text in zip(site(), NEWS, strict=True):
-        assert kept(labeller, document) == [text.split()[0], text]
+        assert kept(labeller, document) == kept(again, document) == [text.split()[0], text]
 
 
 @pytest.mark.parametrize("method", SITE_METHODS)
 @pytest.mark.parametrize("pages", [site(1), site(1) * 5], ids=["one page", "the same page again"])
 def test_one_page_has_no_template(method, pages):
-    document = pages[0]
-    assert len(kept(load_method(method).at_site(pages).labeller, document)) == len(document.blocks)
+    assert len(kept(at_site(method, pages), pages[0])) == len(pages[0].blocks)
 
 
 @pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
 def test_a_method_takes_any_page(method, config):
     pages = [read_document(path.read_bytes(), config) for path in PAGES]
     pages += [read_document(text, config) for text in ("", "x", "<html></html>", "<p>" * 3000 + "deep", "a\ud800b")]
-    labeller = load_method(method).at_site(pages).labeller
-    assert [len(labels) for labels in labeller.predict(pages)] == [len(document.blocks) for document in pages]
-
-
-@pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
-def test_a_page_without_elements_is_a_page(method):
-    document = read("#victor 1\n\nother\tTea is hot\n", "cleaneval")
-    assert len(load_method(method).at_site([document]).labeller.label(document).labels) == len(document.blocks)
-
-
-@pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_method_that_has_seen_a_site_can_be_sent_elsewhere(method):
-    labeller = load_method(method).at_site(site()).labeller
-    again = pickle.loads(pickle.dumps(labeller))
-    assert again.predict(site()) == labeller.predict(site())
+    pages.append(read("#victor 1\n\nother\tTea is hot\n", "cleaneval"))  # without elements
+    for documents in (pages, pages[-1:]):
+        labels = at_site(method, documents).predict(documents)
+        assert list(map(len, labels)) == [len(document.blocks) for document in documents]
 
 
 @pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
@@ -471,7 +463,7 @@ def test_cost_grows_with_the_page_and_not_faster(method):
         cells = [f"<tr>{'<td><b>x' * chance.randrange(1, 6)}{number}</tr>" for number in range(rows)]
         pages = [read(f"<body>{place}<table>{''.join(cells[place:])}</table>") for place in range(3)]
         began = time.process_time()
-        load_method(method).at_site(pages).labeller.predict(pages)
+        at_site(method, pages).predict(pages)
         return time.process_time() - began
 
     seconds(100)
@@ -482,13 +474,9 @@ def test_cost_grows_with_the_page_and_not_faster(method):
 
 
 @pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_site_must_have_pages(method):
+def test_a_site_must_have_pages_and_have_been_seen(method):
     with pytest.raises(DataError, match="pages of a site, and there were none"):
-        load_method(method).at_site([])
-
-
-@pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_site_must_have_been_seen(method):
+        at_site(method, [])
     with pytest.raises(VictorError, match="has seen no pages of the site: call fit or at_site"):
         load_method(method).labeller.label(page(NEWS[0]))
 
