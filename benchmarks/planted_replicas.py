@@ -1,4 +1,4 @@
-"""A batch of many pages with planted replicas: do exactly the planted ones go?
+"""A batch of many pages with planted replicas: are exactly the planted ones removed?
 
     python benchmarks/planted_replicas.py --data wcxb:DIR dragnet:DIR l3s:DIR [--count 20000] [--dedup minhash]
 
@@ -29,15 +29,15 @@ from victorpy.gold import LabelledPage
 ROOT = Path(__file__).parents[1]
 PLANTED_SHARE = 0.2
 WORDS = (150, 600)
-"""How long a page's content is."""
+"""Range of the length of a page's content."""
 PARAGRAPH_WORDS = (25, 80)
 """A longer one, used twice, would make two pages replicas that are not planted."""
 TEMPLATES = 200
 MOST_TEMPLATE_WORDS = 600
 MOST_LONG_WORDS = 60
-"""Of a template, which is to be less than what is put into it, in all and in blocks that somebody may have written."""
+"""Limits of the words of a template, in all and in long blocks, so that it is shorter than the content."""
 SOURCES = 900
-"""Real pages that templates and paragraphs are taken from."""
+"""Number of real pages that templates and paragraphs are taken from."""
 
 WAYS = {
     "exact copy": "the same bytes at another address",
@@ -53,9 +53,9 @@ class Made(NamedTuple):
     paragraphs: list[str]
     template: int
     number: int
-    """Of the original."""
+    """Number of the original."""
     way: str = ""
-    """How it repeats the original; nothing where it is one."""
+    """How it repeats the original; empty for an original."""
 
 
 def main() -> None:
@@ -82,8 +82,8 @@ def planned(specs: Sequence[str], count: int, path: Path) -> list[Made]:
     originals = list(_originals(gold, int(count * (1 - PLANTED_SHARE)), chance))
     plan = [Made(paragraphs, chance.randrange(TEMPLATES), number) for number, paragraphs in enumerate(originals)]
     for _ in range(count - len(plan)):
-        before = chance.choice(plan[: len(originals)])
-        plan.append(_repeated(before, chance.choice(list(WAYS)), chance))
+        original = chance.choice(plan[: len(originals)])
+        plan.append(_repeated(original, chance.choice(list(WAYS)), chance))
     templates = [page for page in gold if _is_template(page)][:TEMPLATES]
     if len(templates) < TEMPLATES:
         raise SystemExit(f"there are {len(templates)} templates, and {TEMPLATES} are wanted: give more data")
@@ -95,13 +95,13 @@ def planned(specs: Sequence[str], count: int, path: Path) -> list[Made]:
 
 
 def _originals(gold: Sequence[LabelledPage], count: int, chance: random.Random) -> Iterator[list[str]]:
-    """Contents of paragraphs, which are used again only when all have been."""
+    """Yield contents made of paragraphs. A paragraph is used again only when all have been used."""
     pool = sorted({text for page in gold for text in _paragraphs(page)})
     left: list[str] = []
     for _ in range(count):
         content: list[str] = []
         wanted = chance.randint(*WORDS)
-        while sum(len(each.split()) for each in content) < wanted:
+        while sum(len(text.split()) for text in content) < wanted:
             if not left:
                 left = chance.sample(pool, len(pool))
             content.append(left.pop())
@@ -115,27 +115,27 @@ def _paragraphs(page: LabelledPage) -> Iterator[str]:
 
 
 def _is_template(page: LabelledPage) -> bool:
-    """Whether what is left of a page without its content is little: a gold standard may leave out half an article."""
+    """Whether a page without its content has little text: a gold standard may miss half of an article."""
     counts = [word_count(block) for block in noise(page)]
     return (
         sum(counts) <= MOST_TEMPLATE_WORDS and sum(count for count in counts if count >= LONG_WORDS) <= MOST_LONG_WORDS
     )
 
 
-def _repeated(before: Made, way: str, chance: random.Random) -> Made:
-    paragraphs = list(before.paragraphs)
-    template = before.template
+def _repeated(original: Made, way: str, chance: random.Random) -> Made:
+    paragraphs = list(original.paragraphs)
+    template = original.template
     if way in {"other template", "edited"}:
         template = (template + chance.randrange(1, TEMPLATES)) % TEMPLATES
     if way == "edited":
         if len(paragraphs) > 3:
             del paragraphs[chance.randrange(len(paragraphs))]
         paragraphs.append(f"This article was first published elsewhere, on {chance.randint(1, 28)} May 2024.")
-    return Made(paragraphs, template, before.number, way)
+    return Made(paragraphs, template, original.number, way)
 
 
 def _page(made: Made, templates: Sequence[LabelledPage]) -> str:
-    content = "".join(f"<p>{escape(each)}</p>" for each in made.paragraphs)
+    content = "".join(f"<p>{escape(text)}</p>" for text in made.paragraphs)
     page = page_with(f"<div>{content}</div>", templates[made.template])
     if made.way == "same template":
         notice = "<div class='footer'><a href='/login'>Log in (17)</a> <span>Today is 3 June 2024</span></div>"
@@ -144,19 +144,19 @@ def _page(made: Made, templates: Sequence[LabelledPage]) -> str:
 
 
 def run(arguments: argparse.Namespace, work: Path) -> None:
-    """Clean the pages as a user would."""
+    """Clean the pages with the command."""
     options = ["--dedup", arguments.dedup, "-j", str(arguments.jobs), "-o", f"{work / 'out.jsonl'}/"]
     command = [sys.executable, str(ROOT / "clean.py"), str(work / "pages.jsonl"), *options]
-    begun = time.monotonic()
+    start = time.monotonic()
     subprocess.run(command, check=True, env={"PYTHONPATH": str(ROOT)})
     size = (work / "out.jsonl" / ".replicas.sqlite").stat().st_size
     print(
-        f"{time.monotonic() - begun:,.0f} s, the table of what was kept has {size / arguments.count:,.0f} bytes a page"
+        f"{time.monotonic() - start:,.0f} s, the index of kept pages has {size / arguments.count:,.0f} bytes per page"
     )
 
 
 def report(plan: Sequence[Made], output: Path) -> None:
-    """Print what went, by the way it was planted, and what went besides."""
+    """Print which planted replicas were removed, by the way they were planted, and which other pages."""
     gone: dict[int, int] = {}
     for part in sorted(output.glob("part-*")):
         for line in part.read_bytes().splitlines():
@@ -164,11 +164,11 @@ def report(plan: Sequence[Made], output: Path) -> None:
             if row["status"] == "replica":
                 gone[_number(row["url"])] = _number(row["repeats"]["url"])
     planted = Counter(made.way for made in plan if made.way)
-    found = Counter(made.way for number, made in enumerate(plan) if made.way and number in gone)
+    removed = Counter(made.way for number, made in enumerate(plan) if made.way and number in gone)
     rightly = sum(plan[late].number == plan[early].number for late, early in gone.items())
     print("| planted | pages | gone |\n|---|---|---|")
     for way, words in WAYS.items():
-        print(f"| {way}: {words} | {planted[way]:,} | {found[way]:,} ({found[way] / max(planted[way], 1):.1%}) |")
+        print(f"| {way}: {words} | {planted[way]:,} | {removed[way]:,} ({removed[way] / max(planted[way], 1):.1%}) |")
     print(f"| not planted | {len(plan) - sum(planted.values()):,} | {sum(not plan[late].way for late in gone):,} |")
     print(f"gone {len(gone):,}, of them {rightly:,} for the page that they were made from")
     for late, early in gone.items():

@@ -1,7 +1,7 @@
 """A test collection for replicas, made of gold pages: the same content in other templates, other content in the same.
 
-The content of a page, which its gold names, is taken out with the markup that it stands in, and put in the place of the
-content of another page.
+The gold standard says what the content of a page is. It is cut out with its markup, and replaces the content of another
+page.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from victorpy.replicas.minhash import MinHash
 
 SEED = 8
 FEWEST_WORDS = 100
-"""Of content: a page with fewer has no topic to speak of."""
+"""A page with less content has no clear topic."""
 
 LONG_WORDS = 30
-"""A block of so many words is no label, link or notice, but somebody's text."""
+"""A block of this many words is not a label, link or notice, but a text that somebody wrote."""
 MOST_OTHERS = 0.2
-"""So much of such text, measured by the content, may be on a page beside its content."""
+"""Maximum amount of such text outside the content, as a share of the content."""
 MOST_SHARED = 0.1
-"""So much of the runs of words of the shorter of two contents may be in the other."""
+"""Maximum share of the runs of words of the shorter of two contents that may be in the other."""
 TOPIC_TYPES = frozenset({"article", "documentation", "service", "product"})
 
-# Elements that whole articles stand in. Content is put into the innermost of them around the content that it replaces.
+# Elements that contain whole articles. Content goes into the innermost of them around the content that it replaces.
 HOLDERS = frozenset("html body main article section div td center form".split())
 
 
@@ -48,29 +48,29 @@ class Collection(NamedTuple):
 
 
 def topic_pages(specs: Sequence[str], most: int | None = None, seed: int = SEED) -> list[LabelledPage]:
-    """Pages with a topic whose template is one, drawn at random, each different from all others."""
+    """Draw pages with a topic and a real template at random, each different from all others."""
     config = load_config(CONFIG)
     sampled = list(read_pages(specs, 1))
     random.Random(seed).shuffle(sampled)
-    found: list[LabelledPage] = []
+    chosen: list[LabelledPage] = []
     seen: dict[str, list[set[str]]] = {}
-    for each in sampled:
+    for sample in sampled:
         try:
-            page = label_page(each.gold, each.data, config)
+            page = label_page(sample.gold, sample.data, config)
         except VictorError:
             continue
         if _has_topic(page) and _is_new(page, seen):
-            found.append(page)
-        if most is not None and len(found) == most:
+            chosen.append(page)
+        if most is not None and len(chosen) == most:
             break
-    return found
+    return chosen
 
 
 def _has_topic(page: LabelledPage) -> bool:
-    """Whether a page has content enough, and beside it a template rather than texts of others.
+    """Whether a page has enough content, and a template rather than other texts around it.
 
-    Readers' comments and other articles are no noise of a template: a cleaner may well keep them. Where they have many
-    words, the page says more than its gold does, and no two pages made of it would be what they are taken for.
+    Readers' comments and other articles do not belong to a template: a cleaner may well keep them. A page with many of
+    them has more text than its gold says, and the pages made of it would not be what they are taken for.
     """
     content = sum(map(word_count, _content(page)))
     others = sum(count for block in noise(page) if (count := word_count(block)) >= LONG_WORDS)
@@ -78,8 +78,8 @@ def _has_topic(page: LabelledPage) -> bool:
 
 
 def _is_new(page: LabelledPage, seen: dict[str, list[set[str]]]) -> bool:
-    """Whether no page before has this content, by exact counting: sets of news hold some articles twice."""
-    shingles = MinHash(shingle=4).shingles(content_text(page).lower().split())
+    """Whether no earlier page has this content, by exact counting: sets of news have some articles twice."""
+    shingles = MinHash(shingle=4).shingles(" ".join(block.text for block in _content(page)).lower().split())
     others = {id(other): other for shingle in shingles for other in seen.get(shingle, [])}.values()
     if any(len(shingles & other) > MOST_SHARED * min(len(shingles), len(other)) for other in others):
         return False
@@ -88,15 +88,10 @@ def _is_new(page: LabelledPage, seen: dict[str, list[set[str]]]) -> bool:
     return True
 
 
-def content_text(page: LabelledPage) -> str:
-    """The text of the blocks that the gold calls content."""
-    return "\n".join(block.text for block in _content(page))
-
-
 def make_collection(pages: Sequence[LabelledPage], size: int, seed: int = SEED) -> Collection:
-    """Choose base pages, and for each a page of another site as template and a third as other content.
+    """Choose base pages, and for each a page of another site as template and a third one as other content.
 
-    No page has two parts: what is other content or another template here is not a base page there.
+    No page is used in two of these roles.
     """
     chosen = random.Random(seed).sample(list(pages), len(pages))
     size = min(size, len(chosen) // 3)
@@ -113,12 +108,12 @@ def make_collection(pages: Sequence[LabelledPage], size: int, seed: int = SEED) 
 
 
 def transplant(page: LabelledPage, template: LabelledPage) -> str:
-    """The content of one page in the place of another's, as HTML."""
+    """Return the content of one page in the place of another's, as HTML."""
     return page_with(fragment(page), template)
 
 
 def page_with(content: str, template: LabelledPage) -> str:
-    """A page whose own content has been replaced by this, as HTML."""
+    """Return a page with its content replaced, as HTML."""
     writer = TagWriter(template.document)
     parts = []
     place = max(_content(template), key=word_count)  # not the first: that may be a stray match in a menu
@@ -135,7 +130,7 @@ def page_with(content: str, template: LabelledPage) -> str:
 
 
 def _innermost_holder(tags: Sequence[str]) -> int:
-    """Where in the tags before a text the elements end that hold whole articles."""
+    """Return the index after the innermost holder among the tags before a text."""
     at = len(tags)
     while at and not tags[at - 1].startswith("/") and tags[at - 1] not in HOLDERS:
         at -= 1
@@ -143,7 +138,7 @@ def _innermost_holder(tags: Sequence[str]) -> int:
 
 
 def fragment(page: LabelledPage) -> str:
-    """A page's content in its own markup: the elements around each text, from the one around all of them down."""
+    """Return a page's content in its own markup, without the elements that are around all of it."""
     elements = page.document.elements
     content = _content(page)
     path = _shared_path(page.document, content)
@@ -170,17 +165,17 @@ def _content(page: LabelledPage) -> list[Block]:
 
 
 def noise(page: LabelledPage) -> list[Block]:
-    """The blocks that the gold does not call content."""
+    """Return the blocks that are not content by the gold standard."""
     return [block for block, label in zip(page.document.blocks, page.labels, strict=True) if not label.is_content]
 
 
 def word_count(block: Block) -> int:
-    """How many words a block has."""
+    """Return the number of words of a block."""
     return len(block.text.split())
 
 
 def _shared_path(document: Document, blocks: Sequence[Block]) -> list[int]:
-    """The elements around all of the blocks."""
+    """Return the elements around all of the blocks."""
     path = _path(document, blocks[0].element)
     for block in blocks:
         path = path[: _shared(path, _path(document, block.element))]
@@ -196,12 +191,12 @@ def _path(document: Document, element: int) -> list[int]:
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many elements two paths begin with in common."""
+    """Return the number of elements that two paths have in common at their beginning."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def write_pages(collection: Collection, directory: Path) -> None:
-    """Write the pages as files, to be looked at."""
+    """Write the pages as files for inspection."""
     for name, pages in collection._asdict().items():
         (directory / name).mkdir(parents=True, exist_ok=True)
         for number, page in enumerate(pages):

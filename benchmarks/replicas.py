@@ -35,7 +35,7 @@ STATES = ("before", "after")
 
 
 class Found(NamedTuple):
-    """How many of the near-replicas were told, and how many of the others were taken for replicas."""
+    """Number of near-replicas that were found, and of other pages that were taken for replicas."""
 
     hits: int
     errors: int
@@ -54,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     pages.add_arguments(parser)
     parser.add_argument("--size", type=int, default=500, help="pages in each of the three sets (default: 500)")
-    parser.add_argument("--seed", type=int, default=SEED, help="of the choice of pages")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the random choice of pages")
     parser.add_argument("--pages", type=Path, help="write the collection's pages there, to look at them")
     parser.add_argument("-o", "--output", type=Path, help="where the plot goes, replicas.png")
     arguments = parser.parse_args()
@@ -76,43 +76,42 @@ def main() -> None:
 
 
 def cleaned(collection: Collection) -> tuple[Texts, Texts]:
-    """All text of the pages, and what cleaning leaves of it."""
+    """Return all text of the pages, and what cleaning leaves of it."""
     cleaner = Cleaner.load()
     render = OUTPUTS.get("text").render
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name, made in collection._asdict().items():
-        found[name] = []
-        for page in made:
-            document = cleaner.document(page)
-            everything = CleanPage(document.document, (Label.PARAGRAPH,) * len(document.labels))
-            found[name].append((render(everything), render(document)))
-    before, after = ({name: [pair[at] for pair in pairs] for name, pairs in found.items()} for at in (0, 1))
-    return Texts(**before), Texts(**after)
+    before, after = Texts([], [], []), Texts([], [], [])
+    for side, html_pages in enumerate(collection):
+        for html in html_pages:
+            page = cleaner.document(html)
+            everything = CleanPage(page.document, (Label.PARAGRAPH,) * len(page.labels))
+            before[side].append(render(everything))
+            after[side].append(render(page))
+    return before, after
 
 
 Table = dict[tuple[int, float], Found]
 
 
 def fingerprint_table(texts: Texts) -> Table:
-    """The paper's Table 2; words are found once for all cells."""
-    found = [[terms(text, language_of(text)) for text in side] for side in texts]
+    """Compute the paper's Table 2; the words of texts are the same for all cells."""
+    words = [[terms(text, language_of(text)) for text in side] for side in texts]
     table = {}
     for interval in INTERVALS:
         for percentage in PERCENTAGES:
             method = Fingerprint(percentage, interval)
-            table[interval, percentage] = compare(method, [[method.digest(each) for each in side] for side in found])
+            table[interval, percentage] = compare(method, [[method.digest(text) for text in side] for side in words])
     return table
 
 
 def minhash_curve(texts: Texts) -> dict[float, Found]:
-    """Hits and errors of MinHash over thresholds; signatures are the same for all."""
+    """Compute hits and errors of MinHash over thresholds; signatures are the same for all."""
     signer = MinHash()
     signatures = [[signer.sign(text) for text in side] for side in texts]
     return {threshold: compare(MinHash(threshold), signatures) for threshold in THRESHOLDS}
 
 
 def compare(method: Detector, signatures: Sequence[Sequence[bytes]]) -> Found:
-    """Look pages up among the base pages: a near-replica that is told from its own is a hit, any other an error."""
+    """Look pages up among the base pages: a near-replica that is found for its own base page is a hit."""
     base, near, non = signatures
     with open_database(None) as database:
         index = Index(method, database)
@@ -123,7 +122,7 @@ def compare(method: Detector, signatures: Sequence[Sequence[bytes]]) -> Found:
 
 
 def rules(table: Table) -> Iterator[str]:
-    """The paper's two rules, each with how many of its comparisons hold."""
+    """Check the paper's two rules: how many of the comparisons hold."""
     for name in ("hits", "errors"):
         rows = [[getattr(table[interval, share], name) for share in PERCENTAGES] for interval in INTERVALS]
         steps = [(one, other) for row in rows for one, other in pairwise(row)]
@@ -134,17 +133,17 @@ def rules(table: Table) -> Iterator[str]:
 
 
 def shown(table: Table) -> str:
-    """A table as Markdown."""
+    """Return a table as Markdown."""
     head = ["", *(f"P={percentage:.0%}" for percentage in PERCENTAGES)]
     rows = [
-        [f"I={interval}", *(f"{found.hits}/{found.errors}" for found in (table[interval, p] for p in PERCENTAGES))]
+        [f"I={interval}", *("{}/{}".format(*table[interval, percentage]) for percentage in PERCENTAGES)]
         for interval in INTERVALS
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
 def shown_curves(curves: dict[str, dict[float, Found]], size: int) -> str:
-    """MinHash over thresholds, as Markdown."""
+    """Return hits and errors of MinHash over thresholds as Markdown."""
     lines = ["| threshold | before: hits | errors | after: hits | errors |", "|---|---|---|---|---|"]
     for threshold in THRESHOLDS:
         cells = [f"{100 * value / size:.1f}" for state in STATES for value in curves[state][threshold]]
@@ -153,7 +152,7 @@ def shown_curves(curves: dict[str, dict[float, Found]], size: int) -> str:
 
 
 def plot(tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: int, path: Path) -> None:
-    """Hits and errors over the parameter of each method, before cleaning and after it."""
+    """Plot hits and errors over the parameter of each method, before cleaning and after it."""
     from matplotlib import pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
@@ -171,8 +170,8 @@ def plot(tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: 
 
 
 def _draw(axes: object, values: Sequence[float], found: Sequence[Found], size: int, state: str, color: str) -> None:
-    hits = [100 * each.hits / size for each in found]
-    errors = [100 * each.errors / size for each in found]
+    hits = [100 * point.hits / size for point in found]
+    errors = [100 * point.errors / size for point in found]
     axes.plot(values, hits, color=color, marker="o", markersize=3, label=f"hits {state} cleaning")  # type: ignore[attr-defined]
     axes.plot(  # type: ignore[attr-defined]
         values, errors, color=color, marker="x", markersize=4, linestyle="--", label=f"errors {state} cleaning"

@@ -37,18 +37,16 @@ def page(sentences: list[str], site: str = "courier") -> str:
 
 
 def write_lines(path: Path, pages: list[str]) -> Path:
-    """Pages as lines of JSON."""
-    told = ({"url": f"http://news.example/{number}", "html": each} for number, each in enumerate(pages))
-    path.write_text("".join(json.dumps(each) + "\n" for each in told))
+    """Write pages as lines of JSON."""
+    records = ({"url": f"http://news.example/{number}", "html": html} for number, html in enumerate(pages))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
 
 def planted(count: int) -> tuple[list[str], dict[int, int]]:
     """Stories, a third of them again later on another site or a little longer; and which repeats which."""
-    pages: list[str] = []
+    pages = [page(story(number), "courier") for number in range(count)]
     repeats: dict[int, int] = {}
-    for number in range(count):
-        pages.append(page(story(number), "courier"))
     for number in range(0, count, 3):
         repeats[len(pages)] = number
         longer = ["The editors are sorry that this comes late."] if number % 2 else []

@@ -1,24 +1,37 @@
-"""A program for a test: a job on two executors, each a process of its own, one of which is killed in the middle.
+"""What the tests of Spark share; run as a program, a job on two executors, one of which is killed in the middle.
 
-Arguments: the inputs' directory, the output, the model. It is no test by itself.
+Arguments of the program: the inputs' directory, the output, the model.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+pytest.importorskip("pyarrow")
+
+if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+    pytest.skip("no Java here, which Spark needs", allow_module_level=True)
+
 from victorpy.batch import spark
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
+from victorpy.batch.run import Job, run_job
 
 LIMITS = Limits(deadline=1.5, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds need not be compiled well
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # processes that live for seconds need no good compilation
 SMALL = {
     "spark.driver.extraJavaOptions": QUICK,
     "spark.executor.extraJavaOptions": QUICK,
@@ -28,11 +41,43 @@ SMALL = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "2",
 }
-"""Settings for little work: planning and compiling it well would take longer than doing it."""
+"""Settings for little work, which takes less time than planning and compiling it well."""
+
+
+class InterruptedRunError(Exception):
+    pass
+
+
+def quiet(words):
+    pass
+
+
+def stop_after(count):
+    """A function for messages that ends the run after this many."""
+    messages = []
+
+    def say(words):
+        messages.append(words)
+        if len(messages) > count:
+            raise InterruptedRunError
+
+    return say
+
+
+def run_locally(inputs, directory, **options):
+    """Write the local run's JSON lines in one part; return them and the summary."""
+    job = Job(tuple(inputs), directory, to="jsonl", shard_records=100_000, quiet=True, **options)
+    summary = run_job(job, io.StringIO())
+    return (directory / "part-00000.jsonl").read_bytes(), summary
+
+
+def lines_of(directory):
+    """The lines of all shards."""
+    return b"".join(path.read_bytes() for path in sorted(Path(directory).glob("*/part-*")))
 
 
 def processes():
-    """All processes that can be seen: number, parent and command."""
+    """All visible processes: number, parent and command."""
     for place in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
@@ -43,11 +88,11 @@ def processes():
 
 def descendants(ancestor, seen):
     children = [number for number, parent, _ in seen if parent == ancestor]
-    return children + [each for child in children for each in descendants(child, seen)]
+    return children + [number for child in children for number in descendants(child, seen)]
 
 
-def kill_one_when_busy(found):
-    """Kill an executor of ours as soon as it has started to clean."""
+def kill_one_when_busy(killed):
+    """Kill one of our executors as soon as it has started to clean."""
     while True:
         seen = list(processes())
         ours = set(descendants(os.getpid(), seen))
@@ -57,7 +102,7 @@ def kill_one_when_busy(found):
                 if any(b"forkserver" in command for number, _, command in seen if number in below):
                     time.sleep(1)
                     os.kill(executor, signal.SIGKILL)
-                    found.append(executor)
+                    killed.append(executor)
                     return
         time.sleep(0.1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import random
 import shutil
@@ -18,6 +19,9 @@ from replicapages import page, planted, story, write_lines
 pytest.importorskip("icu4py", reason="pip install 'victorpy[docview]'")
 pytest.importorskip("datasketch")
 
+from victorpy.batch import run as batch_run
+from victorpy.batch.dedup import Dedup
+from victorpy.batch.run import Job, run_job
 from victorpy.errors import ConfigError, VictorError
 from victorpy.replicas import find_replicas, load_detector
 from victorpy.replicas.fingerprint import Fingerprint
@@ -25,10 +29,6 @@ from victorpy.replicas.index import Index, open_database
 from victorpy.replicas.minhash import MinHash
 
 # The fingerprint.
-
-
-def words_with(counts):
-    return [word for word, count in counts.items() for _ in range(count)]
 
 
 TEN = {"zeal": 5, "yarn": 4, "xylem": 3, "wax": 3, "bay": 1, "ash": 1, "elm": 2, "dew": 2, "cap": 2, "fig": 1}
@@ -47,8 +47,8 @@ TEN = {"zeal": 5, "yarn": 4, "xylem": 3, "wax": 3, "bay": 1, "ash": 1, "elm": 2,
         (0.05, 1, []),
     ],
 )
-def test_words_are_selected_in_the_papers_steps(percentage, interval, expected):
-    shuffled = words_with(TEN)
+def test_fingerprint_selects_words_in_the_papers_steps(percentage, interval, expected):
+    shuffled = list(Counter(TEN).elements())
     random.Random(1).shuffle(shuffled)
     method = Fingerprint(percentage, interval)
     assert method.selected(shuffled) == expected
@@ -56,19 +56,12 @@ def test_words_are_selected_in_the_papers_steps(percentage, interval, expected):
     assert method.digest(shuffled) == wanted
 
 
-def test_a_share_of_a_hundred_words_is_not_one_less_for_rounding():
+def test_defaults_and_rounding_are_those_of_the_paper():
+    assert Fingerprint().parameters() == {"percentage": 0.4, "interval": 5}
     assert len(Fingerprint(0.29, 1).selected([f"w{number:03d}" for number in range(100)])) == 29
 
 
-def test_the_defaults_are_those_of_the_papers_system():
-    assert Fingerprint().parameters() == {"percentage": 0.4, "interval": 5}
-
-
-def test_texts_too_short_for_a_fingerprint_repeat_nothing():
-    assert find_replicas(["Hot tea.", "Hot tea.", "Hot tea."], "fingerprint") == [None, None, None]
-
-
-def test_a_fingerprint_does_not_hang_on_the_order_of_words_nor_on_stop_words():
+def test_fingerprint_ignores_word_order_and_stop_words():
     text = " ".join(story(1))
     turned = " ".join(reversed(text.replace(",", "").replace(".", "").split()))
     method = Fingerprint()
@@ -85,7 +78,7 @@ def jaccard(method, one, other):
 
 
 @pytest.mark.parametrize("shared", [0, 10, 20, 30, 40])
-def test_minhash_estimates_the_share_of_common_runs_of_words(shared):
+def test_minhash_estimates_share_of_common_runs(shared):
     method = MinHash(num_perm=512)
     one = " ".join(story(1, 40))
     other = " ".join(story(1, 40)[:shared] + story(2, 40 - shared))
@@ -93,7 +86,7 @@ def test_minhash_estimates_the_share_of_common_runs_of_words(shared):
     assert estimated == pytest.approx(jaccard(method, one, other), abs=0.1)
 
 
-def test_texts_over_the_threshold_share_a_band():
+def test_texts_above_the_threshold_share_a_key():
     method = MinHash()
     signatures = [method.sign(" ".join(story(number, 20)[: 20 - number % 6])) for number in range(6)]
     for number in range(6):
@@ -102,14 +95,15 @@ def test_texts_over_the_threshold_share_a_band():
         assert set(method.keys(signatures[number])) & set(method.keys(near))
 
 
-def test_bands_at_different_places_are_different_keys():
+def test_equal_bands_have_different_keys():
     method = MinHash()
     keys = method.keys(bytes(method.num_perm * 4))
     assert len(set(keys)) == method.bands[0] == len(keys)
 
 
-def test_short_texts_are_replicas_only_if_they_are_the_same():
+def test_short_texts_are_replicas_only_if_equal():
     assert find_replicas(["Hot tea.", "hot TEA!", "Hot milk.", "", ""]) == [None, 0, None, None, None]
+    assert find_replicas(["Hot tea.", "Hot tea."], "fingerprint") == [None, None]  # too few words to have one
 
 
 def test_text_without_spaces_is_compared_by_words():
@@ -131,40 +125,35 @@ def test_text_without_spaces_is_compared_by_words():
         ("minhash", "shingle=three"),
     ],
 )
-def test_parameters_that_make_no_sense_are_refused(method, setting):
+def test_wrong_parameters_are_refused(method, setting):
     with pytest.raises(ConfigError, match=setting.partition("=")[0]):
         load_detector(method, [setting])
 
 
-def test_a_method_that_there_is_not_is_refused():
+def test_unknown_names_are_refused():
     with pytest.raises(VictorError, match="fingerprint, minhash"):
         find_replicas([], "simhash")
+    with pytest.raises(ConfigError, match="first, longest"):
+        find_replicas([], keep="last")
 
 
 # Which ones go.
 
 
-def chain():
-    """Three texts, each like the next, the first and the last not alike."""
+def test_replica_of_a_replica_is_compared_with_kept_texts():
     sentences = story(7, 60)
-    return [" ".join(sentences[at : at + 30]) for at in (0, 5, 10)]
-
-
-def test_a_replica_of_a_replica_is_compared_with_what_was_kept():
-    assert find_replicas(chain(), threshold=0.6) == [None, 0, None]
-    one, two, three = chain()
+    one, two, three = (" ".join(sentences[at : at + 30]) for at in (0, 5, 10))  # one and three are not similar
+    assert find_replicas([one, two, three], threshold=0.6) == [None, 0, None]
     assert find_replicas([two, one, three], threshold=0.6) == [None, 0, 0]
 
 
-def test_the_longest_stays_and_of_equally_long_ones_the_first():
+def test_longest_stays_and_of_equal_length_the_first():
     text = " ".join(story(3))
     assert find_replicas([text, f"{text} The end.", text, " ".join(story(4))], keep="longest") == [1, None, 1, None]
     assert find_replicas([text, text], keep="longest") == [None, 0]
-    with pytest.raises(ConfigError, match="first, longest"):
-        find_replicas([text], keep="last")
 
 
-def test_rows_that_were_not_committed_or_are_of_a_forgotten_run_are_not_found(tmp_path):
+def test_index_finds_committed_texts_until_their_run_is_forgotten(tmp_path):
     method = Fingerprint()
     signatures = [method.sign(" ".join(story(number))) for number in range(3)]
     with open_database(tmp_path / "index") as database:
@@ -201,7 +190,7 @@ with index.open_database(Path(sys.argv[1])) as database:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_memory_does_not_grow_with_the_pages_that_are_kept(tmp_path):
+def test_memory_does_not_grow_with_kept_pages(tmp_path):
     """With small caches, which are full soon: nothing is kept of a page but what is on disk."""
     done = subprocess.run([sys.executable, "-c", GROWTH, tmp_path / "index"], capture_output=True, cwd=ROOT, check=True)
     first, _, last = map(int, done.stdout.split())
@@ -209,7 +198,7 @@ def test_memory_does_not_grow_with_the_pages_that_are_kept(tmp_path):
     assert last - first < 2_000  # kB; the signatures of 6,000 pages have 3,000, their keys as much again
 
 
-def test_a_file_that_is_no_database_raises_an_error_of_a_file(tmp_path):
+def test_file_that_is_no_database_raises_os_error(tmp_path):
     (tmp_path / "index").write_text("tea leaves, not tables" * 100)
     with pytest.raises(OSError, match="database"), open_database(tmp_path / "index") as database:
         Index(Fingerprint(), database)
@@ -227,14 +216,18 @@ def lines(tmp_path_factory):
 
 
 def outputs(directory):
-    """What a run has written, without what it keeps for itself."""
+    """The files that a run has written for others."""
     return {name: content for name, content in tree(directory).items() if not name.startswith(".")}
 
 
 def removed(directory):
     """Which record repeats which, by their numbers."""
-    number = {f"http://news.example/{each}": each for each in range(len(PLANTED))}
-    return {number[row["url"]]: number[row["repeats"]["url"]] for row in rows(directory) if row["status"] == "replica"}
+    replicas = [row for row in rows(directory) if row["status"] == "replica"]
+    return {number_of(row["url"]): number_of(row["repeats"]["url"]) for row in replicas}
+
+
+def number_of(url):
+    return int(url.rpartition("/")[2])
 
 
 @pytest.fixture(scope="module", params=[("minhash", "first"), ("minhash", "longest"), ("fingerprint", "first")])
@@ -248,45 +241,45 @@ def run(request, lines, tmp_path_factory):
     return arguments, place, ended.stderr.decode()
 
 
-def test_exactly_the_planted_ones_go(run):
-    arguments, place, said = run
-    found = removed(place / "out.jsonl")
+def test_exactly_the_planted_replicas_are_removed(run):
+    arguments, place, messages = run
+    replicas = removed(place / "out.jsonl")
     longer = {late: early for late, early in REPEATS.items() if early % 2}
     same = {late: early for late, early in REPEATS.items() if late not in longer}
     if "longest" in arguments:
-        assert found == {**same, **{early: late for late, early in longer.items()}}
+        assert replicas == {**same, **{early: late for late, early in longer.items()}}
     elif "minhash" in arguments:
-        assert found == REPEATS
+        assert replicas == REPEATS
     else:  # one more sentence may bring other words to the front
-        assert same.items() <= found.items() <= REPEATS.items()
+        assert same.items() <= replicas.items() <= REPEATS.items()
     summary = json.loads((place / "summary.json").read_text())
     counted = Counter(row["status"] for row in rows(place / "out.jsonl"))
     assert summary["pages"] == len(PLANTED) == sum(counted.values())
     assert {name: summary[name] for name in counted} == counted
-    assert f"replica {counted['replica']:>8}" in said
+    assert f"replica {counted['replica']:>8}" in messages
 
 
-def test_rows_of_replicas_have_no_text_and_name_what_they_repeat(run):
+def test_replica_rows_have_no_text_and_name_what_they_repeat(run):
     _, place, _ = run
-    found = rows(place / "out.jsonl")
-    by_place = {(row["source"], row["position"]): row for row in found}
-    told = [json.loads(line) for line in (place / "out.jsonl" / "replicas.jsonl").read_bytes().splitlines()]
-    replicas = [row for row in found if row["status"] == "replica"]
-    assert [{name: row[name] for name in told[0]} for row in replicas] == told
+    all_rows = rows(place / "out.jsonl")
+    by_place = {(row["source"], row["position"]): row for row in all_rows}
+    listed = [json.loads(line) for line in (place / "out.jsonl" / "replicas.jsonl").read_bytes().splitlines()]
+    replicas = [row for row in all_rows if row["status"] == "replica"]
+    assert [{name: row[name] for name in listed[0]} for row in replicas] == listed
     for row in replicas:
         kept = by_place[row["repeats"]["source"], row["repeats"]["position"]]
         assert (row["text"], kept["status"], bool(kept["text"])) == ("", "kept", True)
         assert row["repeats"]["url"] == kept["url"]
-    assert all(row["repeats"] is None for row in found if row["status"] != "replica")
+    assert all(row["repeats"] is None for row in all_rows if row["status"] != "replica")
 
 
-def test_more_workers_change_nothing(run, tmp_path):
+def test_more_workers_give_same_bytes(run, tmp_path):
     arguments, place, _ = run
     assert clean(*arguments, "-j", 2, "-q", "-o", tmp_path / "out.jsonl").returncode == 0
     assert outputs(tmp_path / "out.jsonl") == outputs(place / "out.jsonl")
 
 
-def test_killed_again_and_again_it_ends_with_the_same_bytes(run, tmp_path):
+def test_resume_after_kills_gives_same_bytes(run, tmp_path):
     arguments, place, _ = run
     command = [sys.executable, ROOT / "clean.py", *arguments, "-j", 1, "-q", "-o", tmp_path / "out.jsonl"]
     chance = random.Random(5)
@@ -304,14 +297,18 @@ def test_killed_again_and_again_it_ends_with_the_same_bytes(run, tmp_path):
     assert not list((tmp_path / "out.jsonl").glob(".replicas-aside"))
 
 
+def cut_manifest(directory):
+    """Leave a run as if it had been killed after its third part."""
+    manifest = (directory / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (directory / "manifest.jsonl").write_bytes(b"".join(manifest[:4]))
+
+
 @pytest.mark.parametrize("has_index", [True, False])
 def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
-    """As if the run had been killed after its third part, with or without the index of what was kept."""
     arguments, place, _ = run
     directory = tmp_path / "out.jsonl"
     shutil.copytree(place / "out.jsonl", directory)
-    manifest = (directory / "manifest.jsonl").read_bytes().splitlines(keepends=True)
-    (directory / "manifest.jsonl").write_bytes(b"".join(manifest[:4]))
+    cut_manifest(directory)
     if not has_index:
         (directory / ".replicas.sqlite").unlink()
     ended = clean(*arguments, "-j", 1, "-o", directory)
@@ -319,40 +316,48 @@ def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
     assert outputs(directory) == outputs(place / "out.jsonl")
 
 
-def test_other_parameters_are_another_run(run, tmp_path):
+@pytest.mark.parametrize("is_decided", [True, False])
+def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch, is_decided):
+    job = Job((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("minhash"), quiet=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_run, "remove_aside", lambda store: None)
+        run_job(job, io.StringIO())
+    expected = outputs(tmp_path)
+    cut_manifest(tmp_path)
+    if not is_decided:
+        (tmp_path / ".replicas-aside" / "decisions.sqlite").unlink()
+    monkeypatch.setattr(batch_run, "_clean_into", None)
+    run_job(job, io.StringIO())
+    assert outputs(tmp_path) == expected
+    assert not (tmp_path / ".replicas-aside").exists()
+
+
+def test_other_parameters_are_refused_as_another_run(run, tmp_path):
     arguments, place, _ = run
-    ended = clean(*arguments, "--dedup-param", "num_perm=64" if "minhash" in arguments else "interval=3",
-                  "-o", f"{place}/out.jsonl/")  # fmt: skip
+    parameter = "num_perm=64" if "minhash" in arguments else "interval=3"
+    ended = clean(*arguments, "--dedup-param", parameter, "-o", f"{place}/out.jsonl/")
     assert b"dedup was" in ended.stderr
 
 
-def test_what_is_tried_again_is_compared_with_what_was_kept(tmp_path):
-    pages = [page(story(1)), page(story(2))]
-    inputs = write_lines(tmp_path / "pages.jsonl", pages)
-    with inputs.open("a") as more:
-        more.write('{"url": "http://news.example/2", "html": 5}\n')
+def test_retried_pages_are_compared_with_kept_pages(tmp_path):
+    inputs = write_lines(tmp_path / "pages.jsonl", [page(story(1)), page(story(2)), 5])
     out = tmp_path / "out.jsonl"
     assert clean(inputs, "--dedup", "minhash", "--dedup-param", "threshold=0.6", "-j", 1, "-o", out).returncode == 1
-    content = inputs.read_text().splitlines()
-    content[2] = json.dumps({"url": "http://news.example/2", "html": page(story(2), "gazette")})
-    inputs.write_text("\n".join(content) + "\n")
+    write_lines(inputs, [page(story(1)), page(story(2)), page(story(2), "gazette")])
     ended = clean("--retry", out / "failed.jsonl", "-j", 1)
     assert ended.returncode == 0, ended.stderr
     (again,) = rows(out, "retry-1-")
     assert (again["status"], again["repeats"]["url"]) == ("replica", "http://news.example/1")
 
 
-def test_replicas_leave_a_stream_of_texts_too(lines):
+def test_stream_and_folder_have_no_replicas(lines, tmp_path):
     ended = clean(lines, "--dedup", "minhash", "-j", 1, "-f", "jsonl")
     assert len(ended.stdout.splitlines()) == len(PLANTED) - len(REPEATS)
-
-
-def test_a_folder_has_no_files_of_replicas(lines, tmp_path):
     assert clean(lines, "--dedup", "minhash", "-j", 1, "-q", "-o", tmp_path / "out", "-f", "markdown").returncode == 0
     assert len(list((tmp_path / "out").rglob("*.md"))) == len(PLANTED) - len(REPEATS)
 
 
-def test_tables_have_the_record_that_is_repeated(lines, tmp_path):
+def test_tables_name_the_repeated_record(lines, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     assert clean(lines, "--dedup", "minhash", "-j", 1, "-q", "-o", tmp_path / "out.parquet").returncode == 0
     table = pq.read_table(tmp_path / "out.parquet" / "part-00000.parquet").to_pylist()
@@ -371,7 +376,7 @@ def test_tables_have_the_record_that_is_repeated(lines, tmp_path):
         (("--dedup", "minhash", "--keep", "longest"), b"give -o DIRECTORY"),
     ],
 )
-def test_wrong_options_are_said_in_a_line(lines, arguments, words):
+def test_wrong_options_are_reported_in_one_line(lines, arguments, words):
     ended = clean(lines, *arguments)
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
     assert words in ended.stderr

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import os
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
+from victorpy import clean_record
+from victorpy.batch import spark, spark_task
 from victorpy.batch.choice import Choice
-from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import find_files, read_file
 from victorpy.batch.reading import unit_records
-from victorpy.batch.run import Job, run_job
 from victorpy.batch.sinks.parquet import table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
 
-pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
-pytest.importorskip("pebble")
-pytest.importorskip("fastwarc")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-    pytest.skip("no Java here, which Spark needs", allow_module_level=True)
-
-from victorpy.batch import spark, spark_task  # noqa: E402
-
 POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
-LIMITS = Limits(deadline=1.5, memory=300_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -68,62 +56,40 @@ def inputs(tmp_path_factory):
     return tuple(str(place / name) for name in names)
 
 
-def local_run(inputs, directory, **options):
-    job = Job(inputs, directory, shard_records=100_000, limits=options.pop("limits", LIMITS), quiet=True, **options)
-    return run_job(job, io.StringIO())
-
-
-def quiet(words):
-    pass
-
-
-def lines_of(directory):
-    return b"".join(path.read_bytes() for path in sorted(Path(directory).glob("*/part-*")))
-
-
 @pytest.fixture(scope="module")
 def local(inputs, model, tmp_path_factory):
-    """What the local run makes of the inputs."""
+    """The lines and the summary of the local run."""
     place = tmp_path_factory.mktemp("local")
-    summary = local_run(inputs, place / "out", to="jsonl", choice=Choice(model=str(model)))
-    return (place / "out" / "part-00000.jsonl").read_bytes(), summary
+    return run_locally(inputs, place / "out", choice=Choice(model=str(model)), limits=LIMITS)
 
 
-class BrokenOffError(Exception):
-    pass
-
-
-def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(session, inputs, model, local, tmp_path):
+def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local, tmp_path):
     cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", cleaning, shard_files=4)
-
-    def stop(words):
-        raise BrokenOffError
-
-    with pytest.raises(BrokenOffError):
-        spark.run_spark_job(session, job, stop)
-    before = tree(tmp_path / "out" / "shard-00000")
+    with pytest.raises(InterruptedRunError):
+        spark.run_spark_job(session, job, stop_after(0))
+    first_shard = tree(tmp_path / "out" / "shard-00000")
     assert not (tmp_path / "out" / "shard-00001").exists()
-    (tmp_path / "out" / "shard-00001").mkdir()  # as if it had been killed in the middle of the next
+    (tmp_path / "out" / "shard-00001").mkdir()  # as if killed while it wrote the next shard
     (tmp_path / "out" / "shard-00001" / "part-torn").write_text("half a li")
-    said = []
-    summary = spark.run_spark_job(session, job, said.append)
-    assert tree(tmp_path / "out" / "shard-00000") == before
-    assert [words.split(":")[0] for words in said] == ["shard-00001 of 2"]
+    messages = []
+    summary = spark.run_spark_job(session, job, messages.append)
+    assert tree(tmp_path / "out" / "shard-00000") == first_shard
+    assert [words.split(":")[0] for words in messages] == ["shard-00001 of 2"]
 
-    expected, told = local
+    expected, local_summary = local
     assert lines_of(tmp_path / "out") == expected
-    wanted = ("pages", "kept", "empty", "skipped", "failed", "bytes", "kinds")
-    assert {name: summary[name] for name in wanted} == {name: told[name] for name in wanted}
+    for name in ("pages", "kept", "empty", "skipped", "failed", "bytes", "kinds"):
+        assert summary[name] == local_summary[name]
 
-    found = [json.loads(line) for line in expected.splitlines()]
-    assert {n: row["kind"] for n, row in enumerate(found[:35]) if row["kind"]} == {
+    rows = [json.loads(line) for line in expected.splitlines()]
+    assert {n: row["kind"] for n, row in enumerate(rows[:35]) if row["kind"]} == {
         number: KINDS[poison] for number, poison in POISON.items()
     }
     failed = [json.loads(line) for line in (tmp_path / "out" / "failed.jsonl").read_text().splitlines()]
     key = ("source", "position", "kind", "reason")
     assert [[line[name] for name in key] for line in failed] == sorted(
-        [row[name] for name in key] for row in found if row["status"] == "failed"
+        [row[name] for name in key] for row in rows if row["status"] == "failed"
     )
     assert not any(line["rest"] for line in failed)
     other = replace(job, cleaning=replace(cleaning, format="markdown"))
@@ -131,22 +97,23 @@ def test_a_run_broken_off_and_gone_on_with_gives_the_lines_of_the_local_run(sess
         spark.run_spark_job(session, other, quiet)
 
 
-def test_tables_have_the_rows_of_the_local_run(session, inputs, model, local, tmp_path):
+def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_path):
     cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
     job = spark.SparkJob(inputs[1:], str(tmp_path / "out"), cleaning=cleaning)
     spark.run_spark_job(session, job, quiet)
     expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
-    found = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
-    assert found.schema.names == table_schema().names
-    assert [
-        {**row, "labels": {label: n for label, n in sorted(row["labels"].items()) if n}} for row in found.to_pylist()
-    ] == (expected)
-    said = []
-    summary = spark.run_spark_job(session, job, said.append)
-    assert (said, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
+    table = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
+    assert table.schema.names == table_schema().names
+    rows = table.to_pylist()
+    for row in rows:
+        row["labels"] = {label: count for label, count in sorted(row["labels"].items()) if count}
+    assert rows == expected
+    messages = []
+    summary = spark.run_spark_job(session, job, messages.append)
+    assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
 
 
-def test_an_output_that_cannot_be_written_is_one_line(session, inputs):
+def test_output_that_cannot_be_written_is_reported_in_one_line(session, inputs):
     with pytest.raises(VictorError, match=r"/dev/null/out: the run has ended early.*: [^\n]*$"):
         spark.run_spark_job(session, spark.SparkJob(inputs[1:2], "/dev/null/out"), quiet)
 
@@ -155,7 +122,7 @@ def by_order(lines):
     return sorted(lines.splitlines(), key=lambda line: (json.loads(line)["source"], json.loads(line)["position"]))
 
 
-def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
+def test_sites_are_cleaned_as_in_the_local_run(session, tmp_path):
     poison = {3: "CRASHES", 12: "HANGS"}
     pages = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(16)]
     others = [response(f"http://{'shop' if n % 3 else 'alone'}.example/{n}", page(n)) for n in range(4)]
@@ -163,42 +130,41 @@ def test_sites_are_learned_and_cleaned_as_in_the_local_run(session, tmp_path):
     write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
     inputs = (str(tmp_path / "in"),)
     same = {"choice": Choice("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
-    local_run(inputs, tmp_path / "local", to="jsonl", by_site=True, **same)
+    expected, _ = run_locally(inputs, tmp_path / "local", by_site=True, **same)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
     summary = spark.run_spark_job(session, job, quiet)
     assert summary["kinds"] == {"crash": 1, "timeout": 1}
-    assert by_order(lines_of(tmp_path / "out")) == by_order((tmp_path / "local" / "part-00000.jsonl").read_bytes())
+    assert by_order(lines_of(tmp_path / "out")) == by_order(expected)
     assert not (tmp_path / "out" / "_pages").exists()
 
 
-def as_fields(row):
-    return dict(zip(("url", "html", "source", "position"), row, strict=True))
-
-
 def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
+    columns = ("url", "html", "source", "position")
     pages = [(f"http://{host}.example/{n}", page(n), "f", n) for n in range(6) for host in ("courier", "shop")]
     frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint").coalesce(1)
-    from victorpy import clean_record
 
-    expected = {address: clean_record({"url": address, "html": html})["text"] for address, html, _, _ in pages}
+    expected = {values[0]: clean_record({"url": values[0], "html": values[1]})["text"] for values in pages}
     cleaned = spark.clean_frame(frame, spark.Cleaning(limits=LIMITS)).select("url", "text", "position").collect()
     assert {row["url"]: row["text"] for row in cleaned} == expected
     assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
-    described = spark.clean_frame(frame, spark.Cleaning(format="docview(keywords=2)", limits=LIMITS)).collect()
-    told = {each["url"]: clean_record(each, format="docview(keywords=2)") for each in map(as_fields, pages)}
-    for row in described:
-        names = ("type", "title", "keywords", "abstract", "language", "text")
-        assert {name: row[name] for name in names} == {name: told[row["url"]][name] for name in names}
+
+    format = "docview(keywords=2)"
+    records = [clean_record(dict(zip(columns, values, strict=True)), format=format) for values in pages]
+    by_url = {record["url"]: record for record in records}
+    for row in spark.clean_frame(frame, spark.Cleaning(format=format, limits=LIMITS)).collect():
+        for name in ("type", "title", "keywords", "abstract", "language", "text"):
+            assert row[name] == by_url[row["url"]][name]
+
     sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"), limits=LIMITS)).select("url", "status").collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), spark.Cleaning())
 
 
-# without a session
+# Without a session.
 
 
-def test_large_files_are_cut_and_nothing_is_lost_or_double(inputs, monkeypatch):
+def test_cut_files_give_every_record_once(inputs, monkeypatch):
     monkeypatch.setattr(spark_task, "SPLIT_BYTES", 5_000)
     options = ReadOptions()
     units = list(spark_task.find_units(inputs, options))
@@ -207,7 +173,7 @@ def test_large_files_are_cut_and_nothing_is_lost_or_double(inputs, monkeypatch):
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
 
 
-def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
+def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
     (tmp_path / "page.html").write_text("<p>tea")
     pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
     for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
@@ -226,7 +192,7 @@ def test_pages_by_themselves_and_tables_without_pages_are_refused(tmp_path):
         (["--by-site", "--method", "crf"], "for methods that learn from a site"),
     ],
 )
-def test_the_command_refuses_what_it_cannot_do_before_it_starts_spark(arguments, words, capsys, monkeypatch):
+def test_command_refuses_wrong_options_before_it_starts_spark(arguments, words, capsys, monkeypatch):
     monkeypatch.setattr(spark, "session", None)
     assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
     assert words in capsys.readouterr().err
