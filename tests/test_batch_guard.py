@@ -149,6 +149,12 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
     assert one.returncode == 0
     assert b"without guard" in one.stderr
     assert (tmp_path / "out" / "a.txt").stat().st_size
+    (tmp_path / "many").mkdir()
+    for number in range(60):
+        (tmp_path / "many" / f"{number}.html").write_bytes(page(number))
+    many = clean("many", "-o", "texts", cwd=tmp_path, env=environment)
+    assert (many.returncode, b"without guard" in many.stderr) == (0, True)
+    assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
     two = clean("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
     assert two.returncode == 2
     assert b"needs Pebble: pip install 'victorpy[batch]'" in two.stderr

@@ -42,10 +42,11 @@ from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.progress import Progress
 from victorpy.batch.records import Record
 from victorpy.batch.run import Job, run_job
-from victorpy.batch.shards import Counts
+from victorpy.batch.shards import Counts, Store
 from victorpy.batch.site_models import load_at_site, save_at_site
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import read_document
+from victorpy.commands.clean import FEW
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -373,14 +374,54 @@ def test_lines_go_in_and_come_out(tmp_path):
     assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == [url(number) for number in range(5)]
 
 
-def test_many_files_are_a_batch_without_being_asked(tmp_path):
-    for number in range(51):
-        (tmp_path / "in").mkdir(exist_ok=True)
-        (tmp_path / "in" / f"{number}.html").write_bytes(page(number))
-    ended = clean("in", "-o", "out", "-q", cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    assert len(list((tmp_path / "out").glob("*.txt"))) == 51
-    assert (tmp_path / "out" / "manifest.jsonl").exists()
+def write_pages(directory, count):
+    directory.mkdir(exist_ok=True)
+    for number in range(count):
+        (directory / f"{number}.html").write_bytes(page(number))
+
+
+@pytest.mark.parametrize("count", [3, FEW + 1])
+def test_any_number_of_files_gives_only_texts(tmp_path, count):
+    write_pages(tmp_path / "in", count)
+    texts = []
+    for number in (0, 99):
+        (tmp_path / "in" / "0.html").write_bytes(page(number))
+        ended = clean("in", "-o", "out", cwd=tmp_path)
+        assert ended.returncode == 0
+        assert ended.stderr.decode() == f"clean: {count} pages: {count} kept, 0 empty, 0 failed\n"
+        assert sorted(tree(tmp_path / "out")) == sorted(f"{number}.txt" for number in range(count))
+        texts.append((tmp_path / "out" / "0.txt").read_text())
+    assert texts[0] != texts[1]
+
+
+def test_texts_of_a_batch_are_not_overwritten_by_another_command(tmp_path):
+    write_pages(tmp_path / "in", 3)
+    assert clean("in", "-o", "out", "-j", 1, "-q", cwd=tmp_path).returncode == 0
+    written = tree(tmp_path / "out")
+    ended = clean("in/0.html", "-o", "out", cwd=tmp_path)
+    assert (ended.returncode, b"holds the output of another command" in ended.stderr) == (2, True)
+    assert tree(tmp_path / "out") == written
+
+
+def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypatch):
+    write_pages(tmp_path / "in", 20)
+    out = tmp_path / "out"
+    job = Job((str(tmp_path / "in"),), out, shard_records=6, plain=True, guarded=False)
+    commit = Store.commit
+
+    def commit_two(store):
+        if len(store.parts) == 2:
+            raise KeyboardInterrupt
+        commit(store)
+
+    monkeypatch.setattr(Store, "commit", commit_two)
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job, io.StringIO())
+    monkeypatch.undo()
+    stream = io.StringIO()
+    assert run_job(job, stream)["pages-now"] == 8
+    assert "going on after 12 pages" in stream.getvalue()
+    assert sorted(tree(out)) == sorted(f"{number}.txt" for number in range(20))
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(archive):

@@ -21,7 +21,7 @@ from victorpy.batch.inputs import find_records
 from victorpy.batch.site import learn_site
 from victorpy.cleaner import read_document
 from victorpy.commands import run
-from victorpy.commands.clean import MANY
+from victorpy.commands.clean import FEW
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
 from victorpy.outputs import OUTPUTS
@@ -426,11 +426,11 @@ def test_workers_clean_a_site_as_it_is_cleaned_without_them(crawl: Path, tmp_pat
 
 
 def test_many_pages_of_a_site_are_no_batch(tmp_path: Path) -> None:
-    many = write_site(tmp_path / "many", MANY + 1)
+    many = write_site(tmp_path / "many", FEW + 1)
     for named in (["--method", "hybrid"], ["--model", "site"]):
         out = tmp_path / named[1]
         assert clean(*named, many, "-o", out, "-q").returncode == 0
-        assert len(names_in(out)) == MANY + 1  # and neither a manifest nor an index
+        assert len(names_in(out)) == FEW + 1  # and neither a manifest nor an index
 
 
 def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) -> None:

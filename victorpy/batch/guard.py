@@ -71,8 +71,12 @@ class Task(Generic[Item]):
     future: Any = field(default=None, repr=False)
 
 
-def cleaning_tasks(records: Iterable[tuple[Mark, Record]]) -> Iterator[Task[Record]]:
-    """Make tasks that clean a few records each: many small ones or one large."""
+def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = True) -> Iterator[Task[Record]]:
+    """Make tasks that clean a few records each, many small ones or one large; or one record each."""
+    if not in_batches:
+        for mark, record in records:
+            yield Task(worker.clean_batch, [record], told=[(mark, record)])
+        return
     from more_itertools import constrained_batches
 
     def size_of(marked: tuple[Mark, Record]) -> int:

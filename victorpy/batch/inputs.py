@@ -55,10 +55,7 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find pages that are files: ``-`` or nothing is standard input, a directory means all pages below it."""
     for name in list(inputs) or ["-"]:
-        if name == "-":
-            yield Record("standard input", Path("stdin"), STDIN)
-        else:
-            yield from (page_record(*file) for file in _find(name, [PAGE_SUFFIXES]))
+        yield from (page_record(*file) for file in _find(name, [PAGE_SUFFIXES]))
 
 
 def _suffix_choices() -> list[tuple[str, ...]]:
@@ -69,7 +66,9 @@ def _suffix_choices() -> list[tuple[str, ...]]:
 
 def _find(name: str, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
     path = Path(name)
-    if path.is_dir():
+    if path == STDIN:
+        yield InputFile(path, Path("stdin"), "standard input")
+    elif path.is_dir():
         yield from _find_below(path, suffix_choices)
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
@@ -104,13 +103,14 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for entry in ordered:
         path = directory / entry.name
         if entry.is_dir(follow_symlinks=False):
-            if not _is_output(path):
+            if not is_output(path):
                 yield from _files_below(path, suffixes)
         elif entry.name.lower().endswith(suffixes) and path.suffix and entry.is_file():
             yield path
 
 
-def _is_output(directory: Path) -> bool:
+def is_output(directory: Path) -> bool:
+    """Whether a batch run has written a directory."""
     try:
         with (directory / "manifest.jsonl").open("rb") as manifest:
             return manifest.readline(200).startswith(b'{"format": 1, "settings": ')

@@ -58,8 +58,6 @@ class Record:
         """Return the page's bytes, or its text if it came as text. Raises ProblemError if it has none."""
         if self.problem is not None:
             raise ProblemError(*self.problem)
-        if self.file == STDIN:
-            return _standard_input()
         if most_bytes is not None:
             size = len(self.payload)
             if self.file is not None and self.file.is_file():
@@ -88,5 +86,7 @@ def _standard_input() -> bytes:
 
 
 def page_record(path: Path, place: Path, name: str) -> Record:
-    """Make the record of a file that is a page."""
+    """Make the record of a file that is a page, or of the page on standard input."""
+    if path == STDIN:
+        return Record(name, place, payload=_standard_input())
     return Record(name, place, path, origin=Origin(str(path)))

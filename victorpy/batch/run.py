@@ -1,8 +1,9 @@
-"""A run over many records: read, cleaned in guarded workers, written in parts, to be gone on with after a break."""
+"""A run over any number of records: they are read, cleaned and written, and an interrupted run can be resumed."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import tempfile
@@ -19,7 +20,7 @@ from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory
 from victorpy.batch.guard import Guard, Limits, Task, Unguarded, cleaning_tasks, has_pebble
 from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
 from victorpy.batch.outcome import Outcome
-from victorpy.batch.progress import Progress, summary_table
+from victorpy.batch.progress import Progress
 from victorpy.batch.reading import Reader
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted, head_settings, read_failed
@@ -35,49 +36,56 @@ from victorpy.outputs import find_output
 SHARD_RECORDS = 1_000
 MOST_COUNTED = 1_000
 
+Write = Callable[[Record, Outcome], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that says what a run is to do."""
+    """Everything that a run needs to know."""
 
     inputs: tuple[str, ...]
     directory: Path | None
-    """Where parts go; None where a writer takes the texts instead."""
+    """Output directory; None if a writer receives the texts instead."""
     to: str = "folder"
-    """Which kind of output."""
+    """Kind of output."""
     format: str = "text"
-    """How the texts are written."""
+    """Format of the texts."""
     choice: Choice = field(default_factory=Choice)
     make: Callable[[], Cleaner] | None = None
-    """How to have the cleaner, where it is not only to be loaded ..."""
+    """Returns the cleaner, if it is not simply loaded by `choice`."""
     site: tuple[str, ...] = ()
-    """... but to learn from these, or, where none are named, from `inputs`."""
+    """Pages that the cleaner has learned from, if they are not the inputs."""
     learned: bool = False
-    """Whether it has learned from `sample` pages of either."""
+    """Whether the cleaner has learned from `sample` pages."""
     url: str | None = None
     content_type: str | None = None
     limits: Limits = field(default_factory=Limits)
     read: ReadOptions = field(default_factory=ReadOptions)
     shard_records: int = SHARD_RECORDS
     retry: Path | None = None
-    """The failed.jsonl whose records are to be cleaned again; site by site, `inputs` have their neighbours."""
+    """The failed.jsonl whose records are cleaned again. With `by_site`, `inputs` has the other pages of their sites."""
     by_site: bool = False
     sample: int = sites.SAMPLE
     dedup: Dedup | None = None
-    """How replicas are told, where they are to go."""
+    """How replicas are found, if they are to be left out."""
     summary: Path | None = None
     quiet: bool = False
+    plain: bool = False
+    """Whether only the texts are wanted: no limit of size, all warnings, and no manifest or index that stays."""
+    guarded: bool = True
+    """Whether pages are cleaned in workers, and not in this process."""
 
     def work(self) -> Work:
-        """What workers have to know."""
+        """Return what workers have to know."""
+        most_bytes = None if self.plain else self.read.most_bytes
         make = self.make or self.choice.load
-        return Work(make, self.format, self.url, self.content_type, self.read.most_bytes, self.dedup)
+        return Work(make, self.format, self.url, self.content_type, most_bytes, self.dedup)
 
     def settings(self, input_digest: str) -> dict[str, Any]:
-        """What decides about the output's bytes: not how many workers there are, nor how patient we are."""
+        """Return what decides the output's bytes. The number of workers and the limits of a page do not."""
         from victorpy import __version__
 
-        return {
+        settings = {
             "victorpy": __version__,
             "inputs": list(self.inputs),
             "input files": input_digest,
@@ -93,47 +101,48 @@ class Job:
             "largest page": self.read.most_bytes,
             "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
-            **({"sample": self.sample} if self.learned else {}),
-            **({"dedup": self.dedup.identity()} if self.dedup else {}),
-            **(self._attempt() if self.retry else {}),
         }
-
-    def _attempt(self) -> dict[str, Any]:
-        """What tells a retry from another: patience too, which is what one has more of the next time."""
-        return {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
-
-
-Write = Callable[[Record, Outcome], None]
+        if self.learned:
+            settings["sample"] = self.sample
+        if self.dedup:
+            settings["dedup"] = self.dedup.identity()
+        if self.retry:  # here the limits count, because another retry usually raises them
+            settings |= {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
+        return settings
 
 
 def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, Any]:
-    """Run a job to its end and give the counts; progress goes to the stream."""
+    """Run a job to its end and return the counts. Progress goes to the stream."""
     find_output(job.format)
-    (job.make or job.choice.load)()  # whatever is wrong with it is said here, not by workers
+    if job.guarded:
+        (job.make or job.choice.load)()  # errors are reported here, and not by workers
     if job.dedup is not None:
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
-    total = in_bytes = None
-    if seen is not None and not job.by_site:
-        in_bytes = seen.sources > 0
-        total = seen.size if in_bytes else seen.pages
-    progress = Progress(stream, total, bool(in_bytes), job.quiet)
-    if seen is not None and not job.quiet:
-        _say_passed_over(job, progress)
-        _say_empty(seen, progress)
-    if job.directory is None:
-        summary = _streamed(job, progress, write)
-    else:
-        if seen is not None and not seen.is_there and not (job.directory / MANIFEST).exists():
-            raise DataError(f"{', '.join(job.inputs)}: cannot be read: No such file or directory")
-        settings = job.settings(seen.digest if seen else _file_digest(job.retry))
-        summary = _stored(job, job.directory, settings, progress)
+    progress = _progress(job, stream, seen)
+    with closing(progress):
+        if seen is not None and not job.quiet:
+            _warn_about_inputs(job, seen, progress)
+        if job.directory is None:
+            summary = _stream(job, progress, write)
+        else:
+            is_there = seen is None or seen.is_there or job.plain or (job.directory / MANIFEST).exists()
+            if not is_there:
+                raise DataError(f"{', '.join(job.inputs)}: cannot be read: No such file or directory")
+            summary = _store(job, job.directory, seen, progress)
     if job.summary is not None:
         write_summary(job.summary, summary)
     return summary
 
 
-def _say_passed_over(job: Job, progress: Progress) -> None:
+def _progress(job: Job, stream: TextIO, seen: Survey | None) -> Progress:
+    if seen is None or job.by_site:
+        return Progress(stream, quiet=job.quiet)
+    in_bytes = seen.sources > 0
+    return Progress(stream, seen.size if in_bytes else seen.pages, in_bytes, job.quiet, every_page=job.plain)
+
+
+def _warn_about_inputs(job: Job, seen: Survey, progress: Progress) -> None:
     others = list(islice(passed_over(job.inputs), MOST_COUNTED))
     if others:
         count = f"{len(others):,}" if len(others) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
@@ -141,19 +150,16 @@ def _say_passed_over(job: Job, progress: Progress) -> None:
             f"{count} files of lines or tables beside pages or archives are not read, such as {others[0]}; "
             "name them if they are meant"
         )
-
-
-def _say_empty(seen: Survey, progress: Progress) -> None:
     if len(seen.empty) == 1:
         progress.say(f"{seen.empty[0]}: has no bytes, and so no pages")
     elif seen.empty:
         progress.say(f"{len(seen.empty):,} files have no bytes, and so no pages, such as {seen.empty[0]}")
 
 
-def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
-    """Clean records for a writer that takes them in order; an interrupted run cannot be resumed."""
+def _stream(job: Job, progress: Progress, write: Write | None) -> dict[str, Any]:
+    """Clean records for a writer that takes them in order. An interrupted run cannot be resumed."""
     counts = Counts()
-    with closing(progress), ExitStack() as stack:
+    with ExitStack() as stack:
         if job.dedup is None:
             ended = stack.enter_context(_cleaning(job, None, progress))
         else:
@@ -167,14 +173,14 @@ def _streamed(job: Job, progress: Progress, write: Write | None) -> dict[str, An
                 progress.add(mark, record, outcome, counts)
             if write is not None:
                 write(record, outcome)
-    return _summary(job, counts, progress, Counts())
+    return _summary(job, counts, Counts(), progress)
 
 
-def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Clean records into parts."""
-    label = retry_label(directory, settings) if job.retry else ""
-    store = _opened(directory, settings, label, {"choice": asdict(job.choice)})
-    before = Counts(store.counts.as_dict())
+def _store(job: Job, directory: Path, seen: Survey | None, progress: Progress) -> dict[str, Any]:
+    """Clean records into the parts of an output directory."""
+    settings = job.settings(seen.digest if seen else _file_digest(job.retry))
+    store = _open_store(job, directory, settings)
+    earlier = Counts(store.counts.as_dict())
     try:
         if store.complete:
             remove_aside(store)  # if an earlier run was killed just before this
@@ -182,6 +188,8 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
                 progress.say(f"{directory}: all is done already")
         else:
             _fill(job, store, progress)
+        if job.plain:
+            store.discard()
     except VictorError:
         store.give_back()
         raise
@@ -195,23 +203,27 @@ def _stored(job: Job, directory: Path, settings: dict[str, Any], progress: Progr
             "when there is room, the same command goes on with the others"
         ) from error
     finally:
-        progress.close()
         store.close()
-    return _summary(job, store.counts, progress, before)
+    return _summary(job, store.counts, earlier, progress)
 
 
-def _opened(directory: Path, settings: dict[str, Any], label: str, notes: dict[str, Any]) -> Store:
+def _open_store(job: Job, directory: Path, settings: dict[str, Any]) -> Store:
+    label = ""
+    if job.retry:
+        label = retry_label(directory, settings)
+    elif job.plain:  # other plain runs may write into the directory at the same time
+        label = f".{hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]}-"
     if directory.exists() and not directory.is_dir():
         raise OutputError(f"{directory}: is a file; many pages go into a directory")
     try:
-        return Store(directory, settings, label, notes)
+        return Store(directory, settings, label, {"choice": asdict(job.choice)})
     except OSError as error:
         raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
 
 def _fill(job: Job, store: Store, progress: Progress) -> None:
     """Write all parts that are missing. With --dedup, clean all pages into a store aside first."""
-    sink = SINKS.get(job.to)(job.to, store.directory, find_output(job.format))
+    sink = SINKS.get(job.to)(job.to, store.directory, find_output(job.format), job.inputs)
     sink.resume(store.finished_parts())
     with ExitStack() as stack:
         if job.dedup is not None:
@@ -256,7 +268,13 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
     after = store.last if store else None
     wanted = Wanted(read_failed(job.retry)) if job.retry else None
     reader = Reader(job.limits)
-    guard = _guard(job, progress)
+    guard: Guard | Unguarded
+    if job.guarded and (has_pebble() or job.limits.jobs > 1):
+        guard = Guard(job.work(), job.limits)
+    else:
+        if job.guarded and not job.quiet:
+            progress.say("pages are cleaned without guard, by one process: pip install 'victorpy[batch]' for more")
+        guard = Unguarded(job.work())
     try:
         if job.by_site and store is not None:
             place = store.directory / f".{store.label}{sites.SPILL}"
@@ -266,21 +284,14 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
         else:
             files = wanted.files() if wanted else find_files(job.inputs)
             read = wanted.select(reader.read) if wanted else reader.read
-            yield _outcomes(cleaning_tasks(read_files(files, job.read, after, read)), guard)
+            records = read_files(files, job.read, after, read)
+            yield _outcomes(cleaning_tasks(records, in_batches=isinstance(guard, Guard)), guard)
         guard.close()
     except BaseException:
         guard.stop()
         raise
     finally:
         reader.close()
-
-
-def _guard(job: Job, progress: Progress) -> Guard | Unguarded:
-    if has_pebble() or job.limits.jobs > 1:
-        return Guard(job.work(), job.limits)
-    if not job.quiet:
-        progress.say("pages are cleaned without guard, by one process: pip install 'victorpy[batch]' for more")
-    return Unguarded(job.work())
 
 
 def _outcomes(tasks: Iterator[Task[Any]], guard: Guard | Unguarded) -> Iterator[Ended]:
@@ -292,7 +303,7 @@ def _outcomes(tasks: Iterator[Task[Any]], guard: Guard | Unguarded) -> Iterator[
 
 
 def retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
-    """How the files of a retry begin: with the number that it had before, or the first that none has had."""
+    """Return the prefix of a retry's files: ``retry-1-``, or the first that no retry with other settings has."""
     number = 1
     while head_settings(directory / f"retry-{number}-manifest.jsonl") not in ({}, settings):
         number += 1
@@ -300,43 +311,39 @@ def retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
 
 
 def failed_path(job: Job, directory: Path) -> Path:
-    """Where a run with these settings says what failed."""
+    """Return the path of the failed.jsonl that a job writes."""
     label = retry_label(directory, job.settings(_file_digest(job.retry))) if job.retry else ""
     return directory / f"{label}failed.jsonl"
 
 
 def _file_digest(path: Path | None) -> str:
-    import hashlib
-
     return hashlib.sha256(path.read_bytes() if path else b"").hexdigest()
 
 
-def _summary(job: Job, counts: Counts, progress: Progress, before: Counts) -> dict[str, Any]:
-    told = counts.as_dict()
-    now = {"pages-now": counts.pages - before.pages, "bytes-now": counts.bytes - before.bytes}
-    return {**told, "seconds": round(progress.seconds, 3), **now, **({"dedup": str(job.dedup)} if job.dedup else {})}
+def _summary(job: Job, counts: Counts, earlier: Counts, progress: Progress) -> dict[str, Any]:
+    """Return the counts of all runs, and apart from them those of this one."""
+    summary = {
+        **counts.as_dict(),
+        "seconds": round(progress.seconds, 3),
+        "pages-now": counts.pages - earlier.pages,
+        "bytes-now": counts.bytes - earlier.bytes,
+    }
+    return summary | ({"dedup": str(job.dedup)} if job.dedup else {})
 
 
 def check_summary(path: Path) -> None:
-    """See that a summary can be written before hours are spent on what it is of."""
+    """Raise if a summary cannot be written, before hours are spent on the run."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        _beside(path).touch()
-        _beside(path).unlink()
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
     except OSError as error:
         raise OutputError(f"--summary {path}: cannot be written: {error.strerror or error}") from error
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}")
-
-
 def write_summary(path: Path, summary: dict[str, Any]) -> None:
-    """Write the counts as JSON, whole or not at all."""
+    """Write the counts as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")
-
-
-__all__ = ["Job", "check_summary", "failed_path", "run_job", "summary_table", "write_summary"]

@@ -75,6 +75,8 @@ class Store:
         """
         self.directory = directory
         self.label = label
+        self.is_temporary = label.startswith(".")
+        """Whether the manifest and the parts are deleted in the end."""
         self.settings = dict(settings)
         self.counts = Counts()
         self.parts: list[str] = []
@@ -99,8 +101,9 @@ class Store:
         return max(self.counts.pages, self.aside.counts.pages if self.aside else 0)
 
     def finished_parts(self) -> Iterable[Path]:
-        """Return the files of all parts of this and of other runs into the same directory."""
-        for manifest in sorted(self.directory.glob("*manifest.jsonl")):
+        """Return the files of all parts of this and of other runs into the same directory, except temporary ones."""
+        manifests = sorted(self.directory.glob("[!.]*manifest.jsonl"))
+        for manifest in [self.manifest_path] if self.is_temporary else manifests:
             for entry in _read_entries(manifest)[0]:
                 if "part" in entry:
                     yield self.directory / entry["part"]
@@ -134,7 +137,8 @@ class Store:
     def finish(self) -> None:
         """Mark the run as complete, with the lists of failed records and replicas beside the parts."""
         self.commit()
-        self.write_lists()
+        if not self.is_temporary:
+            self.write_lists()
         if not self.complete:
             self._append({"complete": True, **self.counts.as_dict()})
             self.complete = True
@@ -152,11 +156,22 @@ class Store:
         """Release the directory. An unfinished part is deleted, and the lists say what failed so far."""
         if self._part is not None:
             self._part.abandon()
-        if not self.complete:
+        if not self.complete and not self.is_temporary:
             with suppress(OSError):  # on a full disk; the run that resumes this one writes them
                 self.write_lists()
         with suppress(OSError):
             self._manifest.close()
+
+    def discard(self) -> None:
+        """Delete the manifest and the parts, so that only what the sink wrote besides is left."""
+        folders = set()
+        for part in self.parts:
+            (self.directory / part).unlink(missing_ok=True)
+            folders.add((self.directory / part).parent)
+        self.manifest_path.unlink()
+        for folder in folders - {self.directory}:
+            with suppress(OSError):  # another run has parts there
+                folder.rmdir()
 
     def give_back(self) -> None:
         """Leave the directory to other commands if this run could not begin and nothing else is there."""

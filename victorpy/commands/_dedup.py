@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Any
 
 from victorpy.batch.dedup import Dedup
 from victorpy.errors import ConfigError
@@ -33,10 +31,3 @@ def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
     dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
     dedup.detector()
     return dedup
-
-
-def inherit_dedup(arguments: argparse.Namespace, identity: Mapping[str, Any]) -> None:
-    """Find replicas as an earlier run did; `identity` is that of its `Dedup`."""
-    parameters = dict(identity)
-    arguments.dedup, arguments.keep = parameters.pop("method"), parameters.pop("keep")
-    arguments.dedup_param = [f"{name}={value}" for name, value in parameters.items()]

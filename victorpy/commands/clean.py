@@ -20,37 +20,36 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from tqdm import tqdm
 from w3lib.encoding import resolve_encoding
 
 from victorpy.batch.choice import Choice
-from victorpy.batch.dedup import Dedup
-from victorpy.batch.inputs import find_files, find_records
-from victorpy.batch.outcome import Outcome, Status, clean_record
+from victorpy.batch.guard import has_pebble
+from victorpy.batch.inputs import find_files, find_records, is_output
+from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.progress import summary_table
 from victorpy.batch.records import Record
-from victorpy.batch.run import SHARD_RECORDS, Job, check_summary, failed_path, run_job
+from victorpy.batch.retry import settings_beside
+from victorpy.batch.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import learn_site, use_tree
 from victorpy.batch.site_models import SiteModel, at_site_bytes
 from victorpy.batch.sources import source_of
-from victorpy.batch.writers import Writer, open_stream, open_writer
 from victorpy.cleaner import Cleaner
 from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
-    inherit,
-    learns_from_site,
     limits_of,
     name_of,
     positive,
     read_options_of,
+    retry_defaults,
 )
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SAMPLE
@@ -60,18 +59,12 @@ from victorpy.replicas.base import Keep
 from victorpy.sites.store import is_tree
 from victorpy.variables import FAVORS
 
-# Of an empty page that the model is surer of than this nothing more is said.
-SURE = 0.98
-
-# More pages than this are cleaned into a directory by guarded workers, with a manifest and an index.
-MANY = 50
-
-HERE = (Status.KEPT, Status.EMPTY, Status.FAILED)
-"""What may become of a few pages."""
+FEW = 50
+"""Pages that are cleaned in this process, because starting workers takes longer. It makes no other difference."""
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
-    *("summary", "by_site", "dedup"),
+    *("summary", "by_site", "dedup", "retry"),
 )
 
 
@@ -126,138 +119,109 @@ def _configure_batch(group: argparse._ArgumentGroup) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Clean the pages: a few here and now, many in guarded workers."""
-    inherit(arguments)
-    arguments.sample = int(positive(arguments.sample, "--sample", SAMPLE))
+    """Clean the pages."""
+    positive(arguments.sample, "--sample", SAMPLE)
+    previous = settings_beside(arguments.retry) if arguments.retry else {}
+    for name, value in (retry_defaults(arguments, previous) if previous else {}).items():
+        if not getattr(arguments, name):
+            setattr(arguments, name, value)
+    arguments.format = arguments.format or "text"
     if arguments.by_site and arguments.labelled:
         raise ConfigError(f"--labelled {arguments.labelled[0]}: is of one site: give --site instead of --by-site")
-    dedup_of(arguments)  # wrong names and values are said first, however many pages there are
+    dedup_of(arguments)  # report wrong names and values first
     output = find_output(arguments.format)
-    at_site = arguments.site and Path(arguments.site).is_dir() and not arguments.retry
-    inputs = arguments.pages or ([arguments.site] if at_site else [])
-    if _is_batch(arguments, inputs):
-        return _run_batch(arguments, inputs)
-    return _run_here(arguments, output, inputs)
-
-
-def _run_here(arguments: argparse.Namespace, output: Output, inputs: Sequence[str]) -> int:
-    """Clean a few pages, each to its outcome."""
-    records = list(find_records(inputs))
-    cleaner = _at_site(arguments, _choice(arguments).load(), records)
-    write = open_writer(arguments.output, output, records)
-    content_type = _content_type(arguments.charset)
-    counts: Counter[Status] = Counter()
-    # None: a bar only where stderr is a terminal
-    for record in tqdm(records, unit="page", disable=True if len(records) < 2 or arguments.quiet else None):
-        outcome = clean_record(record, cleaner, output, arguments.url, content_type)
-        counts[outcome.status] += 1
-        _report(record, outcome, arguments.quiet)
-        if outcome.status is not Status.FAILED:
-            write(record, outcome.text)
-    if len(records) > 1 and not arguments.quiet:
-        shown = ", ".join(f"{counts[status]} {status}" for status in HERE)
-        print(f"clean: {len(records)} pages: {shown}", file=sys.stderr)
-    return 1 if counts[Status.FAILED] else 0
-
-
-def _is_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> bool:
-    """Whether there is much to do, or what only a batch run has is asked for."""
-    given = (getattr(arguments, name) for name in BATCH_OPTIONS)
-    if arguments.retry or any(value is not None and value is not False for value in given):  # 0 is given, and refused
-        return True
-    target = arguments.output or "-"
-    one_file = target == "-" or (sink_name(target) == "jsonl" and find_output(arguments.format).joins)
-    if sink_name(target) and not one_file:
-        return True
-    few = one_file or arguments.site or learns_from_site(_choice(arguments))  # however many: as it always was
-    files = find_files([name for name in inputs if name != "-"])
-    return any(source_of(file.path) or (number >= MANY and not few) for number, file in enumerate(files))
-
-
-def _run_batch(arguments: argparse.Namespace, inputs: Sequence[str]) -> int:
-    """Clean many pages in guarded workers."""
-    if "-" in inputs or not (inputs or arguments.retry):
-        raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
-    if arguments.retry and arguments.pages:
-        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
-    if arguments.retry and arguments.by_site and not arguments.before:
-        raise ConfigError(
-            f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
-        )
-    job = _job(arguments, arguments.before if arguments.retry else inputs)
-    _refuse_inputs(arguments.output, job, inputs)
+    if arguments.retry:
+        inputs = _retried_inputs(arguments, previous.get("inputs", []))
+    else:
+        inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
+    job, is_single = _make_job(arguments, inputs, output)
+    _refuse_inputs(arguments.output, job)
     if job.summary is not None:
         check_summary(job.summary)
-    write = None
     if job.directory is None:
-        writer = open_stream(arguments.output, find_output(arguments.format))
-        write = partial(_written, writer)
-    summary = run_job(job, sys.stderr, write)
-    if not arguments.quiet:
-        print(summary_table(summary), file=sys.stderr)
-        if job.directory is not None and summary["failed"]:
-            failed = failed_path(job, job.directory)
-            print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
+        with _open_stream(arguments.output, output, titled=not (output.joins or is_single)) as write:
+            summary = run_job(job, sys.stderr, write)
+    else:
+        summary = run_job(job, sys.stderr)
+    if not (arguments.quiet or is_single):
+        _report(job, summary)
     return 1 if summary["failed"] else 0
 
 
-def _refuse_inputs(target: str | None, job: Job, inputs: Sequence[str]) -> None:
-    """Never write over what is to be read, nor among it what could be taken for more of it."""
-    if job.directory is None and target not in {None, "-"}:
-        path = Path(str(target)).resolve()
-        if any(file.path.resolve() == path for file in find_files(inputs)):
-            raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
-    if job.directory is not None and job.to != "folder":
-        place = job.directory.resolve()
-        if any(Path(name).is_dir() and Path(name).resolve() == place for name in inputs):
-            raise DataError(f"{job.directory}: is one of the inputs: choose another directory for the output")
+def _retried_inputs(arguments: argparse.Namespace, inputs: list[str]) -> list[str]:
+    if arguments.pages:
+        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
+    if arguments.by_site and not inputs:
+        raise ConfigError(
+            f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
+        )
+    return inputs
 
 
-def _written(writer: Writer, record: Record, outcome: Outcome) -> None:
-    if outcome.status in {Status.KEPT, Status.EMPTY}:
-        writer(record, outcome.text)
+def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
+    """Return the job, and whether it is about a single page only.
 
-
-def _job(arguments: argparse.Namespace, inputs: Sequence[str]) -> Job:
-    choice = _choice(arguments)
-    make = _learned(arguments, choice, inputs)
-    return Job(
+    A job is a batch, which reports counts only and keeps a manifest, if the inputs have archives or tables or if an
+    option asks for it. All others are plain.
+    """
+    choice = choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
+    target = arguments.output or "-"
+    is_joined_file = sink_name(target) == "jsonl" and output.joins and not target.endswith("/")
+    options = (getattr(arguments, name) for name in BATCH_OPTIONS)
+    is_plain = not (
+        any(value is not None and value is not False for value in options)  # 0 counts as given, and is refused
+        or (sink_name(target) and not is_joined_file)
+        or (target != "-" and is_output(Path(target)))
+        or any(source_of(file.path) for file in find_files(inputs))
+    )
+    if not is_plain and "-" in inputs:
+        raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
+    pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
+    is_few, is_single = 0 < pages <= FEW, pages == 1
+    directory = _find_directory(arguments, output, is_plain, is_single)
+    default_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = int(positive(arguments.jobs, "--jobs", default_jobs if has_pebble() else 1))
+    dedup = dedup_of(arguments)
+    if dedup and dedup.keep == Keep.LONGEST and directory is None:
+        raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
+    base = choice.load()
+    cleaner = base if arguments.by_site else _at_site(arguments, choice, base, inputs)
+    make = None
+    if is_few:
+        make = lambda: cleaner  # noqa: E731
+    elif cleaner is not base:
+        make = SiteModel(choice, at_site_bytes(cleaner, base)).load
+    job = Job(
         inputs=tuple(inputs),
-        directory=_directory(arguments, inputs),
-        to=_container(arguments),
+        directory=directory,
+        to=arguments.to or sink_name(target) or "folder",
         format=arguments.format,
         choice=choice,
         make=make,
         site=(arguments.site or "", *arguments.labelled),
-        learned=make is not None,
+        learned=cleaner is not base and not (arguments.site and is_tree(Path(arguments.site))),
         url=arguments.url,
         content_type=_content_type(arguments.charset),
-        limits=limits_of(arguments, jobs=int(positive(arguments.jobs, "--jobs", _cores()))),
+        limits=limits_of(arguments, jobs),
         read=read_options_of(arguments),
         shard_records=int(positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
         by_site=arguments.by_site,
-        sample=arguments.sample,
-        dedup=_dedup(arguments),
+        sample=arguments.sample or SAMPLE,
+        dedup=dedup,
         summary=arguments.summary,
         quiet=arguments.quiet,
+        plain=is_plain,
+        guarded=not is_few,
     )
+    return job, is_single
 
 
-def _dedup(arguments: argparse.Namespace) -> Dedup | None:
-    dedup = dedup_of(arguments)
-    if dedup and dedup.keep == Keep.LONGEST and arguments.output in {None, "-"} and not arguments.retry:
-        raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
-    return dedup
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | None:
-    """Where parts go; None where the texts go into one stream."""
+def _find_directory(arguments: argparse.Namespace, output: Output, is_plain: bool, is_single: bool) -> Path | None:
+    """Return the output directory; None if all texts go to standard output or into one file."""
     target = arguments.output
+    if arguments.to:
+        SINKS.get(arguments.to)  # raises if there is no such kind
     if target is None and arguments.retry:
         return Path(arguments.retry).parent
     if target is None or target == "-":
@@ -265,31 +229,65 @@ def _directory(arguments: argparse.Namespace, inputs: Sequence[str]) -> Path | N
             raise ConfigError("where should the output go? give -o DIRECTORY")
         return None
     path = Path(target)
-    names_file = path.suffix and not path.is_dir() and not target.endswith("/") and not arguments.to
-    if names_file and find_output(arguments.format).joins and sink_name(target) in {None, "jsonl"}:
-        return None  # one file, as for a few pages
-    if names_file and not path.exists() and not sink_name(target):
-        raise DataError(f"{target}: many pages go into a directory; if that is what you mean, write {target}/")
+    if arguments.to or path.is_dir() or target.endswith("/"):
+        return path
+    if is_single or (output.joins and sink_name(target) in {None, "jsonl"} and (path.suffix or is_plain)):
+        return None
+    if path.suffix and not sink_name(target):
+        if path.exists():
+            raise DataError(f"{target}: is a file; several pages go into a directory")
+        raise DataError(f"{target}: several pages go into a directory; if that is what you mean, write {target}/")
     return path
 
 
-def _container(arguments: argparse.Namespace) -> str:
-    """The kind of output: named, told by the directory's name, or files."""
-    if arguments.to:
-        SINKS.get(arguments.to)
-        return str(arguments.to)
-    return sink_name(arguments.output or "") or "folder"
+def _refuse_inputs(target: str | None, job: Job) -> None:
+    """Raise if the output would overwrite an input, or could be taken for more input."""
+    if job.directory is None and target not in {None, "-"}:
+        path = Path(str(target)).resolve()
+        if any(file.path.resolve() == path for file in find_files(job.inputs)):
+            raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
+    if job.directory is not None and job.to != "folder":
+        directory = job.directory.resolve()
+        if any(Path(name).is_dir() and Path(name).resolve() == directory for name in job.inputs):
+            raise DataError(f"{job.directory}: is one of the inputs: choose another directory for the output")
 
 
-def _learned(arguments: argparse.Namespace, choice: Choice, inputs: Sequence[str]) -> Callable[[], Cleaner] | None:
-    """A method that has seen the pages of one site, as workers get it."""
-    if arguments.by_site or not (arguments.site or learns_from_site(choice)):
-        return None
-    if not arguments.site and any(source_of(file.path) for file in find_files(inputs)):
-        raise ConfigError(f"{name_of(choice)} learns from a site: for files with pages of many give --by-site")
-    base = choice.load()
-    cleaner = _at_site(arguments, base, list(find_records(inputs)))
-    return SiteModel(choice, at_site_bytes(cleaner, base)).load
+@contextmanager
+def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[Write]:
+    """Open standard output or a file for texts. With `titled`, each text has the page's name above it."""
+    path = None if target is None or target == "-" else Path(target)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    stream = sys.stdout if path is None else path.open("w", encoding="utf-8", newline="")
+    is_first = True
+
+    def write(record: Record, outcome: Outcome) -> None:
+        nonlocal is_first
+        if outcome.status not in {Status.KEPT, Status.EMPTY}:
+            return
+        if titled:
+            stream.write(f"{'' if is_first else chr(10)}==> {record.name} <==\n")
+        stream.write(output.header + outcome.text if is_first or titled else outcome.text)
+        stream.flush()
+        is_first = False
+
+    try:
+        yield write
+    finally:
+        if path is not None:
+            stream.close()
+
+
+def _report(job: Job, summary: dict[str, Any]) -> None:
+    """Print the counts: a line if the job is plain, otherwise a table."""
+    if job.plain:
+        counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
+        print(f"clean: {summary['pages']} pages: {counts}", file=sys.stderr)
+        return
+    print(summary_table(summary), file=sys.stderr)
+    if job.directory is not None and summary["failed"]:
+        failed = failed_path(job, job.directory)
+        print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
 
 
 def _content_type(charset: str | None) -> str | None:
@@ -300,42 +298,30 @@ def _content_type(charset: str | None) -> str | None:
     return f"text/html; charset={charset}"
 
 
-def _choice(arguments: argparse.Namespace) -> Choice:
-    return choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
-
-
-def _at_site(arguments: argparse.Namespace, cleaner: Cleaner, records: Sequence[Record]) -> Cleaner:
-    """Let the method see the pages of the site, where it learns from them."""
+def _at_site(arguments: argparse.Namespace, choice: Choice, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
+    """Let the method learn from the pages of the site, if it does so. Otherwise return it as it is."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
         raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site's labels has a use for it")
     if arguments.site and is_tree(Path(arguments.site)):
-        if arguments.sample != SAMPLE:
+        if arguments.sample is not None:
             raise ConfigError(f"--sample {arguments.sample}: {arguments.site} is built already, from pages of its own")
         return use_tree(cleaner, Path(arguments.site), labelled)
-    single = arguments.method is None and len(records) < 2  # a model for sites cleans a page by itself too
-    if not arguments.site and (single or not cleaner.labeller.wants_site):
+    if arguments.site:
+        pages = list(find_records([arguments.site]))
+        if not any(page.file is None or page.file.exists() for page in pages):
+            raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
+    elif not cleaner.labeller.wants_site:
         return cleaner
-    pages = list(find_records([arguments.site])) if arguments.site else records
-    if arguments.site and not any(page.file is None or page.file.exists() for page in pages):
-        raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
-    warn = (lambda said: None) if arguments.quiet else (lambda said: tqdm.write(f"clean: {said}", file=sys.stderr))
-    return learn_site(cleaner, pages, labelled, arguments.sample, warn)
+    else:
+        if any(source_of(file.path) for file in find_files(inputs)):
+            raise ConfigError(f"{name_of(choice)} learns from a site: for files with pages of many give --by-site")
+        pages = list(find_records(inputs))
+        if arguments.method is None and len(pages) < 2:
+            return cleaner  # a model for sites cleans a page by itself too
 
+    def warn(words: str) -> None:
+        if not arguments.quiet:
+            print(f"clean: {words}", file=sys.stderr)
 
-def _report(record: Record, outcome: Outcome, quiet: bool) -> None:
-    """Say on stderr what a user should know of a page; failures always."""
-    if outcome.status is Status.FAILED:
-        tqdm.write(f"clean: {record.name}: failed: {outcome.reason}", file=sys.stderr)
-    elif not quiet:
-        for loss in outcome.losses:
-            tqdm.write(f"clean: {record.name}: {loss}", file=sys.stderr)
-        if outcome.status is Status.EMPTY:
-            tqdm.write(f"clean: {record.name}: no content was found{_hint(outcome)}", file=sys.stderr)
-
-
-def _hint(outcome: Outcome) -> str:
-    """Where the model was not sure that there is nothing, say so, and how to have its best guess."""
-    if outcome.confidence is None or outcome.confidence > SURE:
-        return ""
-    return f" (sure by {outcome.confidence:.2f}; --favor recall gives the best guess)"
+    return learn_site(cleaner, pages, labelled, arguments.sample or SAMPLE, warn)

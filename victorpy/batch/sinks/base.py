@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ class Sink(ABC):
     folder: ClassVar[str] = ""
     """Subdirectory of the output directory that holds the parts."""
 
-    def __init__(self, kind: str, directory: Path, output: Output) -> None:
+    def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
         self.suffix = f".{kind}"
         self.directory = directory
         self.output = output

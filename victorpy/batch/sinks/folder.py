@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
 from victorpy.batch.outcome import Outcome, Status, row
 from victorpy.batch.records import PAGE_SUFFIXES, Record
@@ -24,10 +25,15 @@ class Folder(Sink):
 
     folder = INDEX
 
-    def __init__(self, kind: str, directory: Path, output: Output) -> None:
+    def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
         super().__init__("jsonl", directory, output)
         self.names = Names(("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX))
-        self._root = directory.resolve()
+        self._inputs: set[Path] = set()
+        """Pages to clean that are in the folder: they must not be overwritten."""
+        if output.suffix in PAGE_SUFFIXES:
+            root = directory.resolve()
+            pages = (file.path.resolve() for file in find_files(inputs))
+            self._inputs = {page for page in pages if page.is_relative_to(root)}
 
     def resume(self, parts: Iterable[Path]) -> None:
         for part in parts:
@@ -56,9 +62,9 @@ class Folder(Sink):
         if wanted.parts[0].casefold() == INDEX or (len(wanted.parts) == 1 and wanted.name.startswith("retry-")):
             wanted = PurePosixPath(f"_{wanted}")  # these names are the run's own
         place = self.names.unique(wanted)
-        if self.output.suffix in PAGE_SUFFIXES and record.file and record.file.resolve().is_relative_to(self._root):
-            raise DataError(f"{record.file}: is a page to clean; it could be overwritten: choose another output")
         path = self.directory / place
+        if self._inputs and path.resolve() in self._inputs:
+            raise DataError(f"{path}: is a page to clean; it would be overwritten: choose another output")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
         return place
