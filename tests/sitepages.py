@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 from victorpy.cleaner import read_document
 from victorpy.config import Config, load_config
-from victorpy.document import Document, Label
+from victorpy.document import Document, Label, Labelling
+from victorpy.labellers.base import Labels, SiteLabeller, label_kept
 
 BLOCKS = load_config("blocks")
 
@@ -79,3 +83,26 @@ def write_site(directory: Path, count: int, template: str = "news", first: int =
     for number in range(first, first + count):
         (directory / f"page{number}.html").write_text(site_page(number, template), encoding="utf-8")
     return directory
+
+
+SEEN: list[DropRepeated] = []
+"""Every DropRepeated that has learned a site."""
+
+
+class DropRepeated(SiteLabeller):
+    """Drops the blocks whose text is on more than a share of the site's pages."""
+
+    def __init__(self, share: float = 0.5) -> None:
+        self.share = share
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        texts = [{block.text for block in document.blocks} for document in documents]
+        counts = Counter(text for page in texts for text in page)
+        self.repeated_ = {text for text, count in counts.items() if count > self.share * len(texts)}
+        self.pages_, self.labels_ = len(texts), labels
+        if len(texts) > 1:  # one page is what methods are warmed up with
+            SEEN.append(self)
+        return self
+
+    def label(self, document: Document) -> Labelling:
+        return label_kept(document, [block.text not in self.repeated_ for block in document.blocks])

@@ -8,11 +8,11 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from lxml import html as lxml_html
+from sitepages import SEEN, DropRepeated
 
 from victorpy import load_config
 from victorpy.commands import main
@@ -26,7 +26,7 @@ from victorpy.datasets.base import Gold
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.evaluate import evaluate_untrained, load_untrained
 from victorpy.gold import load_gold
-from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
+from victorpy.labellers.base import LABELLERS
 from victorpy.report import comparison
 from victorpy.report.base import to_html, to_markdown
 from victorpy.report.plots import spread
@@ -39,25 +39,6 @@ ROOT = Path(__file__).parents[1]
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
 FOOTER = "All rights reserved by the tea company"
 TELLS = "tells at length how tea is made and who drinks it"
-
-
-class DropRepeated(SiteLabeller):
-    """Drops the blocks whose text is on more than a share of the site's pages."""
-
-    def __init__(self, share: float = 0.5) -> None:
-        self.share = share
-
-    def fit(self, documents, labels=None):
-        texts = [{block.text for block in document.blocks} for document in documents]
-        counts = Counter(text for page in texts for text in page)
-        self.repeated_ = {text for text, count in counts.items() if count > self.share * len(texts)}
-        self.pages_, self.labels_ = len(texts), labels
-        if len(texts) > 1:  # one page is what methods are warmed up with
-            SEEN.append(self)
-        return self
-
-    def label(self, document):
-        return label_kept(document, [block.text not in self.repeated_ for block in document.blocks])
 
 
 class Stumbles(DropRepeated):
@@ -73,10 +54,6 @@ class Stumbles(DropRepeated):
         if any("number 2" in block.text for block in document.blocks):
             raise ValueError("two is too many")
         return super().label(document)
-
-
-SEEN: list[DropRepeated] = []
-"""Every labeller that has learned a site."""
 
 
 @pytest.fixture(autouse=True)

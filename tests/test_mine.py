@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sitepages import SEEN, DropRepeated
 
 from victorpy.commands import main
 from victorpy.document import Labelling
@@ -37,26 +38,6 @@ NONE = Method("everything", label="none")
 NOT_A_PAGE = zlib.compress(b"%PDF-1.4\n" + bytes(range(256)) * 4)
 
 
-class UniqueText(SiteLabeller):
-    """Drops what stands on more than a share of a site's pages."""
-
-    seen_by_last: int = 0
-
-    def __init__(self, share: float = 0.5) -> None:
-        self.share = share
-        self.pages: list[set[str]] = []
-
-    def fit(self, documents, labels=None):
-        self.pages = [{block.text for block in document.blocks} for document in documents]
-        self.counts = Counter(text for page in self.pages for text in page)
-        UniqueText.seen_by_last = len(self.pages)
-        return self
-
-    def label(self, document) -> Labelling:
-        most = self.share * len(self.pages)
-        return label_kept(document, [self.counts[block.text] <= most for block in document.blocks])
-
-
 class DropEverything(SiteLabeller):
     def fit(self, documents, labels=None):
         return self
@@ -73,7 +54,7 @@ class Fails(SiteLabeller):
         raise NotImplementedError
 
 
-METHODS = {"unique-text": UniqueText, "drop-everything": DropEverything, "fails": Fails}
+METHODS = {"unique-text": DropRepeated, "drop-everything": DropEverything, "fails": Fails}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -100,10 +81,6 @@ def pages(data):
 def scores(pages):
     methods = parse_methods("none,unique-text,drop-everything")
     return mine(pages, methods, Settings(runs=30, dimensions=10))
-
-
-def of_method(scores, name):
-    return next(result for result in scores["results"] if result["method"] == name)
 
 
 def bags_of(*pages):
@@ -396,7 +373,7 @@ def test_pages_of_a_site_are_together_whatever_their_vertical(pages):
 def test_site_is_learned_from_a_sample_and_cleaned_whole(pages):
     site = by_site(pages)[0]
     cleaned = clean(site, "unique-text", sample=5).methods["unique-text"]
-    assert UniqueText.seen_by_last == cleaned.learned == 5
+    assert SEEN[-1].pages_ == cleaned.learned == 5
     assert len(cleaned.survival) == len(site) == 8
 
 
@@ -436,24 +413,12 @@ def test_limit_takes_the_first_pages_of_each_site_and_vertical(data):
 
 
 def test_site_method_removes_the_frame_and_keeps_the_values(scores):
-    before, after = (of_method(scores, name)["survival"]["all"] for name in ("none", "unique-text"))
-    assert (before["removed_share"], before["survived_share"]) == (0.0, 1.0)
-    assert after["removed_share"] > 0.7
-    assert after["survived_share"] == 1.0
-    assert before["values"] == scores["data"]["values"] == 2 * 64
-
-
-def test_removing_everything_saves_nothing(scores):
-    survival = of_method(scores, "drop-everything")["survival"]["all"]
-    assert (survival["removed_share"], survival["survived_share"], survival["empty"]) == (1.0, 0.0, 64)
-
-
-def test_cleaning_helps_mining(scores):
-    none, cleaned, nothing = scores["results"]
-    assert none["clustering"]["mean"] < cleaned["clustering"]["mean"]
-    assert nothing["clustering"]["mean"] == pytest.approx((2 / 3 + 0) / 2)
-    assert cleaned["classification"]["average"]["3"]["accuracy"] == 1.0
-    assert none["classification"]["average"]["3"]["accuracy"] < 1.0
+    none, cleaned, nothing = (result["survival"]["all"] for result in scores["results"])
+    assert (none["removed_share"], none["survived_share"]) == (0.0, 1.0)
+    assert cleaned["removed_share"] > 0.7
+    assert cleaned["survived_share"] == 1.0
+    assert none["values"] == scores["data"]["values"] == 2 * 64
+    assert (nothing["removed_share"], nothing["survived_share"], nothing["empty"]) == (1.0, 0.0, 64)
 
 
 def test_survival_by_site_adds_up(scores):
@@ -464,20 +429,21 @@ def test_survival_by_site_adds_up(scores):
             assert sum(vertical[name] for vertical in survival["verticals"].values()) == survival["all"][name]
 
 
-def test_cases_are_counted(scores):
+def test_cleaning_helps_mining(scores):
+    none, cleaned, nothing = scores["results"]
+    assert none["clustering"]["mean"] < cleaned["clustering"]["mean"]
+    assert nothing["clustering"]["mean"] == pytest.approx((2 / 3 + 0) / 2)
+    before, after = none["classification"]["average"], cleaned["classification"]["average"]
+    assert before["3"]["accuracy"] < after["3"]["accuracy"] == 1.0
+    assert before["4"]["accuracy"] < 0.5  # these pages look like the other class
+    assert after["4"]["accuracy"] == 1.0
     # 4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped.
-    (pair,) = of_method(scores, "none")["classification"]["pairs"]
+    (pair,) = none["classification"]["pairs"]
     assert [pair[number]["cases"] for number in "1234"] == [2, 14, 14, 2]
 
 
-def test_cleaning_separates_pages_that_look_like_the_other_class(scores):
-    none, cleaned = (of_method(scores, name)["classification"]["average"]["4"] for name in ("none", "unique-text"))
-    assert none["accuracy"] < 0.5
-    assert cleaned["accuracy"] == 1.0
-
-
 def test_removed_text_is_classified_by_itself(scores):
-    none, cleaned, nothing = (of_method(scores, name) for name in ("none", "unique-text", "drop-everything"))
+    none, cleaned, nothing = scores["results"]
     assert none["removed"] is None
     assert cleaned["removed"]["4"]["accuracy"] < 0.1  # the frame of a site misleads
     assert nothing["removed"] == none["classification"]["average"]

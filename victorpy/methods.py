@@ -16,7 +16,7 @@ from victorpy.config import load_config
 from victorpy.errors import ConfigError, ModelError, VictorError, suggest
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model import DEFAULT, find_model
-from victorpy.peers import PEERS, Extractor, installed_peers, is_peer, load_peer, show_peer
+from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
 from victorpy.settings import parse_settings, split_names
 
 MODELS = {"crf": DEFAULT, "hybrid": "site"}
@@ -100,26 +100,17 @@ class Method:
         """Return the cleaner, which is loaded once per process."""
         return _load_cleaner(self)
 
-    def load_peer(self) -> Extractor:
-        """Return the function of another program, which is loaded once per process."""
-        return _load_extractor(self)
-
 
 @cache
 def _load_cleaner(method: Method) -> Cleaner:
     return load_method(method.base, method.parameters)
 
 
-@cache
-def _load_extractor(method: Method) -> Extractor:
-    return load_peer(method.base, method.parameters)
-
-
 def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
     """Return a method of any kind, and load it: a wrong name or parameter raises here."""
     method = Method(name, tuple(parameters))
     if method.is_peer:
-        method.load_peer()
+        load_peer(name, parameters)
     elif name not in method_names() and not Path(name).exists():
         raise _unknown_method(name, [*method_names(), *PEERS])
     else:

@@ -21,6 +21,7 @@ from victorpy.gold import label_page
 from victorpy.labellers.base import Labels
 from victorpy.methods import Method
 from victorpy.outputs import OUTPUTS
+from victorpy.peers import load_peer
 from victorpy.scores import Score
 from victorpy.site_runs import Plan, Shares, learn_site, share_out, timed
 
@@ -93,7 +94,7 @@ class MethodAtSite:
         self.config: Config | None = None
         """Config that pages are cut by; other programs have none."""
         if method.is_peer:
-            extract = method.load_peer()
+            extract = load_peer(method.base, method.parameters)
             self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
             return
         cleaner = method.load()
