@@ -258,14 +258,16 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
 
     pane = FactsPane(session, features)
     before = [text_of(row) for row in pane.rows(60, 30)]
-    assert pane.is_waiting
+    assert pane.is_incomplete
+    assert not pane.is_outdated
     assert before[0] == "label: other, predicted"
     assert before[-1].startswith("features: one moment")
     may_go_on.set()
     assert pane._work is not None
     pane._work.result(30)
-    assert not pane.is_waiting
+    assert pane.is_outdated  # so the program draws it again, however fast the work was done
     after = [text_of(row) for row in pane.rows(60, 30)]
+    assert not pane.is_incomplete
     assert after[-1].strip() == "words 1"
     assert any(line.startswith("path: /html") for line in after)
 
@@ -279,7 +281,7 @@ def test_errors_in_the_background_are_raised():
     def draw_until_it_is_there():
         while True:
             pane.rows(60, 30)
-            assert pane.is_waiting
+            assert pane.is_incomplete
 
     with pytest.raises(RuntimeError, match="no features"):
         draw_until_it_is_there()

@@ -282,7 +282,7 @@ class App:
             view.tick(on_top=view is self.view)
         if self._learning.see():
             self._use_new_model()
-        return (self.view.top(120), self._message, self.view.is_waiting) if self._views else ("", "", False)
+        return (self.view.top(120), self._message, self.view.is_outdated) if self._views else ("", "", False)
 
     def close(self) -> None:
         """Save everything."""

@@ -31,7 +31,7 @@ class BlockPane:
         self.marks: dict[int, str] = {}
         """The keys shown before doubtful blocks, to go there."""
         self.letters: dict[int, str] = {}
-        """A letter for each block on the screen, as far as letters go."""
+        """A letter for each block on the screen. If there are too many blocks, the last ones have none."""
         self.shows_letters = False
         """Whether blocks show letters instead of numbers, to go there."""
         self._mark_keys = mark_keys

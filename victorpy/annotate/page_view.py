@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from victorpy.annotate.app import App
 
 _MARK_KEYS = "1234567890" + ascii_letters
-"""Keys that may lead to a block, unless they stand for something else."""
+"""Keys that may lead to a block, unless they have an action."""
 _LEAVING = frozenset(["quit", "next-page", "previous-page"])
 
 
@@ -72,8 +72,8 @@ class PageView(View):
         return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
 
     @property
-    def is_waiting(self) -> bool:
-        return self._facts.is_waiting
+    def is_outdated(self) -> bool:
+        return self._facts.is_outdated
 
     def hints(self, width: int) -> str:
         keys, session = self.app.keys, self.session

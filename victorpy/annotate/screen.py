@@ -60,7 +60,7 @@ def run(app: App) -> int:
     try:
         loop.run()
     except OSError:
-        if not received:  # a terminal that is gone cannot be drawn on; that is no error
+        if not received:  # after a hang-up the terminal cannot be drawn on, which is no error
             raise
     finally:
         for number, handler in previous_handlers.items():

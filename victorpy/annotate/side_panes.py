@@ -81,12 +81,14 @@ class FactsPane:
         self._session = session
         self._find_features = features
         self._work: Future[tuple[Sequence[str], Sequence[dict[str, str]]]] | None = None
-        """Paths and features of all blocks, computed in the background once they are wanted."""
+        """Paths and features of all blocks, computed in the background when the pane is first shown."""
+        self.is_incomplete = False
+        """Whether the pane was last drawn before that work was done."""
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether work in the background goes on."""
-        return self._work is not None and not self._work.done()
+    def is_outdated(self) -> bool:
+        """Whether the work was done after the pane was drawn."""
+        return self.is_incomplete and self._work is not None and self._work.done()
 
     def rows(self, width: int, height: int) -> list[Row]:
         """Draw the pane. What takes long on a large page is left out until it is there."""
@@ -98,12 +100,13 @@ class FactsPane:
             Thread(target=self._find_paths_and_features, args=[self._work], daemon=True).start()
             wait([self._work], _PATIENCE)
         cursor = self._session.cursor
-        paths, features = self._work.result() if self._work.done() else ((), ())
+        self.is_incomplete = not self._work.done()
+        paths, features = ((), ()) if self.is_incomplete else self._work.result()
         rows: list[Row] = []
         for name, value in self._facts(cursor, paths[cursor] if paths else None):
             head = cut(f"{visible(name)}: ", width - 1)
             rows += wrap_after(("key", head), visible(value), width)[:_MOST_LINES]
-        if not paths:
+        if self.is_incomplete:
             rows += [[], [("pane", "features: one moment …")]]
         elif features:
             rows += [[], [("pane head", "features that are not 0")]]
@@ -114,7 +117,7 @@ class FactsPane:
         document = self._session.document
         try:
             work.set_result((document.paths(), self._find_features(document) if self._find_features else ()))
-        except Exception as error:  # raised again where the result is wanted
+        except Exception as error:  # raised again when the result is read
             work.set_exception(error)
 
     def _facts(self, number: int, path: str | None) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Text for a terminal: made safe, measured in columns, and cut into lines that fit.
 
 Characters that steer a terminal or the direction of writing are shown by number, characters without a width of their
-own as a dot, unassigned characters as a box. What is left has the width that urwid says it has.
+own as a dot, unassigned characters as a box. urwid knows the width of all other characters.
 """
 
 from __future__ import annotations
@@ -93,23 +93,19 @@ def wrap(text: str, width: int) -> list[tuple[int, int]]:
     start, length = 0, len(text)
     width = max(width, 2)
     while start < length:
-        stop = _line_stop(text, start, length, width)
+        near = min(length, start + 8 * width)  # bounded, so that the cost is linear in the length of the text
+        is_ascii = text[start:near].isascii()
+        characters = width if is_ascii else urwid.calc_text_pos(text, start, near, width)[0] - start
+        stop = min(start + max(characters, 1), length)
+        if stop < length and text[stop] != " ":  # in the middle of a word: cut before it
+            space = text.rfind(" ", start, stop)
+            if space > start and stop - space <= LONGEST_WORD and text[start:space].strip():
+                stop = space + 1
         lines.append((start, start + len(text[start:stop].rstrip(" "))))
         start = stop
         while start < length and text[start] == " ":
             start += 1
     return lines or [(0, 0)]
-
-
-def _line_stop(text: str, start: int, length: int, width: int) -> int:
-    near = min(length, start + 8 * width)  # bounded, so that the cost is linear in the length of the text
-    is_ascii = text[start:near].isascii()
-    characters = width if is_ascii else urwid.calc_text_pos(text, start, near, width)[0] - start
-    stop = min(start + max(characters, 1), length)
-    if stop == length or text[stop] == " ":
-        return stop
-    space = text.rfind(" ", start, stop)
-    return space + 1 if space > start and stop - space <= LONGEST_WORD and text[start:space].strip() else stop
 
 
 def wrap_after(head: Cell, text: str, width: int) -> list[Row]:

@@ -64,7 +64,7 @@ class View(ABC):
 
     @abstractmethod
     def act(self, action: str) -> bool:
-        """Do what a key stands for. Return whether the action exists in this view."""
+        """Perform an action. Return whether the action exists in this view."""
 
     @property
     def trouble(self) -> str:
@@ -72,8 +72,8 @@ class View(ABC):
         return ""
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether part of the view will be drawn when work in the background is done."""
+    def is_outdated(self) -> bool:
+        """Whether work in the background was done after the view was drawn."""
         return False
 
     def take_key(self, key: str) -> bool:
