@@ -53,6 +53,8 @@ class Session:
         self.document = document
         self.predicted = prediction or Prediction.none(count)
         self.given: list[Label | None] = list(given) if given else [None] * count
+        self.decided = sum(label is not None for label in self.given)
+        """Number of blocks that a person decided on."""
         self.choices = choices
         """The two annotations of an adjudication; empty otherwise."""
         self.cursor = 0
@@ -66,7 +68,6 @@ class Session:
         self._picked: Selection | None = None
         self._done: list[Change] = []
         self._undone: list[Change] = []
-        self._decided = sum(label is not None for label in self.given)
 
     # Reading the state
 
@@ -92,13 +93,8 @@ class Session:
         return State.CONFIRMED if predicted is None or given is predicted else State.CHANGED
 
     @property
-    def decided(self) -> int:
-        """Number of blocks that a person decided on."""
-        return self._decided
-
-    @property
     def is_finished(self) -> bool:
-        return self._decided == len(self)
+        return self.decided == len(self)
 
     @property
     def history(self) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
@@ -302,7 +298,7 @@ class Session:
         for run in runs:
             label = LABEL_OF[run.old if back else run.new]
             for number in range(run.start, run.stop):
-                self._decided += (label is not None) - (given[number] is not None)
+                self.decided += (label is not None) - (given[number] is not None)
                 given[number] = label
         self.version += 1
 
