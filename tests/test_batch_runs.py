@@ -173,19 +173,13 @@ def test_pages_compressed_together_are_the_same_pages(in_one_member, finished):
     assert [row["position"] for row in ours] == list(range(PAGES))
 
 
-@pytest.mark.parametrize("broken_after", [1, 2, 30, PAGES - 1])
-def test_pages_compressed_together_are_gone_on_with(in_one_member, tmp_path, broken_after):
+def test_run_over_pages_compressed_together_resumes_and_retries(in_one_member, tmp_path):
     out, command = in_one_member
     shutil.copytree(out, tmp_path / "copy")
     lines = (out / "manifest.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "copy" / "manifest.jsonl").write_bytes(b"".join(lines[: 1 + broken_after]))
+    (tmp_path / "copy" / "manifest.jsonl").write_bytes(b"".join(lines[:31]))
     assert clean(*command, "-o", tmp_path / "copy").returncode == 1
     assert tree(tmp_path / "copy") == tree(out)
-
-
-def test_of_pages_compressed_together_those_that_failed_are_found_again(in_one_member, tmp_path):
-    out, _ = in_one_member
-    shutil.copytree(out, tmp_path / "copy")
     assert [(line["url"], line["position"], line["rest"]) for line in failed(out)] == [(url(7), 7, False)]
     clean("--retry", tmp_path / "copy" / "failed.jsonl", "-j", 1)
     assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
