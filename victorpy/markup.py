@@ -50,16 +50,16 @@ class TagWriter:
         """Write the next tags of the document, given as in `Block.distance`."""
         written = []
         for tag in tags:
-            attributes: dict[str, str] = {}
+            attributes = ""
             if tag.startswith("/"):
                 self._depth -= 1
             else:
                 if self._depth < DEEPEST:  # deeper elements were not kept
-                    attributes = self._attributes[self._next]
+                    values = self._attributes[self._next]
+                    attributes = "".join(f' {name}="{escape(value)}"' for name, value in values.items())
                     self._next += 1
                 self._depth += tag not in VOID
-            shown = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
-            written.append(f"<{tag}{shown}>")
+            written.append(f"<{tag}{attributes}>")
         return "".join(written)
 
 

@@ -23,7 +23,7 @@ from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import CONFIG
-from victorpy.report.style_tree import as_html, as_text, branches
+from victorpy.report.style_tree import as_html, as_text
 from victorpy.sites.importance import GAMMA, Judgement
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES
@@ -73,13 +73,13 @@ def _show(arguments: argparse.Namespace) -> None:
     tree = load_tree(first) if is_saved else _build_tree(arguments)
     if tree.styles == "paper":
         merge_alike(tree)
-    root = branches(tree, Judgement(GAMMA, arguments.t).judge(tree), arguments.full)
+    judgement = Judgement(GAMMA, arguments.t).judge(tree)
     if arguments.output is None:
-        print(as_text(root), end="")
+        print(as_text(tree, judgement, arguments.full), end="")
         return
+    title = f"Style tree of {first.name}: {tree.page_count} pages"
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    view = as_html(root, f"Style tree of {first.name}: {tree.page_count} pages")
-    arguments.output.write_text(view, encoding="utf-8")
+    arguments.output.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
 
 
 def _build_tree(arguments: argparse.Namespace) -> StyleTree:

@@ -85,7 +85,7 @@ class Segment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The segment's text, its blocks joined as they stood in the page."""
+        """The segment's text, its blocks joined as on the page."""
         text = self.blocks[0].text
         for previous, block in zip(self.blocks, self.blocks[1:], strict=False):
             text += joint(previous, block) + block.text

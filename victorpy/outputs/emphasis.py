@@ -49,7 +49,11 @@ def _narrow(spans: Sequence[Span], style: str, before: str, after: str) -> list[
     for has_style, stretch in groupby(spans, lambda span: style in span.styles):
         members = [*stretch]
         length = sum(len(span.text) for span in members)
-        first, last = _emphasis_range(context, offset, offset + length) if has_style else (offset, offset)
+        if not has_style:
+            narrowed += members
+            offset += length
+            continue
+        first, last = _emphasis_range(context, offset, offset + length)
         for text, styles in members:
             start = max(first - offset, 0)
             stop = max(last - offset, start)

@@ -25,7 +25,7 @@ _LINE_START = re.compile(
 _CODE = frozenset(["code"])
 _QUOTE = "> "
 _OTHER_SIGN = {".": ")", ")": "."}
-_HIGHEST_NUMBER = 999_999_999  # what is longer begins no item
+_HIGHEST_NUMBER = 999_999_999  # longer numbers begin no item
 _HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
 
 _Markers = dict[Place, str]
@@ -40,7 +40,8 @@ def render_markdown(page: CleanPage) -> str:
     markers: _Markers = {}
     for part, places in outline(parts(page), page.document):
         shared = count_shared(previous, places)
-        _add_markers(markers, previous, places, shared)
+        if places:
+            _add_markers(markers, previous, places, shared)
         if written:
             written.append(_gap(previous, places, shared, markers))
         text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)

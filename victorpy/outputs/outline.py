@@ -1,7 +1,7 @@
 """The quotations and list items around the parts of a page.
 
 Labels say what is an item of a list; markup says which list, how deep and with which number. A part that is no item is
-placed inside one only if it continues an item that has begun, as a listing between two steps does.
+placed inside one only if it continues an item that has begun, such as a listing between two steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     """A quotation, or an item of a list."""
 
     element: int
-    """Number of its element. A number below -1 stands for an item that has only a label."""
+    """Number of its element. An item that has only a label gets a number below -1."""
     is_quote: bool
     list: int = -1
     """Element of the list that it is an item of."""

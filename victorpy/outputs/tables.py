@@ -65,7 +65,7 @@ class Table(NamedTuple):
 
 Part = Segment | Table
 _Contents = dict[int, tuple[Segment, ...]]
-"""What was kept of each cell that is not empty, by the cell's element."""
+"""Kept segments of each cell that is not empty, by the cell's element."""
 
 
 def parts(page: CleanPage) -> list[Part]:

@@ -1,4 +1,4 @@
-"""A DocView record as a TEI document (P5): what is known of the page in the header, its content in the body."""
+"""A DocView record as a TEI document (P5): the facts about the page in the header, its content in the body."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _add_header(header: etree._Element, record: DocView) -> None:
 
 
 def _add_body(body: etree._Element, page: CleanPage) -> None:
-    """Add the content: a division for each heading, since a head may only stand at the beginning of one."""
+    """Add the content: a division for each heading, since TEI allows a head only at the beginning of one."""
     division = _add(body, "div")
     items: etree._Element | None = None
     for part in parts(page):

@@ -42,7 +42,7 @@ class Report:
 
 
 def percent(value: float | None) -> str:
-    """Write a share in percent; a dash where there is none.
+    """Write a share in percent, or a dash for None.
 
     >>> percent(0.7445), percent(None)
     ('74.45', '–')
@@ -51,7 +51,7 @@ def percent(value: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """Write a score in 0..1 as the papers do; a dash where there is none.
+    """Write a score from 0 to 1 with three digits, or a dash for None.
 
     >>> score(0.7514), score(None)
     ('0.751', '–')

@@ -9,7 +9,7 @@ from victorpy.report import plots
 from victorpy.report.base import Report, Scores, Section, interval, percent, plural
 
 _TRAINED, _UNKNOWN = "†", "?"
-"""What stands behind the name of a model that was trained on a data set, or may have been."""
+"""Marks after the name of a model that was trained on a data set, or may have been."""
 _MARKS = {True: f" {_TRAINED}", None: f" {_UNKNOWN}", False: ""}
 _MEASURE_TITLES = {"words_f1": "Words F1", "value_recall": "Share of values kept"}
 _NEEDS = {

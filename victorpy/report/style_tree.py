@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from victorpy.report.base import plural
 from victorpy.report.shell import page, text
-from victorpy.sites.importance import Judgement
+from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 MOST_CHILDREN = 60
@@ -30,42 +30,68 @@ _STYLE = """
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """An element node as it is shown."""
+def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
+    """Write the tree as indented lines: all of it, or the simplified tree."""
 
-    name: str
-    pages: int
-    styles: int
-    node: float
-    composite: float
-    mark: str
-    words: str
-    children: tuple[Branch, ...]
-    hidden: int
-    """How many children are not shown."""
-
-
-def branches(tree: StyleTree, judgement: Judgement, full: bool = False) -> Branch:
-    """Return what is drawn: the simplified tree (3.4), which ends at maximal noisy and meaningful nodes, or all."""
-
-    def branch(element: ElementNode) -> Branch:
+    def lines(element: ElementNode, depth: int) -> Iterator[str]:
         importance = judgement.of(element)
-        is_end = (importance.noisy or importance.meaningful) and not full
-        children = [] if is_end else sorted(element.children(), key=lambda child: -child.page_count)
-        return Branch(
-            f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site",
-            element.page_count,
-            len(element.styles),
-            importance.node,
-            importance.composite,
-            "noise" if importance.noisy else "content" if importance.meaningful else "mixed",
-            _words(element),
-            tuple(map(branch, children[:MOST_CHILDREN])),
-            max(len(children) - MOST_CHILDREN, 0),
-        )
+        children, hidden = _children(element, importance, full)
+        words = "" if children else f"  {_words(element)}"
+        facts = f"{_SIGNS[_mark(importance)]} {importance.composite:.2f} {element.page_count:>5}"
+        yield f"{facts}  {'  ' * depth}{_name(element)[:70]}{words}".rstrip()
+        for child in children:
+            yield from lines(child, depth + 1)
+        if hidden:
+            yield f"  {'':>10}  {'  ' * (depth + 1)}... {hidden} more"
 
-    return branch(tree.root)
+    return "\n".join(lines(tree.root, 0)) + "\n"
+
+
+def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = False) -> str:
+    """Write the tree as a page in which branches open and close, coloured by importance from red to green."""
+
+    def draw(element: ElementNode, depth: int) -> str:
+        importance = judgement.of(element)
+        children, hidden = _children(element, importance, full)
+        colour, mark = f"i{min(int(importance.composite * 10 + 0.5), 10)}", _mark(importance)
+        numbers = f"{importance.composite:.2f} · {importance.node:.2f}"
+        facts = f"{numbers} · {element.page_count} pages · {plural(len(element.styles), 'style')} · {mark}"
+        label = f'<code>{text(_name(element)[:120])}</code> <span class="facts">{facts}</span>'
+        if not children:
+            words = _words(element)
+            label += f' <span class="words">{text(words)}</span>' if words else ""
+            return f'<div class="leaf {colour} {mark}">{label}</div>\n'
+        below = "".join(draw(child, depth + 1) for child in children)
+        below += f'<div class="leaf">... {hidden} more</div>' if hidden else ""
+        is_open = " open" if depth < OPEN_LEVELS else ""
+        return f'<details{is_open}><summary class="{colour}">{label}</summary>{below}</details>\n'
+
+    note = (
+        "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
+        "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
+        "content as a whole; noise is struck through."
+    )
+    body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{draw(tree.root, 0)}</div>'
+    return page(title, body, style=_STYLE)
+
+
+def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[list[ElementNode], int]:
+    """Return the children that are shown, and how many are not.
+
+    The simplified tree (3.4) ends at maximal noisy and meaningful nodes.
+    """
+    if (importance.noisy or importance.meaningful) and not full:
+        return [], 0
+    children = sorted(element.children(), key=lambda child: -child.page_count)
+    return children[:MOST_CHILDREN], max(len(children) - MOST_CHILDREN, 0)
+
+
+def _mark(importance: Judged) -> str:
+    return "noise" if importance.noisy else "content" if importance.meaningful else "mixed"
+
+
+def _name(element: ElementNode) -> str:
+    return f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site"
 
 
 def _words(element: ElementNode) -> str:
@@ -77,43 +103,3 @@ def _words(element: ElementNode) -> str:
             words.sort(key=lambda word: -int(sums[word][0]).bit_count())
             return " ".join(words[:EXAMPLES])
     return ""
-
-
-def as_text(root: Branch) -> str:
-    """Write the tree as indented lines."""
-
-    def lines(branch: Branch, depth: int) -> Iterator[str]:
-        words = "" if branch.children else f"  {branch.words}"
-        facts = f"{_SIGNS[branch.mark]} {branch.composite:.2f} {branch.pages:>5}"
-        yield f"{facts}  {'  ' * depth}{branch.name[:70]}{words}".rstrip()
-        for child in branch.children:
-            yield from lines(child, depth + 1)
-        if branch.hidden:
-            yield f"  {'':>10}  {'  ' * (depth + 1)}... {branch.hidden} more"
-
-    return "\n".join(lines(root, 0)) + "\n"
-
-
-def as_html(root: Branch, title: str) -> str:
-    """Write the tree as a page in which branches open and close, coloured by importance from red to green."""
-    note = (
-        "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
-        "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
-        "content as a whole; noise is struck through."
-    )
-    body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{_html(root, 0)}</div>'
-    return page(title, body, style=_STYLE)
-
-
-def _html(branch: Branch, depth: int) -> str:
-    step = min(int(branch.composite * 10 + 0.5), 10)
-    styles = "1 style" if branch.styles == 1 else f"{branch.styles} styles"
-    facts = f"{branch.composite:.2f} · {branch.node:.2f} · {branch.pages} pages · {styles}"
-    label = f'<code>{text(branch.name[:120])}</code> <span class="facts">{text(facts)} · {branch.mark}</span>'
-    if not branch.children:
-        words = f' <span class="words">{text(branch.words)}</span>' if branch.words else ""
-        return f'<div class="leaf i{step} {branch.mark}">{label}{words}</div>\n'
-    rest = f'<div class="leaf">... {branch.hidden} more</div>' if branch.hidden else ""
-    below = "".join(_html(child, depth + 1) for child in branch.children)
-    opened = " open" if depth < OPEN_LEVELS else ""
-    return f'<details{opened}><summary class="i{step}">{label}</summary>{below}{rest}</details>\n'
