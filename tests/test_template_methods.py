@@ -16,15 +16,13 @@ import pytest
 
 from victorpy import VictorError, load_config, read_document
 from victorpy.errors import ConfigError, DataError
-from victorpy.labellers.dom_template import DomTemplate
 from victorpy.labellers.longest_run import LongestRun, best_run
 from victorpy.labellers.pagelets import Pagelets, fingerprints
 from victorpy.labellers.rtdm import Rtdm
 from victorpy.labellers.satisfiable_subtree import SatisfiableSubtree
-from victorpy.labellers.text_template import TextTemplate, cover
+from victorpy.labellers.templates import DomTemplate, TextTemplate, cover
 from victorpy.methods import load_method
-from victorpy.sites.counts import PageCounts, enough
-from victorpy.sites.hashes import number_of, windows
+from victorpy.sites.hashes import PageCounts, enough, number_of, windows
 from victorpy.sites.restricted_mapping import Mapping, Node
 from victorpy.sites.tree import PageTree
 

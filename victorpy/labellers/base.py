@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, ClassVar, Self
 
 from victorpy.config import Config, load_config
-from victorpy.document import Block, Document, Label, Labelling
+from victorpy.document import Document, Label, Labelling
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.registry import Registry
 
@@ -163,17 +163,15 @@ def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
     """Label the kept blocks by their markup alone, and the rest as noise."""
     labels: list[Label] = []
     for block, keep in zip(document.blocks, kept, strict=True):
-        follows_content = bool(labels) and labels[-1].is_content
-        labels.append(_kind(block, follows_content) if keep else Label.OTHER)
+        if not keep:
+            labels.append(Label.OTHER)
+        elif labels and labels[-1].is_content and not begins_segment(block.distance):
+            labels.append(Label.CONTINUATION)
+        elif not _HEADERS.isdisjoint(block.containers):
+            labels.append(Label.HEADER)
+        else:
+            labels.append(Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST)
     return Labelling(tuple(labels))
-
-
-def _kind(block: Block, follows_content: bool) -> Label:
-    if follows_content and not begins_segment(block.distance):
-        return Label.CONTINUATION
-    if not _HEADERS.isdisjoint(block.containers):
-        return Label.HEADER
-    return Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST
 
 
 def begins_segment(distance: Sequence[str]) -> bool:

@@ -131,17 +131,11 @@ class CRFLabeller(Labeller):
             self.kinds_ = fit_kinds(pages, fitted.numbers, labels, config, report)
 
     def with_tables(
-        self,
-        tables: Tables,
-        crfsuite_model: bytes = b"",
-        evidence: Evidence | None = None,
-        kinds: Kinds | None = None,
+        self, tables: Tables, crfsuite_model: bytes, evidence: Evidence | None = None, kinds: Kinds | None = None
     ) -> Self:
         """Set what training has learned."""
-        self.tables_ = tables
-        self.crfsuite_model_ = crfsuite_model
-        self.evidence_ = evidence
-        self.kinds_ = kinds
+        self.tables_, self.crfsuite_model_ = tables, crfsuite_model
+        self.evidence_, self.kinds_ = evidence, kinds
         return self
 
     def with_config(self, config: Config) -> CRFLabeller:

@@ -26,8 +26,7 @@ import numpy as np
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
 from victorpy.settings import check_count
-from victorpy.sites.counts import PageCounts
-from victorpy.sites.hashes import MASK, Numbers, mixed, numbers_of, windows
+from victorpy.sites.hashes import MASK, Numbers, PageCounts, mixed, numbers_of, windows
 from victorpy.sites.tree import PageTree
 
 _WORD = re.compile(r"\w+|[^\w\s]+")

@@ -9,8 +9,7 @@ from typing import Self
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels, SiteLabeller, label_kept
-from victorpy.sites.counts import PageCounts
-from victorpy.sites.hashes import Numbers
+from victorpy.sites.hashes import Numbers, PageCounts
 from victorpy.sites.tree import PageTree
 
 NOISE = 0.75

@@ -103,7 +103,12 @@ class Mapping:
         key = node.number, other.number
         if key not in self._known:
             ours, theirs = node.children, other.children
-            start, end = _equal_ends(ours, theirs)
+            shorter = min(len(ours), len(theirs))
+            start = end = 0  # how many children are equal at either end
+            while start < shorter and ours[start].number == theirs[start].number:
+                start += 1
+            while end < shorter - start and ours[-1 - end].number == theirs[-1 - end].number:
+                end += 1
             our_stop, their_stop = len(ours) - end, len(theirs) - end
             cost, pairs = self._align_differing(ours[start:our_stop], theirs[start:their_stop])
             self._known[key] = (
@@ -150,15 +155,3 @@ class Mapping:
                 if node.label == other.label:
                     pairs.append((i, j))
         return pairs[::-1]
-
-
-def _equal_ends(ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, int]:
-    """Return how many children are equal at the start, and how many of the others at the end."""
-    shorter = min(len(ours), len(theirs))
-    start = 0
-    while start < shorter and ours[start].number == theirs[start].number:
-        start += 1
-    end = 0
-    while end < shorter - start and ours[-1 - end].number == theirs[-1 - end].number:
-        end += 1
-    return start, end

@@ -15,7 +15,7 @@ from victorpy.sites.content import words
 from victorpy.sites.hashes import number_of
 from victorpy.sites.importance import Judgement
 from victorpy.sites.mapping import Place, block_importances, places_of_blocks
-from victorpy.sites.style_tree import ElementNode, StyleTree, page_fingerprint
+from victorpy.sites.style_tree import StyleTree, page_fingerprint
 
 _DIGITS = re.compile(r"\d+")
 
@@ -62,6 +62,12 @@ class SiteStatistics:
             self._judgement = Judgement().judge(self._tree)
         places = self.places(document)
         leaves = [place.leaf for place in places]
+        entropy = np.zeros(len(leaves))
+        for number, (block, leaf) in enumerate(zip(document.blocks, leaves, strict=True)):
+            features = words(block.text)
+            if leaf is not None and leaf.content is not None and features:
+                # The mean entropy of the words at this place (the sentence paper's equation 5).
+                entropy[number] = sum(map(leaf.content.entropy, features)) / len(features)
         # The share of the other pages that have the same text, whatever its digits.
         own = page_fingerprint(document) in self._tree.seen
         pages_with_text = [self._texts[_text_number(block)] for block in document.blocks]
@@ -69,7 +75,7 @@ class SiteStatistics:
         return SiteColumns(
             self.pages,
             importance=np.array(block_importances(self._tree, self._judgement, document, places)),
-            entropy=np.array([_entropy(*pair) for pair in zip(document.blocks, leaves, strict=True)]),
+            entropy=entropy,
             text_share=text_share,
             place_share=np.array([leaf.page_count / self.pages if leaf else 0.0 for leaf in leaves]),
         )
@@ -77,11 +83,3 @@ class SiteStatistics:
 
 def _text_number(block: Block) -> int:
     return number_of(_DIGITS.sub("0", block.text.lower()))
-
-
-def _entropy(block: Block, leaf: ElementNode | None) -> float:
-    """Return the mean entropy of a block's words at its place (the sentence paper's equation 5)."""
-    features = words(block.text)
-    if leaf is None or leaf.content is None or not features:
-        return 0.0
-    return sum(map(leaf.content.entropy, features)) / len(features)

@@ -152,12 +152,14 @@ class StyleTree:
         elements = [parent.known.get(key) for key in keys]
         if None not in elements or self.styles == "paper" or len(parent.known) > MOST_KNOWN:
             return elements
-        tags = Counter(tag for tag, _ in dict.fromkeys(keys))
-        for number, (key, element) in enumerate(zip(keys, elements, strict=True)):
-            if element is None:
+        tags_on_page = Counter(tag for tag, _ in dict.fromkeys(keys))
+        for number, key in enumerate(keys):
+            if elements[number] is None:
                 # A new name of the most alike element, or of the only one with this tag on the site and on the page.
-                is_alone = tags[key[0]] == 1
-                elements[number] = _most_alike(parent, key) or (_only_one(parent, key[0]) if is_alone else None)
+                elements[number] = _most_alike(parent, key)
+                if elements[number] is None and tags_on_page[key[0]] == 1:
+                    with_tag = {id(element): element for (tag, _), element in parent.known.items() if tag == key[0]}
+                    elements[number] = next(iter(with_tag.values())) if len(with_tag) == 1 else None
         return elements
 
     def groups(self, node: PageNode) -> list[list[PageNode]]:
@@ -190,9 +192,3 @@ def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
         if other_tag == tag and names and others and len(names & others) / len(names | others) >= highest:
             best, highest = element, len(names & others) / len(names | others)
     return best
-
-
-def _only_one(parent: ElementNode, tag: str) -> ElementNode | None:
-    """Return the only element with a tag below a parent, None if there are several."""
-    elements = {id(element): element for (other, _), element in parent.known.items() if other == tag}
-    return next(iter(elements.values())) if len(elements) == 1 else None
