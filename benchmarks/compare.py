@@ -17,7 +17,6 @@ import argparse
 import datetime
 import platform
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from victorpy.datasets import GoldPage
 from victorpy.errors import DataError, VictorError
 from victorpy.peers import Extractor, versions
 from victorpy.scores import word_f1
+from victorpy.site_runs import timed
 from victorpy.variables import FAVORS
 
 PICTURE = "f1-speed.png"
@@ -56,13 +56,8 @@ def rotated(names: Sequence[str], number: int) -> list[str]:
 
 def clean_page(extract: Extractor, gold: GoldPage) -> Cleaned:
     """Clean a page, with a look at the clock, and score what comes out; a cleaner that fails gives nothing."""
-    text = error = ""
-    began = time.process_time()
-    try:
-        text = extract(gold.html)
-    except Exception as failure:  # whatever a peer may raise
-        error = f"{type(failure).__name__}: {failure}"
-    seconds = time.process_time() - began
+    output, seconds = timed(lambda: extract(gold.html))
+    text, error = (output, "") if isinstance(output, str) else ("", f"{type(output).__name__}: {output}")
     score = word_f1(text, gold.text)
     return Cleaned(**score.shares(), seconds=seconds, empty=not score.output and score.gold > 0, error=error)
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from victorpy.cleaner import Cleaner
-from victorpy.compare.data import VALUE_KINDS
 from victorpy.config import Config
 from victorpy.crossval import PageResult, crf_maker, cross_validate, keep_everything, score_page
 from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
-from victorpy.gold import LabelledPage
+from victorpy.gold import VALUE_KINDS, LabelledPage
 from victorpy.methods import find_method
 from victorpy.scores import BlockCounts, Score
 from victorpy.settings import split_name

@@ -17,6 +17,9 @@ from victorpy.outputs.text import render_cleaneval
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
+VALUE_KINDS = frozenset(["swde"])
+"""Data sets whose gold is values that a cleaner must keep, not the text that it should return."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:

@@ -13,12 +13,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.align import align
-from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.datasets import DATASETS, read_dataset
 from victorpy.document import CleanPage
 from victorpy.errors import VictorError
+from victorpy.gold import label_page
 from victorpy.outputs import find_output
 
 
@@ -44,14 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
         try:
-            document = read_document(page.html, config, page.url or None, source=page.name)
+            labelled = label_page(page, "", config)
         except VictorError as error:
             warn(f"{page.name}: {error}")
             continue
-        labels = align(document, page.gold, config.cuts.block_level)
         target = arguments.output / f"{page.name}{output.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = output.render(CleanPage(document, labels))
+        text = output.render(CleanPage(labelled.document, labelled.labels))
         target.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         done += 1
     print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)

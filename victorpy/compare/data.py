@@ -11,10 +11,7 @@ from victorpy.compare.provenance import set_name
 from victorpy.datasets import GoldPage, read_dataset
 from victorpy.datasets.base import Warn
 from victorpy.errors import DataError
-from victorpy.gold import parse_data
-
-VALUE_KINDS = frozenset(["swde"])
-"""Data sets whose gold is values that a cleaner must keep, not the text that it should return."""
+from victorpy.gold import VALUE_KINDS, parse_data
 
 
 @dataclass(frozen=True, slots=True)
