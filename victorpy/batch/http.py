@@ -80,7 +80,7 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
 
 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
-    """Inflate gzip or zlib, member after member; one that is cut off as far as it goes."""
+    """Inflate gzip or zlib, member after member. A truncated member gives what it can."""
     parts: list[bytes] = []
     room = limit + 1
     while body and room > 0:

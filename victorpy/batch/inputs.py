@@ -1,4 +1,4 @@
-"""The inputs of a run: which files are meant, in one order, and the records in them."""
+"""The inputs of a run: find their files, always in the same order, and read the records in them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class InputFile(NamedTuple):
     name: str
 
 
-# Which files are meant.
+# Finding files.
 
 
 def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
-    """Find all files that are meant: files, directories, patterns, and ``@LIST``, a file that lists any of these."""
+    """Find all input files. Inputs are files, directories, patterns, and ``@LIST``, a file that lists any of these."""
     for name in inputs:
         if name.startswith(LIST_MARK) and not Path(name).exists():
             with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
@@ -173,11 +173,11 @@ def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
             yield from _files_below(directory, suffixes)
 
 
-# The records in them.
+# Reading records.
 
 
 def read_file(file: InputFile, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
-    """Read the records of a file from a number on; a page is the only record of its file."""
+    """Read the records of a file, starting at a record number. A page is the only record of its file."""
     source = source_of(file.path)
     if source is None:
         if start == 0:
@@ -193,14 +193,14 @@ def read_file(file: InputFile, options: ReadOptions, start: int = 0, offset: int
 
 
 def unread_record(source: str, position: int, kind: Kind, words: str) -> Record:
-    """Make the record that stands for all records of a file from a number on, because they could not be read."""
+    """Make the failed record for the rest of a file that could not be read, starting at a record number."""
     name = f"{source}:{position}" if position else source
     problem = Problem(kind, _UNREAD_WORDS[position > 0] + words)
     return Record(name, Path(name), origin=Origin(source, position, rest=True), problem=problem)
 
 
 def is_unread(reason: str) -> bool:
-    """Whether a reason is that of such a record."""
+    """Whether a reason is that of a record for the rest of a file."""
     return reason.startswith(_UNREAD_WORDS)
 
 
@@ -211,14 +211,14 @@ Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
 def read_inputs(
     inputs: Sequence[str], options: ReadOptions, after: Mark | None = None, read: Read = read_file
 ) -> Iterator[tuple[Mark, Record]]:
-    """Read all records, or those from a mark on, each with the mark to continue from."""
+    """Read all records, or those after a mark. Each comes with the mark to continue from."""
     return read_files(find_files(inputs), options, after, read)
 
 
 def read_files(
     files: Iterable[InputFile], options: ReadOptions, after: Mark | None, read: Read
 ) -> Iterator[tuple[Mark, Record]]:
-    """Read the records of files, or those from a mark on, each with the mark to continue from."""
+    """Read the records of files, or those after a mark. Each comes with the mark to continue from."""
     after = after or Mark(0, 0)
     for number, file in enumerate(files):
         if number < after.file:

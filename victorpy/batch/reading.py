@@ -1,7 +1,7 @@
 """Reading in a child process: for files on which a library may crash, and for engines that do not survive a crash.
 
 The child reads some records ahead and keeps the file open. If it dies, the records before are kept, and one failed
-record stands for the rest of the file.
+record is written for the rest of the file.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Reader:
         self._guard: Guard | None = None
 
     def read(self, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-        """Read the records of a file from a number on."""
+        """Read the records of a file, starting at a record number."""
         source = source_of(file.path)
         if source is None or not source.crashes or not has_pebble():
             return read_file(file, options, start)
@@ -127,7 +127,7 @@ class _Open:
 
 
 def read_some(unit: Unit, options: ReadOptions, position: int, counts: Sequence[int]) -> list[Record] | VictorError:
-    """Read the next records of a unit from a number on; none at its end."""
+    """Read the next records of a unit, starting at a record number. Returns none at its end."""
     if _Open.at != (unit, position):
         _Open.records = (record for record in unit_records(unit, options) if record.origin.position >= position)
     records: list[Record] = []

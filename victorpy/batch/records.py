@@ -23,7 +23,7 @@ class Origin(NamedTuple):
     position: int = 0
     """Its number in the file, from 0."""
     rest: bool = False
-    """Whether it stands for all records from there on, because they could not be read."""
+    """Whether it represents the rest of the file, which could not be read."""
 
 
 NOWHERE = Origin("")

@@ -20,7 +20,7 @@ SPARK_SETTINGS = "_settings.json"
 """Where a run on Spark leaves its settings."""
 
 _SAME_UNITS = (None, "", "row")
-"""What positions counted in 0.1.0, where they were as they are now."""
+"""Values of `unit` in files of 0.1.0 whose positions mean the same today."""
 
 _NEVER = 1 << 62  # a number that no record has
 
@@ -45,18 +45,19 @@ def read_failed(path: Path) -> Iterator[Failed]:
                 raise DataError(f"{path}:{number}: not a line of a failed.jsonl") from error
             if fields.get("unit") not in _SAME_UNITS:
                 raise DataError(
-                    f"{path}:{number}: an older version wrote this, which did not count records; run it again instead"
+                    f"{path}:{number}: an older version wrote this file, with offsets instead of record numbers; "
+                    "clean the inputs again"
                 )
             yield failed
 
 
 class Wanted:
-    """Which records of the inputs are to be cleaned again."""
+    """The records that are to be cleaned again."""
 
     def __init__(self, failed: Iterable[Failed]) -> None:
         self.failed = tuple(failed)
         self.rests: dict[str, int] = {}
-        """Files of which all records from a number on are wanted."""
+        """Files whose rest is wanted, and the number of its first record."""
         self._positions: dict[str, set[int]] = {}
         for (source, position, rest), _, _ in self.failed:
             positions = self._positions.setdefault(source, set())
@@ -75,7 +76,10 @@ class Wanted:
         return [InputFile(Path(source), place, source) for source, place in places.items()]
 
     def select(self, read: Read) -> Read:
-        """Make a function that reads only the wanted records of files."""
+        """Make a function that reads only the wanted records of a file.
+
+        Wanted records that the file no longer has come as failed records.
+        """
 
         def read_wanted(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
             source = str(file.path)

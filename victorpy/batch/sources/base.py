@@ -28,10 +28,10 @@ class ReadOptions:
 
 
 Reader = Callable[[Path, ReadOptions, int, int], Iterator[Record]]
-"""Reads the records of a file from a given record number on; the first has the number 0.
+"""Reads the records of a file, starting at a record number; the first record is 0.
 
-The last argument is the byte offset of that record if the caller knows it, or 0; a reader may ignore it. What cannot
-be read comes as a record with a problem, which has a number too.
+The last argument is the byte offset of that record, or 0 if it is not known; a reader may ignore it. Damage is
+returned as a record with a problem, which has a number too.
 """
 
 
@@ -50,7 +50,7 @@ SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
 
 
 def source(*suffixes: str, archive: bool = False, crashes: bool = False) -> Callable[[Reader], Reader]:
-    """Register a reader for files whose names end so."""
+    """Register a reader for files with these suffixes."""
 
     def register(read: Reader) -> Reader:
         for suffix in suffixes:

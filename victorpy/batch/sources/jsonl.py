@@ -20,7 +20,7 @@ _ZSTD_BITE = 1 << 8  # even a bomb's 256 bytes expand to a few megabytes only
 
 @source(".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
 def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
-    """Read pages from lines. Of a plain file, record `start` is looked for from the offset on, if one is given."""
+    """Read pages from lines. If an offset is given, record `start` begins there; only plain files can have one."""
     most_bytes = 2 * options.most_bytes  # JSON escapes what it has to
     first = start if offset else 0
     for number, (line, reached) in enumerate(_read_lines(path, most_bytes, offset), start=first):

@@ -1,4 +1,4 @@
-"""Web archives: the HTML pages among the responses of a WARC file, and failed records for what is damaged.
+"""Web archives: read the HTML pages in a WARC file, and report damage as failed records.
 
 Positions count all records of an archive, pages or not; a stretch of damage counts as one record.
 """
