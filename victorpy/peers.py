@@ -28,9 +28,7 @@ class Peer(NamedTuple):
 def trafilatura(comments: bool = True) -> Extractor:
     """Use trafilatura with its defaults, or without readers' comments."""
     extract = _imported("trafilatura").extract
-    if comments:
-        return lambda page: extract(page) or ""
-    return lambda page: extract(page, include_comments=False) or ""
+    return lambda page: extract(page, include_comments=comments) or ""
 
 
 def resiliparse() -> Extractor:
