@@ -325,8 +325,7 @@ def test_shipped_pages_of_150_blocks_and_more_take_under_a_tenth_of_a_key_a_bloc
 
 
 def test_shared_lines_and_alt_in_a_terminal(bridge):
-    with annotate(bridge, TERM="xterm") as terminal:
-        terminal.wait_for("block 1 of 161")
+    with annotate(bridge, TERM="xterm", shows="block 1 of 161") as terminal:
         row, line = next((row, line) for row, line in enumerate(terminal.lines) if line.count("┊") > 2)
         terminal.click(line.index("┊") + 6, row)
         terminal.wait_for(lambda here: "┊►O" in here.lines[row])

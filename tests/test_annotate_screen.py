@@ -61,15 +61,20 @@ def environment(**variables):
     return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
 
 
-def annotate(*arguments, columns=100, lines=30, **variables):
+def annotate(*arguments, columns=100, lines=30, shows="", **variables):
+    """Start the program in a terminal, and wait until it shows something."""
     command = [sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)]
-    return Terminal(command, columns, lines, environment(**variables))
+    terminal = Terminal(command, columns, lines, environment(**variables))
+    try:
+        terminal.wait_for(shows)
+    except TimeoutError:
+        terminal.end(signal.SIGKILL)
+        raise
+    return terminal
 
 
 def open_tea(page, *arguments, **options):
-    terminal = annotate("--no-model", page, *arguments, **options)
-    terminal.wait_for("block 1 of 8")
-    return terminal
+    return annotate("--no-model", page, *arguments, shows="block 1 of 8", **options)
 
 
 def leave(terminal, *keys):
@@ -123,8 +128,7 @@ def test_a_person_labels_a_page(page):
 
 def test_the_model_proposes_and_the_person_decides(bridge):
     anno = bridge.with_suffix(".anno")
-    with annotate(bridge) as terminal:
-        terminal.wait_for("block 1 of 161")
+    with annotate(bridge, shows="block 1 of 161") as terminal:
         terminal.type("w", until="block 50 of")  # the next that the model is not sure of
         assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
         terminal.type("space", until="1 decided")
@@ -140,8 +144,7 @@ def test_the_model_proposes_and_the_person_decides(bridge):
 
 
 def test_moving_searching_and_selecting(bridge):
-    with annotate(bridge) as terminal:
-        terminal.wait_for("block 1 of")
+    with annotate(bridge, shows="block 1 of") as terminal:
         for keys, place in [
             (["down", "j"], "block 3 of"),
             (["up", "k"], "block 1 of"),
@@ -179,8 +182,7 @@ def test_the_mouse_moves_the_cursor(page):
 
 
 def test_the_panes_show_the_result_and_the_facts(bridge):
-    with annotate(bridge, columns=120) as terminal:
-        terminal.wait_for("block 1 of")
+    with annotate(bridge, columns=120, shows="block 1 of") as terminal:
         terminal.type("g", "5", "9", "enter", "tab", until="cleaned: text")
         terminal.type("tab", until="# Weir Bridge to close")
         terminal.type("tab", until="<p> Weir Bridge, the only road")
@@ -191,21 +193,10 @@ def test_the_panes_show_the_result_and_the_facts(bridge):
         terminal.type("f", until=lambda here: "features" not in here.text)
 
 
-def test_help_lists_every_action(page):
-    with open_tea(page, columns=120, lines=90) as terminal:
-        terminal.type("?", until="any other key goes back")
-        terminal.settle()
-        for bindings in GROUPS.values():
-            for binding in bindings:
-                assert binding.help[:60] in terminal.text, binding.action
-        terminal.type("q", until="block 1 of 8")
-
-
 def test_reopening_restores_cursor_and_undo(page):
     with open_tea(page) as terminal:
         leave(terminal, "o", "o", "down", "p")
-    with annotate(page.with_suffix(".anno"), "--no-model") as terminal:
-        terminal.wait_for("block 5 of 8")
+    with annotate(page.with_suffix(".anno"), "--no-model", shows="block 5 of 8") as terminal:
         assert "3 decided" in terminal.lines[0]
         terminal.type("u", "u", "u", "u", until="There is nothing to undo")
         assert "0 decided" in terminal.lines[0]
@@ -217,8 +208,7 @@ def test_reopening_restores_cursor_and_undo(page):
 
 
 def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
-    with annotate(bridge) as terminal:
-        terminal.wait_for("block 1 of")
+    with annotate(bridge, shows="block 1 of") as terminal:
         terminal.type("g", "9", "0", "enter", until="block 90 of")
         for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
             terminal.resize(columns, lines)
@@ -227,8 +217,7 @@ def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
 
 
 def test_small_terminals_show_a_note(page):
-    with annotate("--no-model", page, columns=60, lines=10) as terminal:
-        terminal.wait_for("60×10, better with 80×24")
+    with annotate("--no-model", page, columns=60, lines=10, shows="60×10, better with 80×24") as terminal:
         terminal.type("tab", until="the terminal has to have 80 columns")
         terminal.resize(20, 4)
         terminal.wait_for("Too small")
@@ -266,8 +255,7 @@ HOSTILE = (
 @pytest.mark.parametrize("columns", [40, 63, 100])
 def test_odd_text_neither_escapes_nor_breaks_the_layout(tmp_path, columns):
     (tmp_path / "odd.html").write_text(HOSTILE, encoding="utf-8")
-    with annotate("--no-model", tmp_path / "odd.html", columns=columns, lines=40) as terminal:
-        terminal.wait_for("last words")
+    with annotate("--no-model", tmp_path / "odd.html", columns=columns, lines=40, shows="last words") as terminal:
         terminal.settle()
         for forbidden in ("\u202e", "\u200b", "\ufeff", "\x1b[31m", "\x1b]0;", "\x9b2J", "\ue000"):
             assert forbidden.encode() not in terminal.written
@@ -348,8 +336,7 @@ def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path)
     (tmp_path / "long.html").write_text(
         "<p>Begin</p><p>" + " ".join(f"word{number}" for number in range(400)) + "</p><p>End</p>"
     )
-    with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12) as terminal:
-        terminal.wait_for("block 1 of 3")
+    with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12, shows="block 1 of 3") as terminal:
         terminal.type("down", until="word0 ")
         for _ in range(12):
             terminal.type("down")
@@ -459,8 +446,7 @@ def test_the_documentation_lists_every_action_and_its_keys():
 
 def test_a_configured_key_works_on_the_screen(page):
     (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
-    with annotate("--config", page.parent / "my.conf", page) as terminal:
-        terminal.wait_for("hplc0 label")
+    with annotate("--config", page.parent / "my.conf", page, shows="hplc0 label") as terminal:
         leave(terminal, "0")
     assert decided_in(page.with_suffix(".anno")) == 1
 
@@ -532,8 +518,7 @@ def test_a_page_can_be_opened_only_once(page):
             assert second.end() == 2
             assert "tea.anno is open elsewhere, by " in second.text
             assert f"(process {first.pid}," in second.text
-        with annotate("--no-model", "--read-only", page) as looking:
-            looking.wait_for("read only")
+        with annotate("--no-model", "--read-only", page, shows="read only") as looking:
             leave(looking, "o")
         leave(first, "p")
     assert labels_in(page.with_suffix(".anno")) == "p???????"
@@ -564,8 +549,7 @@ def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
     (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))
     anno, typed = tmp_path / "many.anno", ""
     for _ in range(2):
-        with annotate("--no-model", tmp_path / "many.html") as terminal:
-            terminal.wait_for(f"{len(typed)} decided")
+        with annotate("--no-model", tmp_path / "many.html", shows=f"{len(typed)} decided") as terminal:
             terminal.wait_for(f"block {len(typed) + 1} of 300")
             keys = "".join(chance.choice("hplco") for _ in range(chance.randint(1, 60)))
             for key in keys:
@@ -577,8 +561,7 @@ def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
             terminal.end(signal.SIGKILL)
         if anno.exists():
             assert typed.startswith(labels_in(anno).rstrip("?"))
-    with annotate(tmp_path / "many.html", "--no-model") as terminal:
-        terminal.wait_for(f"{len(typed)} decided")
+    with annotate(tmp_path / "many.html", "--no-model", shows=f"{len(typed)} decided") as terminal:
         leave(terminal)
     assert labels_in(anno) == typed + "?" * (300 - len(typed))
 
@@ -596,8 +579,7 @@ def pages(tmp_path):
 
 
 def test_pages_of_a_directory_one_after_another(pages):
-    with annotate(pages) as terminal:
-        terminal.wait_for("0 of 4 pages finished")
+    with annotate(pages, shows="0 of 4 pages finished") as terminal:
         terminal.wait_for(lambda here: "not looked at" not in here.text)
         assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
         terminal.type("enter", until="block 1 of 154")
@@ -636,8 +618,7 @@ def test_order_by_uncertainty_is_kept_in_an_index(pages):
 
 def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
     (pages / "bad.anno").write_text("no annotation")
-    with annotate("--no-model", pages, columns=160) as terminal:
-        terminal.wait_for("not an annotation file")
+    with annotate("--no-model", pages, columns=160, shows="not an annotation file") as terminal:
         terminal.type("enter")
         terminal.settle()
         assert "0 of 5 pages" in terminal.text
@@ -648,8 +629,7 @@ def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
         shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
         if name != "courier-bridge":
             shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
-    with annotate("--no-model", "--retrain", tmp_path, columns=140) as terminal:
-        terminal.wait_for("3 of 4 pages finished")
+    with annotate("--no-model", "--retrain", tmp_path, columns=140, shows="3 of 4 pages finished") as terminal:
         terminal.type("down", "enter", until="block 1 of 161")
         terminal.type("h", "R", until="Learning from 3 finished pages")
         terminal.wait_for("labels of this page changed", seconds=120)
@@ -694,8 +674,7 @@ def adjudicate(page, first, second, model=("--no-model",)):
     """Label a page twice by typing keys, then open both annotations to decide between them."""
     files = [page.parent / f"{name}.anno" for name in ("anna", "ben", "gold")]
     for anno, keys in zip(files, (first, second), strict=False):
-        with annotate(*model, page, anno) as terminal:
-            terminal.wait_for("block 1 of 8")
+        with annotate(*model, page, anno, shows="block 1 of 8") as terminal:
             leave(terminal, *keys)
     return annotate("--adjudicate", *files[:2], "-o", files[2], columns=120)
 

@@ -162,8 +162,7 @@ def test_messages_explain_why_nothing_happens(page):
 
 
 def test_digits_lead_to_what_the_model_is_least_sure_of(bridge):
-    with annotate(bridge) as terminal:
-        terminal.wait_for("block 1 of 161")
+    with annotate(bridge, shows="block 1 of 161") as terminal:
         terminal.type("g", "45", "enter", until="block 45 of 161")
         marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] +\d+ ", line)}
         assert re.match(r"\d  50 H 71", next(line for line in marked.values() if " 50 " in line[:6]))
@@ -254,14 +253,12 @@ def test_a_file_changed_by_another_program_is_kept_and_the_person_is_told(page):
 
 
 def test_pages_that_cannot_be_opened_are_skipped(directory):
-    with annotate("--no-model", directory, columns=160) as terminal:
-        terminal.wait_for("1 cannot be opened")
+    with annotate("--no-model", directory, columns=160, shows="1 cannot be opened") as terminal:
         terminal.type("enter", until="block 1 of 2")
         terminal.type("p", "p", ">", until="c.html")
         terminal.wait_for("passed over")
         assert "not an annotation file" in terminal.lines[-1]
-        with annotate("--no-model", directory / "d.html") as other:
-            other.wait_for("block 1 of 4")
+        with annotate("--no-model", directory / "d.html", shows="block 1 of 4"):
             terminal.type("p", "p", "p", ">", until="All pages are finished; 2 pages were passed over")
 
 
@@ -283,8 +280,7 @@ def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
     with annotate("--no-model", directory) as terminal:
         terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
         assert "(open)" not in terminal.text
-        with annotate("--no-model", directory / "d.html") as other:
-            other.wait_for("block 1 of 4")
+        with annotate("--no-model", directory / "d.html", shows="block 1 of 4"):
             terminal.type("down", "down", "down")
             terminal.wait_for(lambda here: any("d.html" in line and "(open)" in line for line in here.lines))
 
@@ -301,8 +297,7 @@ def test_the_list_takes_escape_and_leaves_by_q(directory):
 def test_too_few_finished_pages_are_counted(tmp_path):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.html").write_text(f"<p>Page {name}")
-    with annotate("--no-model", "--retrain", tmp_path) as terminal:
-        terminal.wait_for("0 of 3 pages finished")
+    with annotate("--no-model", "--retrain", tmp_path, shows="0 of 3 pages finished") as terminal:
         terminal.type("enter", until="block 1 of 1")
         terminal.type("p", "q", until="1 of 3 pages finished: from 3 on there is enough to learn from")
 
@@ -358,8 +353,7 @@ def test_adjudicating_equal_files_writes_the_gold(page):
 
 
 def test_another_model_on_a_page_that_was_opened_before(bridge):
-    with annotate(bridge) as terminal:
-        terminal.wait_for("block 1 of 161")
+    with annotate(bridge, shows="block 1 of 161") as terminal:
         leave(terminal, "h")
     with annotate("--no-model", bridge, columns=120) as terminal:
         terminal.wait_for("160 labels that nobody decided on are now gone")
