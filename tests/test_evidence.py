@@ -31,10 +31,10 @@ from victorpy.evidence import best_cut, expected_f1, fit_evidence
 from victorpy.evidence import context as around
 from victorpy.evidence.context import COLUMNS as AROUND
 from victorpy.evidence.context import context
+from victorpy.evidence.cut import with_whole_tables
 from victorpy.evidence.inputs import Inputs
 from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.evidence.stage import draw_blocks, make_lexicon, training_weights
-from victorpy.evidence.together import with_whole_tables
 from victorpy.evidence.trees import Forest, average, constant, grow
 from victorpy.groups import site_of
 from victorpy.labellers.crf import CRFLabeller
@@ -394,8 +394,7 @@ ALL = 3.85 / 6.5
     ],
 )
 def test_what_is_around_a_block(name, expected):
-    found = dict(zip(AROUND, context(columns(PAGE), LOG_ODDS), strict=True))
-    assert found[name] == pytest.approx(expected, abs=1e-6)
+    assert around_block(PAGE, LOG_ODDS)[name] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -407,19 +406,21 @@ def test_what_is_around_a_block(name, expected):
     ],
 )
 def test_a_block_alone_on_its_page(name, expected):
-    found = dict(zip(AROUND, context(columns("<p>a b c</p>"), np.zeros(1)).tolist(), strict=True))
-    assert found[name] == pytest.approx([expected])
+    assert around_block("<p>a b c</p>", [0.0])[name] == pytest.approx([expected])
+
+
+def around_block(html, log_odds):
+    return dict(zip(AROUND, context(columns(html), np.asarray(log_odds)).tolist(), strict=True))
 
 
 def test_a_page_without_blocks_has_nothing_around():
-    assert context(columns(""), np.zeros(0)).shape == (len(AROUND), 0)
+    assert set(map(len, around_block("", []).values())) == {0}
 
 
 def test_the_last_sure_block_may_be_far_away():
-    page = columns("<p>a</p>" * 250)
-    log_odds = np.full(page.count, -5.0)
+    log_odds = np.full(250, -5.0)
     log_odds[120] = 5.0
-    found = dict(zip(AROUND, context(page, log_odds).tolist(), strict=True))
+    found = around_block("<p>a</p>" * 250, log_odds)
     assert [found["since-sure"][at] for at in (0, 119, 120, 121, 218, 219, 249)] == [99, 99, 0, 1, 98, 99, 99]
     assert [found["until-sure"][at] for at in (0, 21, 22, 119, 120, 121)] == [99, 99, 98, 1, 0, 99]
 
@@ -462,6 +463,9 @@ def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
     choices = [np.array(choice, dtype=bool) for choice in product([False, True], repeat=len(weight))]
     assert expected == pytest.approx(max(f_of(probability, weight, choice, beta) for choice in choices))
     assert f_of(probability, weight, probability >= cut, beta) == pytest.approx(expected)
+    if beta == 1:
+        assert expected_f1(probability, weight, probability >= cut) == pytest.approx(expected)
+    assert all(0 <= expected_f1(probability, weight, choice) <= 1 for choice in choices)
 
 
 @given(pages, betas, betas)
@@ -480,22 +484,6 @@ def test_beta_moves_the_cut():
 def test_a_page_without_blocks_is_cut_nowhere():
     assert best_cut(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
     assert expected_f1(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)) == 1.0
-
-
-@given(pages)
-@repeatable
-def test_the_cut_for_f1_has_the_f1_that_is_expected_of_it(page):
-    probability, weight = page
-    cut, expected = best_cut(probability, weight)
-    assert expected_f1(probability, weight, probability >= cut) == pytest.approx(expected)
-
-
-@given(pages, st.integers(0, 255))
-@repeatable
-def test_an_expected_f1_is_a_share(page, chosen):
-    probability, weight = page
-    kept = np.array([bool(chosen >> at & 1) for at in range(len(weight))])
-    assert 0 <= expected_f1(probability, weight, kept) <= 1
 
 
 def test_the_expected_f1_worked_out_by_hand():

@@ -289,14 +289,14 @@ def test_modern_siblings_with_the_same_name_are_one():
     assert item.content.page_count == item.page_count == 2
 
 
-def test_a_page_that_comes_to_a_leaf_twice_says_all_at_once():
+def test_a_page_that_comes_to_a_leaf_twice_counts_once():
     tree = tree_of("<ul><li>tea<li>tea</ul>", "<ul><li>tea</ul>", styles="modern")
     content = next(node.content for node in tree.root.walk() if node.content)
     assert content.entropy("tea") == pytest.approx(-(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3)))
 
 
-def test_a_page_without_text_is_not_counted():
-    tree = tree_of("<p>tea</p>", "", "<div></div>", "<img src=a.gif>")
+def test_a_page_without_text_or_added_before_is_not_counted():
+    tree = tree_of("<p>tea</p>", "", "<div></div>", "<img src=a.gif>", "<p>tea</p>")
     assert tree.page_count == tree.root.page_count == 1
 
 
@@ -430,39 +430,40 @@ def importances(tree, html):
     return {block.text: value for block, value in zip(page.blocks, found, strict=True)}
 
 
-def test_a_page_of_the_site_is_mapped_to_what_is_noise_and_what_is_not():
-    found = importances(tree_of(*SITE), SITE[0])
-    assert found == {"home": 0, "contact": 0, "milk tea": pytest.approx(0.8), "milks": 1}
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        (SITE[0], ["home", "contact", "milk tea", "milks"]),
+        (
+            f"<body>{MENU.replace('home', 'here')}<div><p>sugar</p><p>cake</p></div></body>",
+            ["here", "contact", "sugar", "cake"],
+        ),
+    ],
+    ids=["page of the tree", "new page"],
+)
+def test_a_page_in_a_known_style_is_judged_by_its_places(html, texts):
+    expected = dict(zip(texts, [0, 0, pytest.approx(0.8), 1], strict=True))
+    assert importances(tree_of(*SITE), html) == expected
 
 
-def test_a_new_page_in_a_known_style_is_judged_by_its_places():
-    found = importances(
-        tree_of(*SITE), f"<body>{MENU.replace('home', 'here')}<div><p>sugar</p><p>cake</p></div></body>"
-    )
-    assert found == {"here": 0, "contact": 0, "sugar": pytest.approx(0.8), "cake": 1}
+LONGER = MENU.replace("</tr>", "<th>jobs</th></tr>")
 
 
-def test_a_style_that_the_site_does_not_have_is_kept():
-    found = importances(tree_of(*SITE), "<body><h1>home</h1><div><p>milk</p></div></body>")
-    assert all(value > 0.4 for value in found.values())
-    found = importances(tree_of(*SITE), f"<body>{MENU}<div><p>rum</p><h2>home</h2></div></body>")
-    assert found["home"] > 0.4
-    assert found["rum"] > 0.4
-    assert found["contact"] == 0
-
-
-def test_a_style_that_the_site_does_not_have_is_noise_below_what_is_noisy():
-    """Figure 7 asks first whether the element is noisy, and of its style only then."""
-    longer = MENU.replace("</tr>", "<th>jobs</th></tr>")
-    found = importances(tree_of(*SITE), f"<body>{longer}<div><p>rum</p><p>rums</p></div></body>")
-    assert {found[text] for text in ("home", "contact", "jobs")} == {0}
-    assert found["rum"] > 0.4
-
-
-def test_what_was_never_a_leaf_is_as_important_as_the_most_important_below():
-    found = importances(tree_of(*SITE), "<body><table>closed</table><div>open</div></body>")
-    assert found["closed"] == 0
-    assert found["open"] > 0.4
+@pytest.mark.parametrize(
+    ("html", "content", "noise"),
+    [
+        ("<h1>home</h1><div><p>milk</p></div>", {"home", "milk"}, set()),
+        (f"{MENU}<div><p>rum</p><h2>home</h2></div>", {"home", "rum"}, {"contact"}),
+        # Figure 7 asks first whether the element is noisy, and only then about its style.
+        (f"{LONGER}<div><p>rum</p><p>rums</p></div>", {"rum", "rums"}, {"home", "contact", "jobs"}),
+        # What was never a leaf is as important as the most important node below.
+        ("<table>closed</table><div>open</div>", {"open"}, {"closed"}),
+    ],
+)
+def test_a_style_that_the_site_does_not_have_is_kept_unless_it_is_below_noise(html, content, noise):
+    found = importances(tree_of(*SITE), f"<body>{html}</body>")
+    assert {text for text, value in found.items() if value > 0.4} == content
+    assert {text for text, value in found.items() if value == 0} == noise
 
 
 def mapped(element, node, judgement, tree):
@@ -628,22 +629,21 @@ def test_the_paper_s_own_styles_keep_what_pages_say_themselves():
         assert found.count(True) < len(found)
 
 
-def test_two_templates_of_one_site_are_told_apart():
+def test_two_templates_of_one_site_are_separated():
     pages = [*site(8, "news"), *site(8, "shop", first=8)]
     labeller = SiteStyleTree().fit(pages)
-    for page in pages:
-        assert kept(labeller.label(page).labels) == own_words(page)
+    assert all(kept(labeller.label(page).labels) == own_words(page) for page in pages)
 
 
 def test_labels_of_a_few_pages_choose_the_threshold():
     pages = site(8)
-    nothing_is_wanted = [["other"] * len(page.blocks) for page in pages[:2]]
-    everything_is = [["paragraph"] * len(page.blocks) for page in pages[:2]]
-    unknown = [None] * 6
-    strict = SiteStyleTree().fit(pages, [*nothing_is_wanted, *unknown])
-    lax = SiteStyleTree().fit(pages, [*everything_is, *unknown])
-    right = SiteStyleTree(t=1.0).fit(pages, [own_labels(page) for page in pages[:2]] + unknown)
+
+    def fitted(labels, **parameters):
+        return SiteStyleTree(**parameters).fit(pages, [*labels, *[None] * 6])
+
+    strict, lax = (fitted([[label] * len(page.blocks) for page in pages[:2]]) for label in ("other", "paragraph"))
     assert strict.judgement_.t > lax.judgement_.t
+    right = fitted([own_labels(page) for page in pages[:2]], t=1.0)
     assert kept(right.label(pages[7]).labels) == own_words(pages[7])
     assert right.get_params()["t"] == 1.0  # a parameter stays what it was
 
@@ -651,11 +651,8 @@ def test_labels_of_a_few_pages_choose_the_threshold():
 def test_a_threshold_is_the_middle_of_the_best():
     page = document("<p>one two</p><p>three</p>")
     trial = Trial(page, [0.2, 0.8], ["other", "paragraph"])
-    assert trial.f1(0.5) == 1
-    assert trial.f1(0.1) == pytest.approx(2 * 1 / (3 + 1))
-    assert trial.f1(0.9) == 0
-    assert best_threshold([trial], [0.1, 0.3, 0.5, 0.7, 0.9], reach=0) == 0.5
-    assert best_threshold([trial]) == 0.5
+    assert [trial.f1(threshold) for threshold in (0.1, 0.5, 0.9)] == [pytest.approx(2 * 1 / (3 + 1)), 1, 0]
+    assert best_threshold([trial], [0.1, 0.3, 0.5, 0.7, 0.9], reach=0) == best_threshold([trial]) == 0.5
     assert Trial(page, [0.2, 0.8], ["other", "other"]).f1(0.9) == 1
 
 
@@ -749,11 +746,13 @@ def test_the_same_tree_is_the_same_file_and_nothing_else_is_left(tmp_path):
     assert is_tree(tmp_path / "a.sst")
 
 
-def test_what_is_no_tree_is_told_by_its_beginning(tmp_path):
+def test_other_files_are_no_tree(tmp_path):
     (tmp_path / "page.html").write_text("<p>tea</p>")
-    assert not is_tree(tmp_path / "page.html")
-    assert not is_tree(tmp_path)
-    assert not is_tree(tmp_path / "nothing")
+    assert not any(is_tree(tmp_path / name) for name in ("page.html", ".", "nothing"))
+    with pytest.raises(ModelError, match="not a site's style tree"):
+        load_tree(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        load_tree(tmp_path / "nothing.sst")
 
 
 @pytest.fixture(scope="module")
@@ -826,13 +825,6 @@ def test_a_file_of_something_else_is_refused(tmp_path, content):
     assert_refused(tmp_path / "site.sst", content)
 
 
-def test_a_directory_is_no_tree_and_a_missing_file_is_said_to_be_missing(tmp_path):
-    with pytest.raises(ModelError, match="not a site's style tree"):
-        load_tree(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        load_tree(tmp_path / "nothing.sst")
-
-
 # Pages that are too deep, too broad or too varied.
 
 
@@ -896,10 +888,3 @@ def test_a_page_that_was_not_seen_is_followed_under_names_of_its_own():
     seen = [page.format(name=name, text=f"{name} alone") for name in ("sport", "money", "letters")]
     other = page.format(name="weather", text="rain")
     assert kept_texts(SiteStyleTree(), seen, other) == ["rain"]
-
-
-def test_a_page_that_comes_twice_is_one_page():
-    tree = StyleTree()
-    for page in [*site(3), *site(2)]:
-        tree.add(page)
-    assert tree.page_count == 3

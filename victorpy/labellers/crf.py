@@ -19,10 +19,10 @@ from victorpy.document import Document, Label, Labelling
 from victorpy.encode import Codes, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.evidence import Evidence, best_cut, block_weights, expected_f1, fit_evidence, probabilities
+from victorpy.evidence.cut import headings_above, with_whole_tables
 from victorpy.evidence.inputs import load_numbers_template
 from victorpy.evidence.kinds import Kinds, fit_kinds
 from victorpy.evidence.stage import Report
-from victorpy.evidence.together import headings_above, with_whole_tables
 from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.groups import site_of
 from victorpy.labellers.base import LABELLERS, Labeller, Labels, first_pages
