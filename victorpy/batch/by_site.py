@@ -29,11 +29,12 @@ from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
 from victorpy.batch.site import SEED, with_sample
-from victorpy.batch.site_models import load_at_site, save_at_site
+from victorpy.batch.site_models import at_site_bytes, from_bytes
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document
 from victorpy.errors import VictorError
+from victorpy.files import write_atomically
 from victorpy.labellers.site_style_tree import SAMPLE
 
 __all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]
@@ -206,13 +207,13 @@ class _Site:
         fixed: tuple[Any, ...] = (str(self._model),) if problem is None else (problem,)
         for at in range(max(done - self.first, 0), len(self.refs), BATCH_PAGES):
             refs = self.refs[at : at + BATCH_PAGES]
-            told = [
+            records = [
                 (Mark(0, number), replace(ref.record(), payload=b""))
                 for number, ref in enumerate(refs, start=self.first + at + 1)
             ]
             is_last = at + BATCH_PAGES >= len(self.refs)
             cleanup = partial(self._model.unlink, missing_ok=True) if is_last else None
-            yield Task(function, refs, fixed, told=told, cleanup=cleanup)
+            yield Task(function, refs, fixed, records=records, cleanup=cleanup)
 
     def _wait_for_model(self, guard: Guard | Unguarded) -> Problem | None:
         """Wait for the model. If learning failed, try again without the pages that caused it."""
@@ -230,7 +231,7 @@ class _Site:
 
     @staticmethod
     def _result(guard: Guard | Unguarded, learning: Task[Ref]) -> Problem | None:
-        """Wait for a model. Raise if it could not be written: that is no fault of the pages, and stops the run."""
+        """Wait for a model. Raise if it could not be written: then the run stops, and no page has failed."""
         result = guard.result(learning)
         if isinstance(result, OSError):
             raise result
@@ -244,7 +245,7 @@ def clean_site(
     site = _Site(name, refs, refs, 0, model)
     site.begin(guard, sample, limits)
     for task, outcomes in guard.map(site.tasks(guard, 0)):
-        for (_, record), outcome in zip(task.told, outcomes, strict=True):
+        for (_, record), outcome in zip(task.records, outcomes, strict=True):
             yield record, outcome
         if task.cleanup is not None:
             task.cleanup()
@@ -259,7 +260,7 @@ def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | s
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
         cleaner = with_sample(tools.cleaner, sample).at_site(documents)
-        save_at_site(cleaner, tools.cleaner, Path(model))
+        write_atomically(Path(model), at_site_bytes(cleaner, tools.cleaner), alone=True)
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
     except OSError as error:
@@ -300,4 +301,4 @@ def _document(ref: Ref) -> Document | None:
 @lru_cache(maxsize=2)
 def _load(model: str) -> Cleaner:
     """Load a site's model. Pages of a site come together, so two are enough."""
-    return load_at_site(worker.tools().cleaner, Path(model))
+    return from_bytes(worker.tools().cleaner, Path(model).read_bytes())

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status, place_told
+from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.records import Record
 from victorpy.batch.sinks import Sink
 from victorpy.outputs import OUTPUTS
@@ -139,7 +139,7 @@ def _decide(dedup: Dedup, aside: Store, index: Index, decisions: sqlite3.Connect
     decisions.execute("create table decision (number integer primary key, repeats text)")
     for mark, record, outcome in read_aside(aside):
         if outcome.signed is not None:
-            description = json.dumps(place_told(record, outcome))
+            description = json.dumps(describe_place(record, outcome))
             row = (mark.position, outcome.signed.length, outcome.signed.signature, description)
             decisions.execute("insert into candidate values (?, ?, ?, ?)", row)
     order = "length desc, number" if dedup.keep == Keep.LONGEST else "number"

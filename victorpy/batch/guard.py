@@ -60,7 +60,7 @@ class Task(Generic[Item]):
     function: Callable[..., Any]
     items: list[Item]
     fixed: tuple[Any, ...] = ()
-    told: list[tuple[Mark, Record]] = field(default_factory=list)
+    records: list[tuple[Mark, Record]] = field(default_factory=list)
     """The records that the items stand for, with their marks. They are not sent to the worker."""
     size: int = 0
     """Bytes of memory that the task takes."""
@@ -75,7 +75,7 @@ def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = Tr
     """Make tasks that clean a few records each, many small ones or one large; or one record each."""
     if not in_batches:
         for mark, record in records:
-            yield Task(worker.clean_batch, [record], told=[(mark, record)])
+            yield Task(worker.clean_batch, [record], records=[(mark, record)])
         return
     from more_itertools import constrained_batches
 
@@ -84,7 +84,7 @@ def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = Tr
 
     for batch in constrained_batches(records, BATCH_BYTES, BATCH_PAGES, size_of, strict=False):
         size = sum(map(size_of, batch))
-        yield Task(worker.clean_batch, [record for _, record in batch], told=list(batch), size=size)
+        yield Task(worker.clean_batch, [record for _, record in batch], records=list(batch), size=size)
 
 
 class Unguarded:

@@ -94,7 +94,7 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     """
     own = outcome.columns
     return {
-        **place_told(record, outcome),
+        **describe_place(record, outcome),
         "digest": outcome.digest,
         "language": own.get("language", outcome.language),
         "title": own.get("title", outcome.title),
@@ -111,7 +111,7 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     }
 
 
-def place_told(record: Record, outcome: Outcome) -> dict[str, Any]:
+def describe_place(record: Record, outcome: Outcome) -> dict[str, Any]:
     """Return what identifies a record: the first columns of its row."""
     return {
         "url": record.url or outcome.url,

@@ -296,7 +296,7 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
 
 def _outcomes(tasks: Iterator[Task[Any]], guard: Guard | Unguarded) -> Iterator[Ended]:
     for task, outcomes in guard.map(tasks):
-        for (mark, record), outcome in zip(task.told, outcomes, strict=True):
+        for (mark, record), outcome in zip(task.records, outcomes, strict=True):
             yield mark, record, outcome
         if task.cleanup is not None:
             task.cleanup()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status, place_told
+from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.records import Record
 from victorpy.batch.sinks import Sink
 from victorpy.batch.sinks.jsonl import as_line
@@ -111,7 +111,7 @@ class Store:
     def write(self, sink: Sink, mark: Mark, record: Record, outcome: Outcome) -> int:
         """Add a record to the current part, or begin a part with it. Return how many records the part has."""
         if self._part is None:
-            folder = self.directory / sink.folder
+            folder = self.directory if self.is_temporary else self.directory / sink.folder
             folder.mkdir(exist_ok=True)
             self._part = _Part(sink, folder / f"{self.label}part-{len(self.parts):05d}{sink.suffix}")
         self._part.write(mark, record, outcome)
@@ -164,23 +164,17 @@ class Store:
 
     def discard(self) -> None:
         """Delete the manifest and the parts, so that only what the sink wrote besides is left."""
-        folders = set()
         for part in self.parts:
             (self.directory / part).unlink(missing_ok=True)
-            folders.add((self.directory / part).parent)
-        self.manifest_path.unlink()
-        for folder in folders - {self.directory}:
-            with suppress(OSError):  # another run has parts there
-                folder.rmdir()
+        self.manifest_path.unlink(missing_ok=True)
 
     def give_back(self) -> None:
         """Leave the directory to other commands if this run could not begin and nothing else is there."""
-        own_files = {self.manifest_path, self.directory / f"{self.label}failed.jsonl"}
-        others = (path for path in self.directory.iterdir() if path not in own_files)
+        others = (path for path in self.directory.iterdir() if path != self.manifest_path)
         if not self._is_new or self.parts or any(path.name.startswith(".") or not self.label for path in others):
             return
         self.complete = True  # so that `close` writes no lists
-        self.manifest_path.unlink()
+        self.discard()
         if self._made_directory:
             self.directory.rmdir()
 
@@ -265,7 +259,7 @@ class _Part:
         if outcome.status is Status.FAILED:
             self.failures.append(describe_failure(record, outcome))
         if outcome.repeats is not None:
-            self.repeats.append({**place_told(record, outcome), "repeats": outcome.repeats})
+            self.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
 
     def finish(self) -> str:
         """Put the part in its place, see that it is on the disk, and return its digest."""

@@ -25,7 +25,7 @@ from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup, as_replica
 from victorpy.batch.guard import Guard, Limits, cleaning_tasks
 from victorpy.batch.inputs import Mark, find_files
-from victorpy.batch.outcome import Outcome, place_told, row
+from victorpy.batch.outcome import Outcome, describe_place, row
 from victorpy.batch.reading import Unit, read_unit, reading_guard
 from victorpy.batch.records import Origin, Record
 from victorpy.batch.sinks.jsonl import as_line
@@ -131,7 +131,7 @@ def _signed_row(place: str, record: Record, outcome: Outcome) -> dict[str, Any]:
         "place": place,
         "length": signed.length,
         "signature": signed.signature,
-        "description": json.dumps(place_told(record, outcome)),
+        "description": json.dumps(describe_place(record, outcome)),
         "ended": pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL),
     }
 
@@ -201,7 +201,7 @@ def _clean(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[Ended]:
     marked = ((Mark(0, record.origin.position), record) for record in records)
     with _cleaning_child(cleaning) as guard:
         for task, outcomes in guard.map(cleaning_tasks(marked)):
-            for (_, record), outcome in zip(task.told, outcomes, strict=True):
+            for (_, record), outcome in zip(task.records, outcomes, strict=True):
                 yield record, outcome
 
 
