@@ -154,8 +154,7 @@ class Store:
 
     def close(self) -> None:
         """Release the directory. An unfinished part is deleted, and the lists say what failed so far."""
-        if self._part is not None:
-            self._part.abandon()
+        self._abandon_part()
         if not self.complete and not self.is_temporary:
             with suppress(OSError):  # on a full disk; the run that resumes this one writes them
                 self.write_lists()
@@ -170,13 +169,21 @@ class Store:
 
     def give_back(self) -> None:
         """Leave the directory to other commands if this run could not begin and nothing else is there."""
+        self._abandon_part()
         others = (path for path in self.directory.iterdir() if path != self.manifest_path)
-        if not self._is_new or self.parts or any(path.name.startswith(".") or not self.label for path in others):
+        is_used = any(path.name.startswith(".") or not self.label for path in others) and not self.is_temporary
+        if not self._is_new or self.parts or is_used:
             return
         self.complete = True  # so that `close` writes no lists
         self.discard()
         if self._made_directory:
-            self.directory.rmdir()
+            with suppress(OSError):  # it has texts
+                self.directory.rmdir()
+
+    def _abandon_part(self) -> None:
+        if self._part is not None:
+            self._part.abandon()
+            self._part = None
 
     def _lock(self) -> BinaryIO:
         """Open the manifest for this run alone."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -158,22 +158,23 @@ def _retried_inputs(arguments: argparse.Namespace, inputs: list[str]) -> list[st
     return inputs
 
 
-def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
-    """Return the job, and whether it is about a single page only.
-
-    A job is a batch, which reports counts only and keeps a manifest, if the inputs have archives or tables or if an
-    option asks for it. All others are plain.
-    """
-    choice = choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
+def _is_plain(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> bool:
+    """Whether a job is no batch run: the inputs are pages, and no option or output directory asks for one."""
     target = arguments.output or "-"
-    is_joined_file = sink_name(target) == "jsonl" and output.joins and not target.endswith("/")
+    is_joined_file = sink_name(target) == "jsonl" and output.joins
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
-    is_plain = not (
+    return not (
         any(value is not None and value is not False for value in options)  # 0 counts as given, and is refused
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
         or any(source_of(file.path) for file in find_files(inputs))
     )
+
+
+def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
+    """Return the job, and whether it is about a single page only."""
+    choice = choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
+    is_plain = _is_plain(arguments, inputs, output)
     if not is_plain and "-" in inputs:
         raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
     pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
@@ -186,15 +187,13 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
     base = choice.load()
     cleaner = base if arguments.by_site else _at_site(arguments, choice, base, inputs)
-    make = None
-    if is_few:
-        make = lambda: cleaner  # noqa: E731
-    elif cleaner is not base:
+    make: Callable[[], Cleaner] | None = (lambda: cleaner) if is_few else None
+    if cleaner is not base and not is_few:
         make = SiteModel(choice, at_site_bytes(cleaner, base)).load
     job = Job(
         inputs=tuple(inputs),
         directory=directory,
-        to=arguments.to or sink_name(target) or "folder",
+        to="folder" if is_plain else arguments.to or sink_name(arguments.output or "") or "folder",
         format=arguments.format,
         choice=choice,
         make=make,
