@@ -100,13 +100,12 @@ class CRFLabeller(Labeller):
         if labels is None or any(page_labels is None for page_labels in labels):
             raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
         settings = self._settings()
-        pages = _labelled_pages(documents, labels, prepared.config)
-        kept_documents, sequences = [document for document, _ in pages], [sequence for _, sequence in pages]
-        sites = [site_of(page.url) or page.source or str(number) for number, page in enumerate(kept_documents)]
-        site_columns = _site_columns(kept_documents, sites) if self.wants_site else [None] * len(pages)
+        pages, sequences = _labelled_pages(documents, labels, prepared.config)
+        sites = [site_of(page.url) or page.source or str(number) for number, page in enumerate(pages)]
+        site_columns = _site_columns(pages, sites) if self.wants_site else [None] * len(pages)
         # Made one at a time: only the stages of evidence need all pages at once.
         columns: Iterable[Columns] = (
-            prepared.columns(document, site=site) for document, site in zip(kept_documents, site_columns, strict=True)
+            prepared.columns(page, site=site) for page, site in zip(pages, site_columns, strict=True)
         )
         self.evidence_ = self.kinds_ = None
         if prepared.config.get(EVIDENCE):
@@ -373,21 +372,23 @@ class _Prepared:
 
 def _labelled_pages(
     documents: Iterable[Document], labels: Sequence[Sequence[str] | None], config: Config
-) -> list[tuple[Document, list[str]]]:
-    """Return the pages that have blocks, with their labels; raise DataError if nothing can be learned from them."""
-    pages = [
-        (document, [*map(str, page_labels or ())]) for document, page_labels in zip(documents, labels, strict=True)
-    ]
-    for document, sequence in pages:
+) -> tuple[list[Document], list[list[str]]]:
+    """Return the pages that have blocks, and their labels; raise DataError if nothing can be learned from them."""
+    pages, sequences = [], []
+    for document, page_labels in zip(documents, labels, strict=True):
+        sequence = [str(label) for label in page_labels or ()]
         page = document.url or "a page"
         if len(sequence) != len(document.blocks):
             raise DataError(f"{page} has {len(document.blocks)} blocks and {len(sequence)} labels")
         for number, label in enumerate(sequence):
             if label not in config.labels:
                 raise DataError(f"{page}, block {number}: label {label!r} is not one of {', '.join(config.labels)}")
-    if len({label for _, sequence in pages for label in sequence}) < 2:
+        if sequence:
+            pages.append(document)
+            sequences.append(sequence)
+    if len({label for sequence in sequences for label in sequence}) < 2:
         raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-    return [(document, sequence) for document, sequence in pages if sequence]
+    return pages, sequences
 
 
 def _site_columns(documents: Sequence[Document], sites: Sequence[str]) -> list[SiteColumns | None]:
