@@ -41,7 +41,7 @@ OPTIONS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first
 
 
 @pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
+def browser(tmp_path_factory):
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for option in [*OPTIONS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
@@ -51,20 +51,6 @@ def chromium(tmp_path_factory):
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     yield driver
     driver.quit()
-
-
-@pytest.fixture
-def browser(chromium):
-    """The browser, as it was before the test before changed its size and colours."""
-    look(chromium)
-    return chromium
-
-
-def look(browser, width=1280, height=900, scheme="light"):
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
 def turned(anno):
@@ -120,8 +106,12 @@ def report(tmp_path_factory):
     return out / "report.html"
 
 
-def open_page(browser, path):
-    browser.get_log("browser")  # what the page before had to say is not this one's
+def open_page(browser, path, width=1280, height=900, scheme="light"):
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get_log("browser")  # forget the log of the previous page
     browser.get(path.as_uri())
 
 
@@ -167,7 +157,7 @@ def box(browser, element):
     return browser.execute_script(f"const box = {element}.getBoundingClientRect(); return [box.top, box.bottom]")
 
 
-# the view opens
+# The view opens
 
 
 @pytest.mark.parametrize("name", ["tea", "gold", "against", "hostile"])
@@ -178,11 +168,12 @@ def test_view_opens_without_complaints(browser, views, name):
 
 
 def test_style_is_applied(browser, views):
-    """Had the policy's digest been wrong, the page would be there but bare."""
+    """If the policy's digest were wrong, the page would be there without colours and indents."""
     open_page(browser, views["tea"])
     [kept] = blocks_in(browser, ".header")
     assert kept.value_of_css_property("background-color") not in {"rgba(0, 0, 0, 0)", "transparent"}
     assert blocks_in(browser, ".other")[0].value_of_css_property("background-color") == "rgba(0, 0, 0, 0)"
+    assert blocks_in(browser, ".pre")[1].text == "    spoons = cups + 1"
 
 
 def test_surer_paragraph_has_a_stronger_colour(browser, views):
@@ -197,12 +188,7 @@ def test_surer_paragraph_has_a_stronger_colour(browser, views):
     assert strong > weak
 
 
-def test_indents_of_preformatted_text_are_shown(browser, views):
-    open_page(browser, views["tea"])
-    assert blocks_in(browser, ".pre")[1].text == "    spoons = cups + 1"
-
-
-# nothing of the page runs
+# Nothing of the page runs
 
 
 def test_nothing_of_the_page_runs(browser, views):
@@ -268,10 +254,11 @@ def test_block_is_shown_when_pointed_at(browser, views):
 
 def test_block_is_shown_when_focused(browser, views):
     open_page(browser, views["gold"])
-    browser.execute_script("arguments[0].focus()", blocks_in(browser)[3])
+    press(browser, *"jjjj")
     shown, features = panel(browser)
     assert (shown["path"], shown["label"]) == ("/html[1]/body[1]/p[1]", "paragraph")
     assert features["container.p"] == "1"
+    assert browser.switch_to.active_element.value_of_css_property("outline-style") == "solid"
 
 
 def test_panel_shows_text_and_never_markup(browser, views):
@@ -284,12 +271,6 @@ def test_panel_shows_text_and_never_markup(browser, views):
     )
     shown, features = panel(browser)
     assert (shown["path"], features) == (markup, {markup: markup})
-
-
-def test_focused_block_has_an_outline(browser, views):
-    open_page(browser, views["gold"])
-    press(browser, "j")
-    assert browser.switch_to.active_element.value_of_css_property("outline-style") == "solid"
 
 
 def test_tab_goes_from_block_to_block(browser, views):
@@ -340,7 +321,7 @@ def test_keys_with_a_modifier_are_left_to_the_browser(browser, views):
     assert browser.execute_script("return document.activeElement.dataset.number ?? null") is None
 
 
-# two cleaners
+# Two cleaners
 
 
 def test_two_cleaners_are_side_by_side(browser, views):
@@ -360,7 +341,7 @@ def test_block_is_at_the_same_height_in_both_columns(browser, views):
     assert max(offsets) < 40
 
 
-# light, dark, narrow
+# Light, dark, narrow
 
 # The contrast of an element's text with what is painted behind it, by WCAG's formula. Backgrounds may be
 # transparent and elements too; an element's own opacity mixes its text with what is behind the element.
@@ -391,8 +372,7 @@ SEEN += [".legend span", "aside dt", "aside dd", "aside td"]
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("selector", SEEN)
 def test_text_has_enough_contrast(browser, views, scheme, selector):
-    look(browser, scheme=scheme)
-    open_page(browser, views["turned"])
+    open_page(browser, views["turned"], scheme=scheme)
     press(browser, "j")
     assert browser.execute_script(CONTRAST, selector) >= 4.5
 
@@ -400,8 +380,7 @@ def test_text_has_enough_contrast(browser, views, scheme, selector):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("label", ["header", "paragraph", "list", "continuation"])
 def test_text_on_the_strongest_colour_has_enough_contrast(browser, views, scheme, label):
-    look(browser, scheme=scheme)
-    open_page(browser, views["tea"])
+    open_page(browser, views["tea"], scheme=scheme)
     browser.execute_script("document.querySelector('.block').className = `block s9 ${arguments[0]}`", label)
     assert browser.execute_script(CONTRAST, f".block.s9.{label}") >= 4.5
 
@@ -409,8 +388,7 @@ def test_text_on_the_strongest_colour_has_enough_contrast(browser, views, scheme
 def test_colour_schemes_are_dark_and_light(browser, views):
     shades = {}
     for scheme in ("light", "dark"):
-        look(browser, scheme=scheme)
-        open_page(browser, views["tea"])
+        open_page(browser, views["tea"], scheme=scheme)
         colour = browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
         shades[scheme] = sum(map(int, colour.removeprefix("rgba(").split(",")[:3]))
     assert shades["dark"] < 150
@@ -419,22 +397,20 @@ def test_colour_schemes_are_dark_and_light(browser, views):
 
 @pytest.mark.parametrize("name", ["tea", "bakery", "against", "hostile"])
 def test_narrow_window_does_not_scroll_sideways(browser, views, name):
-    look(browser, 400, 800)
-    open_page(browser, views[name])
+    open_page(browser, views[name], 400, 800)
     press(browser, "j")  # the panel is full
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
 def test_panel_is_in_sight_in_a_narrow_window(browser, views):
-    look(browser, 400, 800)
-    open_page(browser, views["bakery"])
+    open_page(browser, views["bakery"], 400, 800)
     press(browser, "j", "j")
     top, bottom = box(browser, "document.querySelector('aside')")
     assert top < 800
     assert bottom > 0
 
 
-# the report of an evaluation
+# The report of an evaluation
 
 
 def test_report_opens_without_complaints(browser, report):
@@ -467,14 +443,12 @@ def test_report_links_to_the_views_of_its_worst_pages(browser, report):
 
 @pytest.mark.parametrize("width", [400, 1280])
 def test_report_does_not_scroll_sideways(browser, report, width):
-    look(browser, width, 800)
-    open_page(browser, report)
+    open_page(browser, report, width, 800)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("selector", ["body", "p.note", "th", "td", "a", "figcaption"])
 def test_report_has_enough_contrast(browser, report, scheme, selector):
-    look(browser, scheme=scheme)
-    open_page(browser, report)
+    open_page(browser, report, scheme=scheme)
     assert browser.execute_script(CONTRAST, selector) >= 4.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from victorpy.report import plots
@@ -150,7 +151,7 @@ def _scores(scores: Scores, data: Scores) -> Section:
     results = _ranked(scores, data)
     title = f"{_short(data)}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
     table = _table(title, _MAIN, results, _note(scores, data, results))
-    return Section(title, table.head, table.rows, table.note, plots=_plots(data["measure"], results))
+    return replace(table, plots=_plots(data["measure"], results))
 
 
 def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
