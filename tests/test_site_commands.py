@@ -235,15 +235,12 @@ def test_a_method_cleans_the_pages_of_a_site(crawl: Path, tmp_path: Path) -> Non
         assert_clean(path.read_text())
 
 
-def test_a_site_is_learned_from_and_another_page_is_cleaned(crawl: Path, tmp_path: Path) -> None:
+def test_a_site_is_learned_from_and_its_pages_or_another_one_are_cleaned(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "new.html").write_text(site_page(99))
     for method in ("sst", "sentence-entropy"):
         ended = clean("--method", method, "--site", crawl, tmp_path / "new.html")
         assert (ended.returncode, ended.stderr) == (0, b"")
         assert_clean(ended.stdout.decode())
-
-
-def test_without_pages_those_of_the_site_are_cleaned(crawl: Path, tmp_path: Path) -> None:
     ended = clean("--method", "sst", "--site", crawl, "-o", tmp_path / "out", "-q")
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert len(names_in(tmp_path / "out")) == 8
@@ -273,19 +270,15 @@ def test_standard_input_is_learned_from_and_cleaned(crawl: Path, tmp_path: Path)
 
 def test_parameters_of_a_method_are_set(crawl: Path) -> None:
     page = crawl / "page0.html"
-    everything = clean("--method", "everything", page)
+    everything = clean("--method", "everything", page)  # needs no site
+    assert (everything.returncode, everything.stderr) == (0, b"")
+    assert all(noise in everything.stdout.decode() for noise in NOISE)
     for settings in (["--param", "t=-1"], ["--param", "t=0.9", "--param", "t=-1"]):
         ended = clean("--method", "sst", *settings, "--site", crawl, page)
         assert ended.stdout == everything.stdout
     ended = clean("--method", "sst", "--param", "t=1", "--site", crawl, page)
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert only_line(ended.stderr) == f"clean: {page}: no content was found\n"
-
-
-def test_everything_needs_no_site(crawl: Path) -> None:
-    ended = clean("--method", "everything", crawl / "page0.html")
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    assert all(noise in ended.stdout.decode() for noise in NOISE)
 
 
 @pytest.mark.parametrize("format", ["markdown", "jsonl", "anno", "html", "cleaneval"])
@@ -366,6 +359,11 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         ),
         (["--method", "sst", "--site", "junk.sst", "{page}"], "clean: junk.sst: not a site's style tree, or damaged"),
         (["--method", "sst", "--site", "empty", "{page}"], "clean: empty: no pages"),
+        (
+            ["--method", "sst", "--site", "no", "{page}"],
+            "clean: no: there is no such directory of pages, and no such tree",
+        ),
+        (["--method", "sst", "images"], "clean: sst learns from the pages of a site: there are none"),
         (["--method", "everything", "{page}", "--labelled", "a.anno"], "clean: --labelled a.anno: only a method that"),
         (["--method", "sst", "{crawl}", "--labelled", "no.anno"], "clean: no.anno: cannot be read"),
         (["--method", "sst", "{crawl}", "--labelled", "{page}"], "clean: {page}:1: not an annotation file"),
@@ -375,16 +373,13 @@ def test_what_cannot_be_cleaned_so_is_one_line(
     crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "images").mkdir()
+    for name in ("a.html", "b.html"):
+        (tmp_path / "images" / name).write_text("<img src=a.gif>")
     (tmp_path / "junk.sst").write_bytes(b"\x1f\x8b" + b"junk" * 20)
     names = {"crawl": crawl, "tree": tree, "page": crawl / "page0.html"}
     line = refused(clean(*(argument.format(**names) for argument in arguments), cwd=tmp_path))
     assert line.startswith(said.format(**names))
-
-
-def test_a_site_that_is_missing_is_named(crawl: Path, tmp_path: Path) -> None:
-    missing = tmp_path / "nothing"
-    line = refused(clean("--method", "sst", "--site", missing, crawl / "page0.html"))
-    assert line == f"clean: {missing}: there is no such directory of pages, and no such tree\n"
 
 
 def test_a_page_that_cannot_be_read_fails_alone(crawl: Path, tmp_path: Path) -> None:
@@ -396,12 +391,6 @@ def test_a_page_that_cannot_be_read_fails_alone(crawl: Path, tmp_path: Path) -> 
     assert said[1].startswith(f"clean: {missing}: failed: ")
     assert said[2] == "clean: 9 pages: 8 kept, 0 empty, 1 failed"
     assert len(names_in(tmp_path / "out")) == 8
-
-
-def test_pages_without_text_are_no_site(tmp_path: Path) -> None:
-    for name in ("a.html", "b.html"):
-        (tmp_path / name).write_text("<img src=a.gif>")
-    assert refused(clean("--method", "sst", tmp_path)) == "clean: sst learns from the pages of a site: there are none\n"
 
 
 def test_help_names_the_methods() -> None:

@@ -68,7 +68,8 @@ def clean_record(
     digest, size = "", 0
     try:
         page = record.read(most_bytes)
-        digest, size = _digest(page)
+        content = page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page
+        digest, size = f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)
         cleaned = cleaner.document(
             page,
             url or record.url or None,
@@ -165,11 +166,6 @@ def _described(page: CleanPage, output: Output, digest: str, size: int, detector
         columns=columns,
         signed=signed,
     )
-
-
-def _digest(page: bytes | str) -> tuple[str, int]:
-    content = page.encode("utf-8", "surrogatepass") if isinstance(page, str) else page
-    return f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)
 
 
 def _rounded(number: float | None) -> float | None:

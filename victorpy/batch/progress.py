@@ -35,9 +35,9 @@ class Progress:
         every_page: bool = False,
         interval: float | None = None,
     ) -> None:
-        """Show the bar at once. `total` counts pages or bytes of the inputs; with `every_page`, all warnings are shown.
+        """Show the bar at once. `total` counts pages or bytes of the inputs, `interval` is in seconds.
 
-        `interval` is the number of seconds between two updates. A job of one page has no bar.
+        With `every_page`, all warnings are shown, and a single page has no bar.
         """
         self._stream = stream
         self._quiet = quiet
@@ -119,6 +119,7 @@ class Progress:
 
     def close(self) -> None:
         if self._bar is not None:
+            self._bar.leave &= self._bar.n > self._bar.initial  # an error before the first page leaves no bar
             self._bar.close()
 
     def _report(self, record: Record, outcome: Outcome) -> None:

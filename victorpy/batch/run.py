@@ -119,8 +119,11 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.dedup is not None:
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None
-    progress = _progress(job, stream, seen)
-    with closing(progress):
+    total = in_bytes = None
+    if seen is not None and not job.by_site:
+        in_bytes = seen.sources > 0
+        total = seen.size if in_bytes else seen.pages
+    with closing(Progress(stream, total, bool(in_bytes), job.quiet, every_page=job.plain)) as progress:
         if seen is not None and not job.quiet:
             _warn_about_inputs(job, seen, progress)
         if job.directory is None:
@@ -133,13 +136,6 @@ def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, A
     if job.summary is not None:
         write_summary(job.summary, summary)
     return summary
-
-
-def _progress(job: Job, stream: TextIO, seen: Survey | None) -> Progress:
-    if seen is None or job.by_site:
-        return Progress(stream, quiet=job.quiet)
-    in_bytes = seen.sources > 0
-    return Progress(stream, seen.size if in_bytes else seen.pages, in_bytes, job.quiet, every_page=job.plain)
 
 
 def _warn_about_inputs(job: Job, seen: Survey, progress: Progress) -> None:

@@ -103,11 +103,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
     parser.add_argument("--charset", help="the encoding that the page was sent with")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
-    _configure_batch(parser.add_argument_group("many pages", "for whole crawls: see docs/batch.md"))
     parser.set_defaults(run=run)
-
-
-def _configure_batch(group: argparse._ArgumentGroup) -> None:
+    group = parser.add_argument_group("many pages", "for whole crawls: see docs/batch.md")
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
     group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
@@ -130,10 +127,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"--labelled {arguments.labelled[0]}: is of one site: give --site instead of --by-site")
     dedup_of(arguments)  # report wrong names and values first
     output = find_output(arguments.format)
+    inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
     if arguments.retry:
-        inputs = _retried_inputs(arguments, previous.get("inputs", []))
-    else:
-        inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
+        inputs = previous.get("inputs", [])
+        if arguments.pages:
+            raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
+        if arguments.by_site and not inputs:
+            raise ConfigError(
+                f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
+            )
     job, is_single = _make_job(arguments, inputs, output)
     _refuse_inputs(arguments.output, job)
     if job.summary is not None:
@@ -146,16 +148,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not (arguments.quiet or is_single):
         _report(job, summary)
     return 1 if summary["failed"] else 0
-
-
-def _retried_inputs(arguments: argparse.Namespace, inputs: list[str]) -> list[str]:
-    if arguments.pages:
-        raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
-    if arguments.by_site and not inputs:
-        raise ConfigError(
-            f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
-        )
-    return inputs
 
 
 def _is_plain(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> bool:
@@ -180,8 +172,8 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
     pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
     is_few, is_single = 0 < pages <= FEW, pages == 1
     directory = _find_directory(arguments, output, is_plain, is_single)
-    default_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    jobs = int(positive(arguments.jobs, "--jobs", default_jobs if has_pebble() else 1))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = int(positive(arguments.jobs, "--jobs", 1 if is_few or not has_pebble() else cores))
     dedup = dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
