@@ -71,6 +71,10 @@ class StyleNode:
         return self.pages.bit_count()
 
 
+_Leaves = dict[int, tuple[ElementNode, Counter[str]]]
+"""The leaves that a page comes to, by id, and what it says there."""
+
+
 class StyleTree:
     """The style tree of a site. Pages are added one by one."""
 
@@ -99,7 +103,7 @@ class StyleTree:
         if not document.blocks or fingerprint in self.seen:
             return
         self.seen.add(fingerprint)
-        leaves: dict[int, tuple[ElementNode, Counter[str]]] = {}
+        leaves: _Leaves = {}
         self._merge(self.root, self.page(document), document, leaves)
         for element, features in leaves.values():
             if element.content is None:
@@ -107,13 +111,7 @@ class StyleTree:
             element.content.add(self.page_count, features)
         self.page_count += 1
 
-    def _merge(
-        self,
-        element: ElementNode,
-        node: PageNode,
-        document: Document,
-        leaves: dict[int, tuple[ElementNode, Counter[str]]],
-    ) -> None:
+    def _merge(self, element: ElementNode, node: PageNode, document: Document, leaves: _Leaves) -> None:
         """Merge a page's node, with all below, into an element node. A page may come to a leaf more than once."""
         bit = 1 << self.page_count
         element.pages |= bit
