@@ -42,7 +42,7 @@ def poisoned(model, tmp_path_factory):
     return place, offsets, ended
 
 
-def test_poison_loses_itself_alone(poisoned):
+def test_a_bad_page_fails_alone(poisoned):
     place, _, ended = poisoned
     assert ended.returncode == 1, ended.stderr.decode()
     found = rows(place / "out")
@@ -84,7 +84,7 @@ def test_the_summary_adds_up(poisoned):
     assert f"failed         {len(AT)}     crash 1, internal 1, memory 1, timeout 1" in ended.stderr.decode()
 
 
-def test_what_failed_can_be_tried_again_and_joins_the_output(poisoned):
+def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     place, _, _ = poisoned
     before = tree(place / "out")
     again = ("--retry", place / "out" / "failed.jsonl", "-j", 1)
@@ -128,7 +128,7 @@ def work(model):
     return Work(Choice(model=str(model)).load)
 
 
-def test_a_worker_that_leaves_without_a_word_is_missed(model):
+def test_a_worker_that_exits_silently_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
     workers = Guard(work(model), Limits(deadline=1.0))
     try:
@@ -160,7 +160,7 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
     assert b"needs Pebble: pip install 'victorpy[batch]'" in two.stderr
 
 
-def test_what_memory_ran_out_for_before_is_told_as_it_was():
+def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
     told = Problem(Kind.MEMORY, "read in vain")
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
     workers = Guard(Work(Choice().load), Limits(jobs=1))

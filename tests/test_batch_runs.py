@@ -116,7 +116,7 @@ def test_every_record_ends_once_and_is_counted(finished):
     assert [line["url"] for line in failed(out)] == [url(7)]
 
 
-def test_what_is_finished_is_not_done_again(archive, copy):
+def test_finished_parts_are_not_written_again(archive, copy):
     before = {path: path.stat().st_mtime_ns for path in copy.glob("part-*")}
     ended = clean(archive, "-o", copy, *COMMAND, "-j", 2)
     assert ended.returncode == 1
@@ -149,7 +149,7 @@ def test_two_runs_do_not_write_into_one_directory(archive, tmp_path):
 
 
 @pytest.mark.parametrize("broken_after", [0, 4])
-def test_a_run_goes_on_where_it_was_broken_off(archive, whole, tmp_path, broken_after):
+def test_resume_after_a_torn_manifest_gives_the_same_bytes(archive, whole, tmp_path, broken_after):
     """As if it had been killed after some parts: half a line in the manifest, leftovers, parts that nobody knows of."""
     for name, content in whole.items():
         (tmp_path / name).write_bytes(content)
@@ -160,6 +160,17 @@ def test_a_run_goes_on_where_it_was_broken_off(archive, whole, tmp_path, broken_
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
     assert ended.returncode == 1
     assert tree(tmp_path) == whole
+
+
+def test_pages_of_one_name_keep_their_files_when_a_run_is_resumed(tmp_path):
+    write_warc(tmp_path / "a.warc.gz", [response(url(0), page(number)) for number in range(4)])
+    command = ("a.warc.gz", "-o", "out", "--to", "folder", "--shard-records", 1, "-j", 1)
+    clean(*command, cwd=tmp_path)
+    whole = tree(tmp_path / "out")
+    lines = whole["manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "out" / "manifest.jsonl").write_bytes(b"".join(lines[:3]))
+    clean(*command, cwd=tmp_path)
+    assert tree(tmp_path / "out") == whole
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +213,7 @@ def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tm
     assert len(found) > PAGES // 4
 
 
-def test_files_without_a_byte_are_said(tmp_path):
+def test_empty_files_are_reported(tmp_path):
     for name in ("a.warc.gz", "b.jsonl"):
         (tmp_path / name).touch()
     assert b"a.warc.gz: has no bytes" in clean("a.warc.gz", "-o", "one", "--to", "jsonl", "-j", 1, cwd=tmp_path).stderr
@@ -227,7 +238,7 @@ def test_a_run_that_cannot_begin_leaves_the_directory_to_others(archive, tmp_pat
     assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
 
 
-def test_changed_inputs_are_said_in_words(tmp_path):
+def test_changed_inputs_are_reported(tmp_path):
     crawl(tmp_path / "a.warc.gz", 2)
     command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
     clean(*command, cwd=tmp_path)
@@ -243,7 +254,7 @@ def start(*arguments):
 
 
 @pytest.mark.parametrize("to", ["jsonl.gz", "folder"])
-def test_killed_at_any_moment_and_resumed_it_is_as_unbroken(archive, whole, tmp_path, to):
+def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
     options = ("--to", to, "--shard-records", 7, "-j", 2)
     if to == "folder":
         clean(archive, "-o", tmp_path / "whole", *options)
@@ -432,7 +443,7 @@ def test_closed_standard_streams_change_nothing(archive, whole, tmp_path):
 # places that cannot be written
 
 
-def test_a_summary_that_cannot_be_written_is_said_before_the_work(archive, tmp_path):
+def test_an_unwritable_summary_is_reported_before_the_work(archive, tmp_path):
     ended = clean(archive, "-o", tmp_path / "out", *COMMAND, "--summary", tmp_path)
     assert (ended.returncode, ended.stderr.count(b"\n")) == (2, 1)
     assert b"--summary" in ended.stderr
@@ -445,7 +456,7 @@ def small_disk(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def test_a_full_disk_ends_it_with_a_clear_error_and_it_can_go_on(archive, whole, tmp_path):
+def test_full_disk_stops_the_run_which_can_be_resumed(archive, whole, tmp_path):
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
     assert ended.returncode == 2
     assert b"File too large" in ended.stderr
@@ -626,7 +637,7 @@ def test_a_sites_model_is_written_without_what_all_sites_share(method):
     assert loaded.clean(page(7)) == at_site.clean(page(7))
 
 
-def test_a_page_of_a_site_is_tried_again_with_its_site(tmp_path):
+def test_a_page_is_retried_with_its_site(tmp_path):
     """The page is mended in its place: the same command, and nothing said of sites and methods, cleans it as one."""
     bad = bytes(range(256)) * 9
     harmed = [response(f"http://{HOSTS[n]}/{n}", bad if n == 6 else page(n)) for n in range(20)]
@@ -650,7 +661,7 @@ def test_a_page_of_a_site_is_tried_again_with_its_site(tmp_path):
     assert (ended.returncode, b"the run's manifest is wanted" in ended.stderr) == (2, True)
 
 
-def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
+def test_a_missing_file_is_retried_whole(tmp_path):
     (tmp_path / "c.html").write_bytes(page(7))
     ended = clean("a.warc.gz", "b.jsonl", "c.html", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
     assert (ended.returncode, [row["status"] for row in rows(tmp_path / "out")]) == (1, ["failed", "failed", "kept"])
@@ -668,7 +679,7 @@ def test_all_of_a_file_that_was_not_there_is_tried_again(tmp_path):
     assert tree(tmp_path / "out") == whole
 
 
-def test_a_disk_that_is_full_for_a_sites_model_ends_the_run_and_no_page(two_sites, tmp_path):
+def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, tmp_path):
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
     laid = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "out" / ".spill", 500, Limits())
     laid._spill()  # there was room for that much
@@ -759,7 +770,7 @@ def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
     assert "sorting pages by site: 40page" in stream.getvalue()
 
 
-def test_lines_beside_pages_are_not_passed_over_in_silence(tmp_path):
+def test_lines_beside_pages_are_reported_as_not_read(tmp_path):
     for name in ("in/a.html", "in/b.jsonl", "in/deep/c.parquet"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(page(1))

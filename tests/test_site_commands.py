@@ -201,7 +201,7 @@ def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path:
         (["show", "empty"], "sst: empty: no pages"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(
+def test_wrong_arguments_of_sst_give_one_line(
     crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -369,7 +369,7 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         (["--method", "sst", "{crawl}", "--labelled", "{page}"], "clean: {page}:1: not an annotation file"),
     ],
 )
-def test_what_cannot_be_cleaned_so_is_one_line(
+def test_wrong_arguments_give_one_line(
     crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()

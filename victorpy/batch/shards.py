@@ -102,7 +102,7 @@ class Store:
 
     def finished_parts(self) -> Iterable[Path]:
         """Return the files of all parts of this and of other runs into the same directory, except temporary ones."""
-        manifests = sorted(self.directory.glob("[!.]*manifest.jsonl"))
+        manifests = [path for path in sorted(self.directory.glob("*manifest.jsonl")) if not path.name.startswith(".")]
         for manifest in [self.manifest_path] if self.is_temporary else manifests:
             for entry in _read_entries(manifest)[0]:
                 if "part" in entry:
