@@ -16,10 +16,13 @@ from victorpy.variables import VARIABLES
 ERRORS = Path(__file__).parent / "cases" / "config-errors"
 
 
-def read(directory: Path, text: str, name: str = "my.conf") -> Config:
-    path = directory / name
-    path.write_text(text, encoding="utf-8")
-    return read_config(path)
+def read(directory: Path, text: str, name: str = "my.conf", **others: str) -> Config:
+    """Read a config that may include others, which are given by name."""
+    for other, content in {name.removesuffix(".conf"): text, **others}.items():
+        path = directory / f"{other}.conf"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return read_config(directory / name)
 
 
 # What is wrong is said as FILE:LINE.
@@ -36,12 +39,9 @@ def test_an_error_says_where_and_what(path: Path) -> None:
     assert str(caught.value)[: len(wanted)] == wanted
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_and_directory_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.conf: cannot be read: .*No such file"):
         read_config(tmp_path / "nothing.conf")
-
-
-def test_a_directory_is_no_config(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_config(tmp_path)
 
@@ -52,44 +52,35 @@ def test_an_unknown_config_is_answered_with_the_nearest_shipped_one() -> None:
     assert all(name in str(caught.value) for name in resources.names("configs", ".conf"))
 
 
-def test_an_error_found_later_still_knows_the_line(tmp_path: Path) -> None:
+def test_error_of_a_variable_names_its_line_or_the_config(tmp_path: Path) -> None:
     config = read(tmp_path, "split: every\ncrf-template: tea\n")
     assert str(config.error("crf-template", "is odd")) == f"{tmp_path / 'my.conf'}:2: crf-template: is odd"
-
-
-def test_an_error_of_a_variable_that_was_not_set_names_the_config(tmp_path: Path) -> None:
-    config = read(tmp_path, "split: every\n")
-    assert str(config.error("crf-template", "is missing")) == "my: crf-template: is missing"
+    assert str(config.error("decode", "is missing")) == "my: decode: is missing"
 
 
 # Lists, single values, comments, quotes.
 
 
-def test_a_list_given_again_is_appended_to(tmp_path: Path) -> None:
-    config = read(tmp_path, "class-list: ul ol\nsplit: every\nclass-list: li\n")
-    assert config.get("class-list") == ("ul", "ol", "li")
+@pytest.mark.parametrize(
+    ("text", "name", "values"),
+    [
+        ("class-list: ul ol\nsplit: every\nclass-list: li", "class-list", ("ul", "ol", "li")),  # lists are appended to
+        ("class-list: ul ol\nclass-list:", "class-list", ()),  # nothing after the colon empties a list
+        ("class-list: ul ol\nclass-list:  # away with them\nclass-list: dl", "class-list", ("dl",)),
+        ("split: every\nsplit: block", "split", ("block",)),  # single values are replaced
+        ("threshold: 0.5\nthreshold: 0.25", "threshold", ("0.25",)),
+        ("split: nowhere\nsplit: block", "split", ("block",)),  # a bad value that is replaced does no harm
+        ("crf-features: position split.{p,br} {div,td}-group.word-ratio", "crf-features",
+         ("position", "split.p", "split.br", "div-group.word-ratio", "td-group.word-ratio")),
+        ("class-a: x\nclass-b: y z\nclass-c: $class-{a,b}", "class-c", ("x", "y", "z")),  # references in braces
+        ("class-a:\nclass-b: p $class-a", "class-b", ("p",)),  # a reference to an empty list
+    ],
+)  # fmt: skip
+def test_values_of_a_variable(tmp_path: Path, text: str, name: str, values: tuple[str, ...]) -> None:
+    assert read(tmp_path, f"{text}\n").get(name) == values
 
 
-def test_nothing_behind_the_colon_empties_a_list(tmp_path: Path) -> None:
-    assert read(tmp_path, "class-list: ul ol\nclass-list:\n").get("class-list") == ()
-
-
-def test_a_list_can_be_begun_anew(tmp_path: Path) -> None:
-    config = read(tmp_path, "class-list: ul ol\nclass-list:  # away with them\nclass-list: dl\n")
-    assert config.get("class-list") == ("dl",)
-
-
-def test_a_single_value_given_again_is_replaced(tmp_path: Path) -> None:
-    config = read(tmp_path, "split: every\nthreshold: 0.5\nsplit: block\nthreshold: 0.25\n")
-    assert config.get("split") == ("block",)
-    assert config.one("threshold", "0") == "0.25"
-
-
-def test_a_bad_single_value_that_is_replaced_does_no_harm(tmp_path: Path) -> None:
-    assert read(tmp_path, "split: nowhere\nsplit: block\n").one("split", "") == "block"
-
-
-def test_a_value_that_is_not_set_has_a_default(tmp_path: Path) -> None:
+def test_unset_value_has_a_default(tmp_path: Path) -> None:
     config = read(tmp_path, "split:\n")
     assert config.get("class-list") == ()
     assert config.one("split", "every") == config.one("decode", "every") == "every"
@@ -107,7 +98,7 @@ def test_a_value_that_is_not_set_has_a_default(tmp_path: Path) -> None:
         ("class-list: ul # it's", "class-list: ul"),
     ],
 )
-def test_a_comment_begins_at_a_hash_after_white_space_outside_quotes(line: str, left: str) -> None:
+def test_comment_starts_at_a_hash_after_white_space_outside_quotes(line: str, left: str) -> None:
     assert strip_comment(line) == left
 
 
@@ -126,7 +117,7 @@ def test_a_comment_begins_at_a_hash_after_white_space_outside_quotes(line: str, 
         ("a:b", ("a:b",)),
     ],
 )
-def test_quotes_keep_a_value_to_the_letter(tmp_path: Path, written: str, values: tuple[str, ...]) -> None:
+def test_quoted_values_are_taken_literally(tmp_path: Path, written: str, values: tuple[str, ...]) -> None:
     assert read(tmp_path, f"tag-delete: {written}\n").get("tag-delete") == values
 
 
@@ -136,28 +127,22 @@ def test_quotes_keep_a_value_to_the_letter(tmp_path: Path, written: str, values:
 @pytest.mark.parametrize(
     ("written", "expanded"),
     [
-        ("plain", ["plain"]),
-        ("{a,b}", ["a", "b"]),
-        ("x-{a,b}-y", ["x-a-y", "x-b-y"]),
-        ("{a,b}{c,d}", ["ac", "ad", "bc", "bd"]),
-        ("{a, b}", ["a", "b"]),
-        ("h{,1}", ["h", "h1"]),
-        ("{a}", ["a"]),
-        ("h{1..3}", ["h1", "h2", "h3"]),
-        ("{-2..0}", ["-2", "-1", "0"]),
-        ("{5..5}", ["5"]),
+        ("plain", "plain"),
+        ("{a,b}", "a b"),
+        ("x-{a,b}-y", "x-a-y x-b-y"),
+        ("{a,b}{c,d}", "ac ad bc bd"),
+        ("{a, b}", "a b"),
+        ("h{,1}", "h h1"),
+        ("{a}", "a"),
+        ("h{1..3}", "h1 h2 h3"),
+        ("{-2..0}", "-2 -1 0"),
+        ("{5..5}", "5"),
+        ("{1..-1}", "1 0 -1"),
+        ("%x[{2..1},words]", "%x[2,words] %x[1,words]"),
     ],
 )
-def test_braces_expand(written: str, expanded: list[str]) -> None:
-    assert expand(written) == expanded
-
-
-@pytest.mark.parametrize(
-    ("written", "expanded"),
-    [("{1..-1}", ["1", "0", "-1"]), ("%x[{2..1},words]", ["%x[2,words]", "%x[1,words]"])],
-)
-def test_a_range_that_goes_down_does_not_vanish(written: str, expanded: list[str]) -> None:
-    assert expand(written) == expanded
+def test_braces_expand(written: str, expanded: str) -> None:
+    assert expand(written) == expanded.split()
 
 
 def test_braces_in_names_set_each_variable(tmp_path: Path) -> None:
@@ -170,35 +155,19 @@ def test_braces_in_names_set_each_variable(tmp_path: Path) -> None:
     }
 
 
-def test_braces_in_values_expand_in_place(tmp_path: Path) -> None:
-    config = read(tmp_path, "crf-features: position split.{p,br} {div,td}-group.word-ratio\n")
-    assert config.get("crf-features") == (
-        "position", "split.p", "split.br", "div-group.word-ratio", "td-group.word-ratio",
-    )  # fmt: skip
-
-
-def test_a_reference_stands_for_the_values_so_far(tmp_path: Path) -> None:
+def test_reference_stands_for_the_values_up_to_its_line(tmp_path: Path) -> None:
     config = read(
         tmp_path, "class-bold: b strong\nclass-inline: a $class-bold u\nclass-bold: big\nclass-all: $class-inline\n"
     )
     assert config.get("class-inline") == config.get("class-all") == ("a", "b", "strong", "u")
 
 
-def test_references_stand_in_braces(tmp_path: Path) -> None:
-    config = read(tmp_path, "class-a: x\nclass-b: y z\nclass-c: $class-{a,b}\n")
-    assert config.get("class-c") == ("x", "y", "z")
-
-
-def test_a_reference_to_an_empty_list_is_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "class-a:\nclass-b: p $class-a\n").get("class-b") == ("p",)
-
-
 # Includes.
 
 
-def test_an_include_is_read_where_it_stands(tmp_path: Path) -> None:
-    (tmp_path / "other.conf").write_text("split: block\nclass-list: ol\n")
-    config = read(tmp_path, "split: every\nclass-list: ul\ninclude other\nclass-list: li\n")
+def test_include_is_read_where_it_stands(tmp_path: Path) -> None:
+    text = "split: every\nclass-list: ul\ninclude other\nclass-list: li\n"
+    config = read(tmp_path, text, other="split: block\nclass-list: ol\n")
     assert config.get("split") == ("block",)
     assert config.get("class-list") == ("ul", "ol", "li")
 
@@ -209,28 +178,20 @@ def test_a_shipped_config_can_be_included_from_anywhere(tmp_path: Path) -> None:
     assert config.get("class-list") == load_config("base").get("class-list")
 
 
-def test_a_file_beside_the_including_one_comes_before_a_shipped_one(tmp_path: Path) -> None:
-    (tmp_path / "base.conf").write_text("class-mine: x\n")
-    assert dict(read(tmp_path, "include base\n").values) == {"class-mine": ("x",)}
+def test_includes_are_found_beside_the_file_first(tmp_path: Path) -> None:
+    assert dict(read(tmp_path, "include base\n", base="class-mine: x\n").values) == {"class-mine": ("x",)}
+    others = {"deep/one": "include two\n", "deep/two": "class-two: x\n"}
+    assert read(tmp_path, "include deep/one\n", **others).get("class-two") == ("x",)
 
 
-def test_an_include_is_found_beside_the_file_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "one.conf").write_text("include two\n")
-    (tmp_path / "deep" / "two.conf").write_text("class-two: x\n")
-    assert read(tmp_path, "include deep/one\n").get("class-two") == ("x",)
-
-
-def test_what_an_include_sets_is_known_by_its_own_place(tmp_path: Path) -> None:
-    (tmp_path / "other.conf").write_text("\nsplit: block\n")
-    config = read(tmp_path, "include other\nthreshold: 0.5\n")
+def test_place_of_an_included_value_is_in_the_included_file(tmp_path: Path) -> None:
+    config = read(tmp_path, "include other\nthreshold: 0.5\n", other="\nsplit: block\n")
     assert config.places == {"split": f"{tmp_path / 'other.conf'}:2", "threshold": f"{tmp_path / 'my.conf'}:2"}
 
 
-def test_the_same_file_may_be_included_in_two_branches(tmp_path: Path) -> None:
-    (tmp_path / "shared.conf").write_text("split: block\n")
-    (tmp_path / "one.conf").write_text("include shared\n")
-    assert read(tmp_path, "include one\ninclude shared\n").one("split", "") == "block"
+def test_file_may_be_included_in_two_branches(tmp_path: Path) -> None:
+    others = {"shared": "split: block\n", "one": "include shared\n"}
+    assert read(tmp_path, "include one\ninclude shared\n", **others).one("split", "") == "block"
 
 
 # What a config is asked for.

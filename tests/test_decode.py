@@ -42,46 +42,37 @@ def named(cases: list[dict[str, Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", named([case for case in CASES if "expect" in case]))
-def test_a_page_is_decoded_as_the_table_says(case: dict[str, Any]) -> None:
-    decoded = decode(page_of(case["page"]), case.get("header"))
-    expected = case["expect"]
+def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> None:
+    page, header, expected = page_of(case["page"]), case.get("header"), case["expect"]
+    decoded = decode(page, header)
     decoded.text.encode("utf-8")  # raises where a surrogate is left
     assert decoded.text == (expected["text"] if "text" in expected else written(case["page"]))
     for field in ("encoding", "source"):
         assert getattr(decoded, field) == expected.get(field, getattr(decoded, field)), field
     assert expected.get("loss", "") in decoded.loss
     assert bool(decoded.loss) == ("loss" in expected)
+    assert read_document(page, default_config, content_type=header).encoding == decoded.encoding
 
 
 @pytest.mark.parametrize("case", named([case for case in CASES if "error" in case]))
-def test_what_is_no_page_is_refused(case: dict[str, Any]) -> None:
+def test_data_that_is_no_page_is_refused(case: dict[str, Any]) -> None:
     with pytest.raises(DataError, match=case["error"]):
         decode(page_of(case["page"]), case.get("header"))
 
 
-@pytest.mark.parametrize("case", named([case for case in CASES if "expect" in case]))
-def test_every_decoded_page_can_be_split(case: dict[str, Any], default_config: Config) -> None:
-    page, header = page_of(case["page"]), case.get("header")
-    document = read_document(page, default_config, content_type=header)
-    assert document.encoding == decode(page, header).encoding
-
-
-def test_the_names_of_the_cases_are_all_different() -> None:
+def test_names_of_cases_differ() -> None:
     names = [case["name"] for case in CASES]
     assert len(set(names)) == len(names)
 
 
-def test_a_lying_header_does_not_win() -> None:
+def test_header_that_is_wrong_does_not_win() -> None:
     assert decode("größer".encode(), "text/html; charset=iso-8859-1").text == "größer"
 
 
-def test_a_loss_names_the_encoding_and_reaches_the_document(default_config: Config) -> None:
+def test_loss_names_the_encoding_and_reaches_the_document(default_config: Config) -> None:
     document = read_document("<p>tea \ud800</p>", default_config)
     assert document.losses == ("not readable as unicode: 1 lone surrogates",)
     assert document.blocks[0].text == "tea \ufffd"
-
-
-def test_a_page_that_is_whole_has_no_losses(default_config: Config) -> None:
     assert read_document("<p>čaj</p>".encode(), default_config).losses == ()
 
 

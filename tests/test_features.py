@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from victorpy.cleaner import read_document
-from victorpy.columns import Column, Columns
+from victorpy.columns import Columns
 from victorpy.config import Config, load_config, read_config
 from victorpy.document import Document
 from victorpy.encode import Encoder, encode, make_encoders, show_features
@@ -71,32 +72,22 @@ def page(html: str, config: Config) -> Columns:
     return Columns(read_document(html, config), config)
 
 
-def values(case: Case, base: str, directory: Path) -> list[float]:
-    config = config_from(directory, f"include {base}", *case.config)
-    found = find_feature(case.feature)
-    assert found is not None
-    return found.column(page("\n".join(case.html), config), case.feature).tolist()
-
-
-def check(case: Case, base: str, directory: Path) -> None:
-    expected = [float(Fraction(value)) for value in case.expect.split()]
-    assert values(case, base, directory) == pytest.approx(expected, abs=1e-12)
+VALUES = [("cleaneval", case) for case in THESIS] + [("crf", case) for case in NEIGHBOURHOOD]
 
 
 # Values.
 
 
-@pytest.mark.parametrize("case", THESIS, ids=lambda case: f"{case.feature}: {case.case}")
-def test_a_feature_of_the_thesis(case: Case, tmp_path: Path) -> None:
-    check(case, "cleaneval", tmp_path)
+@pytest.mark.parametrize(("base", "case"), VALUES, ids=[f"{case.feature}: {case.case}" for _, case in VALUES])
+def test_values_of_a_feature(base: str, case: Case, tmp_path: Path) -> None:
+    columns = page("\n".join(case.html), config_from(tmp_path, f"include {base}", *case.config))
+    feature = find_feature(case.feature)
+    assert feature is not None
+    expected = [float(Fraction(value)) for value in case.expect.split()]
+    assert feature.column(columns, case.feature).tolist() == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("case", NEIGHBOURHOOD, ids=lambda case: f"{case.feature}: {case.case}")
-def test_a_feature_of_the_neighbourhood(case: Case, tmp_path: Path) -> None:
-    check(case, "crf", tmp_path)
-
-
-def test_the_config_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
+def test_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
     features = load_config("cleaneval").get("crf-features")
     assert len(features) == len(set(features)) == 46
     assert {case.feature for case in THESIS} == set(features)
@@ -110,18 +101,14 @@ def test_every_feature_of_the_neighbourhood_has_a_case() -> None:
     assert {f"ancestor{n}.{part}" for n in (1, 2, 3) for part in what} <= {case.feature for case in NEIGHBOURHOOD}
 
 
-def test_every_feature_says_what_it_is() -> None:
+def test_every_feature_has_a_description_and_a_family() -> None:
     assert not [name for name in FEATURES if not FEATURES.get(name).description]
-
-
-def test_the_families_are_those_of_the_thesis_and_the_neighbourhood() -> None:
-    families = {FEATURES.get(name).family for name in FEATURES}
-    assert {"markup", "content", "document", "neighbourhood"} <= families
+    assert {"markup", "content", "document", "neighbourhood"} <= {FEATURES.get(name).family for name in FEATURES}
 
 
 @pytest.mark.parametrize("name", ["cleaneval", "crf"])
 @pytest.mark.parametrize("html", ["", "<p></p>", "<p>--</p>", "<p>x</p>", "<pre>\n\n</pre>"])
-def test_a_page_of_nothing_has_features_all_the_same(name: str, html: str) -> None:
+def test_page_without_text_has_features(name: str, html: str) -> None:
     config = load_config(name)
     columns = page(html, config)
     encoders = make_encoders(config)
@@ -143,21 +130,16 @@ def test_a_page_of_nothing_has_features_all_the_same(name: str, html: str) -> No
         ("name.noise", "name.*"),
         ("ancestor2.words", "ancestor2.words"),
         ("position", "position"),
+        *((name, None) for name in ("container", "container.", "positions", "", "*")),
     ],
 )
-def test_a_feature_is_found_by_its_name_or_its_star(name: str, star: str) -> None:
-    found = find_feature(name)
-    assert found is not None
-    assert found.name == star
-
-
-@pytest.mark.parametrize("name", ["container", "container.", "positions", "", "*"])
-def test_what_no_name_and_no_star_covers_is_not_found(name: str) -> None:
-    assert find_feature(name) is None
+def test_feature_is_found_by_its_name_or_its_star(name: str, star: str | None) -> None:
+    feature = find_feature(name)
+    assert (feature.name if feature else None) == star
 
 
 @pytest.mark.parametrize("case", read_cases("errors.txt"), ids=lambda case: case.case)
-def test_a_config_that_asks_for_what_cannot_be_is_refused(case: Case, tmp_path: Path) -> None:
+def test_impossible_features_in_a_config_are_refused(case: Case, tmp_path: Path) -> None:
     config = config_from(tmp_path, *case.config)
     with pytest.raises(ConfigError) as caught:
         make_encoders(config)
@@ -168,88 +150,62 @@ def test_a_config_that_asks_for_what_cannot_be_is_refused(case: Case, tmp_path: 
 # From values to codes.
 
 
-def coded(column: object, bins: tuple[str, ...] = (), scale: int = 0) -> list[int]:
-    """Code a column that a made-up feature gives for a page of as many blocks."""
+BINS = {"bins": ("0", "1")}
+
+
+def coded(column: Any, bins: tuple[str, ...] = (), scale: int = 0, blocks: int | None = None) -> list[int]:
+    """Code a column that a made-up feature gives for a page of as many blocks, if not told otherwise."""
     config = load_config("cleaneval")
-    values = np.asarray(column)
-    document = read_document("".join(f"<p>block {number}</p>" for number in range(len(values))), config)
-    given = Feature("given", "test", "", lambda page: values)
+    count = len(column) if blocks is None else blocks
+    document = read_document("".join(f"<p>block {number}</p>" for number in range(count)), config)
+    given = Feature("given", "test", "", lambda page: np.asarray(column))
     return Encoder("given", given, bins, scale).codes(Columns(document, config)).tolist()
 
 
 @pytest.mark.parametrize(
-    ("number", "bin"),
-    [(0, "0"), (0.9, "0"), (1, "1"), (1.99, "1"), (2, "2"), (4, "2"), (5, "5"), (10**9, "5"), (-3, "0"), (2.5, "2.5")],
+    ("column", "options", "codes"),
+    [
+        # A number gets the largest bin that is not above it.
+        ([0, 0.9, 1, 1.99, 2, 4, 5, 10**9, -3], {"bins": ("0", "1", "2", "5")}, [0, 0, 1, 1, 2, 2, 3, 3, 0]),
+        ([2, 2.5, 5], {"bins": ("0", "1", "2", "2.5", "5")}, [2, 3, 4]),
+        ([-9.0, -5.0, -1.0, 0.0], {"bins": ("-5", "0")}, [0, 0, 0, 1]),
+        # A share gets one of as many steps as the scale has; 0.29 * 100 is a little less than 29.
+        ([0, 0.05, 0.1, 0.29, 0.3, 0.7, 0.999, 1, 1.5, -0.1], {"scale": 10}, [0, 0, 1, 2, 3, 7, 9, 9, 9, 0]),
+        *(([step / n for step in range(n)], {"scale": n}, list(range(n))) for n in (1, 3, 7, 10, 20, 49, 100)),
+        # Without bins and scale a whole number is its own code.
+        *((column, {}, list(map(int, column))) for column in ([3, 0, 7], [3.0, 0.0], [True, False])),
+        *((np.array([1, 0], dtype), {}, [1, 0]) for dtype in (np.int8, np.uint16, np.float32, np.bool_)),
+    ],
 )
-def test_a_number_becomes_the_largest_bin_less_than_or_equal_to_it(number: float, bin: str) -> None:
-    bins = ("0", "1", "2", "2.5", "5") if bin == "2.5" else ("0", "1", "2", "5")
-    assert bins[coded([number], bins)[0]] == bin
-
-
-def test_negative_numbers_have_bins_too() -> None:
-    assert coded([-9.0, -5.0, -1.0, 0.0], ("-5", "0")) == [0, 0, 0, 1]
+def test_codes_of_values(column: Any, options: dict[str, Any], codes: list[int]) -> None:
+    assert coded(column, **options) == codes
 
 
 @pytest.mark.parametrize(
-    ("share", "step"),
-    [(0, 0), (0.05, 0), (0.1, 1), (0.29, 2), (0.3, 3), (0.7, 7), (0.999, 9), (1, 9), (1.5, 9), (-0.1, 0)],
+    ("column", "options", "message"),
+    [
+        *(
+            ([0.0, float(number)], options, rf"^feature 'given' is {number} at block 1: 'block 1'$")
+            for number in ("nan", "inf", "-inf")
+            for options in ({}, BINS)
+        ),
+        ([np.nan, 0.5], {"scale": 10}, "feature 'given' is nan at block 0"),
+        ([1.0, 0.5], {}, r"'given' has fractions: set feature-given-values .* or feature-given-scale"),
+        ([1, -1], {}, "feature 'given' is negative: set feature-given-values"),
+        ([1.0, -1.0], {}, "feature 'given' is negative: set feature-given-values"),
+        *((column, options, "'given'") for column in ([1, None], ["few", "many"]) for options in ({}, BINS)),
+        *(
+            (column, {"blocks": 2}, r"feature 'given' gave .* values for 2 blocks")
+            for column in ([], [1], [1, 2, 3], [[1, 2], [3, 4]])
+        ),
+    ],
 )
-def test_a_share_becomes_one_of_as_many_steps_as_the_scale_has(share: float, step: int) -> None:
-    assert coded([float(share)], scale=10) == [step]
+def test_wrong_values_are_refused_by_name(column: list[object], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        coded(column, **options)
 
 
-@pytest.mark.parametrize("steps", [1, 3, 7, 10, 20, 49, 100])
-def test_every_step_of_a_scale_begins_where_it_should(steps: int) -> None:
-    shares = [step / steps for step in range(steps)]  # 0.29 * 100 is a little less than 29
-    assert coded(shares, scale=steps) == list(range(steps))
-
-
-def test_without_bins_and_scale_a_whole_number_is_its_own_code() -> None:
-    assert coded([3, 0, 7]) == [3, 0, 7]
-    assert coded([3.0, 0.0]) == [3, 0]
-    assert coded([True, False]) == [1, 0]
-
-
-@pytest.mark.parametrize("bins", [(), ("0", "1")], ids=["whole", "bins"])
-@pytest.mark.parametrize(("number", "shown"), [(float("nan"), "nan"), (float("inf"), "inf"), (float("-inf"), "-inf")])
-def test_what_is_no_number_is_refused_by_name(number: float, shown: str, bins: tuple[str, ...]) -> None:
-    with pytest.raises(DataError, match=rf"^feature 'given' is {shown} at block 1: 'block 1'$"):
-        coded([0.0, number], bins)
-
-
-def test_what_is_no_number_is_refused_with_a_scale() -> None:
-    with pytest.raises(DataError, match="feature 'given' is nan at block 0"):
-        coded([np.nan, 0.5], scale=10)
-
-
-def test_fractions_without_bins_are_refused_by_name() -> None:
-    with pytest.raises(DataError, match=r"'given' has fractions: set feature-given-values .* or feature-given-scale"):
-        coded([1.0, 0.5])
-
-
-@pytest.mark.parametrize("column", [[1, -1], [1.0, -1.0]], ids=["whole", "float"])
-def test_negative_numbers_without_bins_are_refused_by_name(column: list[float]) -> None:
-    with pytest.raises(DataError, match="feature 'given' is negative: set feature-given-values"):
-        coded(column)
-
-
-@pytest.mark.parametrize("bins", [(), ("0", "1")], ids=["whole", "bins"])
-@pytest.mark.parametrize("column", [[1, None], ["few", "many"]], ids=["none", "words"])
-def test_what_is_not_even_numeric_is_refused_by_name(column: list[object], bins: tuple[str, ...]) -> None:
-    with pytest.raises(DataError, match="'given'"):
-        coded(column, bins)
-
-
-@pytest.mark.parametrize("column", [[], [1], [1, 2, 3], [[1, 2], [3, 4]]], ids=len)
-def test_a_column_of_another_length_is_refused_by_name(column: list[object]) -> None:
-    config = load_config("cleaneval")
-    document = read_document("<p>a</p><p>b</p>", config)
-    given = Feature("given", "test", "", lambda page: np.array(column))
-    with pytest.raises(DataError, match=r"feature 'given' gave .* values for 2 blocks"):
-        Encoder("given", given).codes(Columns(document, config))
-
-
-def test_a_code_is_shown_as_the_value_that_it_stands_for(tmp_path: Path) -> None:
+def test_codes_are_shown_as_their_values(tmp_path: Path) -> None:
     config = config_from(
         tmp_path,
         "crf-features: words position container.p",
@@ -298,33 +254,27 @@ def shown(html: str, config: Config) -> list[list[str]]:
     return [list(block.values()) for block in show_features(Columns(document, config), make_encoders(config))]
 
 
-def test_a_users_own_features_work_as_the_others_do(tmp_path: Path) -> None:
+def test_own_features_are_used_and_described_by_their_docstrings(tmp_path: Path) -> None:
     config = own_config(tmp_path, OWN, "crf-features: test-long test-mentions.tea test-exclaims container.p")
     assert shown("<p>tea!</p><div>tea for two!!</div>", config) == [["0", "1", "1", "1"], ["1", "1", "2", "0"]]
-
-
-def test_a_users_own_features_are_described_by_their_docstrings(tmp_path: Path) -> None:
-    make_encoders(own_config(tmp_path, OWN, "crf-features: test-long"))
     assert FEATURES.get("test-exclaims").description == "How many exclamation marks the block has."
     assert FEATURES.get("test-exclaims").family == FEATURES.get("test-long").family == "own"
 
 
-def test_the_same_file_is_taken_from_two_places_once(tmp_path: Path) -> None:
+def test_same_file_in_two_places_is_imported_once(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         config = own_config(tmp_path / name, OWN, "crf-features: test-long")
         assert shown("<p>teapot</p>", config) == [["1"]]
 
 
-def test_a_users_own_feature_may_have_bins(tmp_path: Path) -> None:
-    module = OWN.replace("test-", "test-binned-")
-    config = own_config(
-        tmp_path, module, "crf-features: test-binned-exclaims", "feature-test-binned-exclaims-values: 0 2"
-    )
+def test_own_feature_may_have_bins(tmp_path: Path) -> None:
+    lines = "crf-features: test-binned-exclaims", "feature-test-binned-exclaims-values: 0 2"
+    config = own_config(tmp_path, OWN.replace("test-", "test-binned-"), *lines)
     assert shown("<p>a!</p><p>b!!!</p>", config) == [["0"], ["2"]]
 
 
-def test_a_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "here.py").write_text(OWN.replace("test-", "test-here-"))
     config = config_from(tmp_path / "configs", "feature-modules: here.py", "crf-features: test-here-long")
@@ -345,14 +295,14 @@ def test_a_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: p
     ],
     ids=["syntax-error", "missing-import", "exception", "name-taken"],
 )
-def test_a_file_that_cannot_be_taken_is_an_error_of_the_config(tmp_path: Path, module: str, message: str) -> None:
+def test_file_that_cannot_be_imported_is_an_error_of_the_config(tmp_path: Path, module: str, message: str) -> None:
     config = own_config(tmp_path, module, "crf-features: position")
     with pytest.raises(ConfigError, match=message) as caught:
         make_encoders(config)
     assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:1: feature-modules: ")
 
 
-def test_a_name_that_is_taken_stays_what_it_was(tmp_path: Path) -> None:
+def test_taken_name_stays_what_it_was(tmp_path: Path) -> None:
     before = FEATURES.get("words")
     module = "from victorpy.features import block_feature\n@block_feature('words')\ndef f(block):\n    return 1\n"
     with pytest.raises(ConfigError, match="registered twice"):
@@ -360,7 +310,7 @@ def test_a_name_that_is_taken_stays_what_it_was(tmp_path: Path) -> None:
     assert FEATURES.get("words") is before
 
 
-def test_a_file_that_was_mended_can_be_taken(tmp_path: Path) -> None:
+def test_repaired_file_can_be_imported(tmp_path: Path) -> None:
     module = OWN.replace("test-", "test-mended-")
     with pytest.raises(ConfigError, match="ZeroDivisionError"):
         make_encoders(own_config(tmp_path, module + "\n1 / 0\n", "crf-features: position"))
@@ -368,30 +318,21 @@ def test_a_file_that_was_mended_can_be_taken(tmp_path: Path) -> None:
     assert shown("<p>teapot</p>", config) == [["1"]]
 
 
-def test_nan_of_a_users_own_feature_is_refused_by_name(tmp_path: Path) -> None:
-    module = (
-        "from victorpy.features import block_feature\n"
-        "@block_feature('test-nan')\ndef f(block):\n    return float('nan')\n"
-    )
-    config = own_config(tmp_path, module, "crf-features: test-nan")
-    with pytest.raises(DataError, match="feature 'test-nan' is nan at block 0: 'tea'"):
+@pytest.mark.parametrize(
+    ("decorator", "value", "message"),
+    [
+        ("block_feature", "float('nan')", "feature 'test-wrong-1' is nan at block 0: 'tea'"),
+        ("feature", "of.words / of.sentences", "feature 'test-wrong-2' is inf at block 0"),
+    ],
+)
+def test_wrong_values_of_own_features_are_refused_by_name(
+    tmp_path: Path, decorator: str, value: str, message: str
+) -> None:
+    name = message.split("'")[1]
+    module = f"from victorpy.features import {decorator}\n@{decorator}('{name}')\ndef f(of):\n    return {value}\n"
+    config = own_config(tmp_path, module, f"crf-features: {name}", f"feature-{name}-values: 0 1")
+    with pytest.raises(DataError, match=message):
         shown("<p>tea</p>", config)
-
-
-def test_division_by_nothing_in_a_users_own_feature_is_refused_by_name(tmp_path: Path) -> None:
-    module = (
-        "from victorpy.features import feature\n"
-        "@feature('test-division')\ndef f(page):\n    return page.words / page.sentences\n"
-    )
-    config = own_config(tmp_path, module, "crf-features: test-division", "feature-test-division-values: 0 1")
-    with pytest.raises(DataError, match="feature 'test-division' is inf at block 0"):
-        shown("<p>tea</p>", config)
-
-
-def test_a_column_may_be_of_any_numeric_type() -> None:
-    for dtype in (np.int8, np.uint16, np.float32, np.bool_):
-        column: Column = np.array([1, 0], dtype=dtype)
-        assert coded(column) == [1, 0]
 
 
 # Counting a page's blocks by arrays gives what counting them one by one gives.
@@ -406,7 +347,6 @@ nodes = st.recursive(
     texts, lambda inner: st.tuples(st.sampled_from(TAGS), st.lists(inner, min_size=1, max_size=3)), max_leaves=12
 )
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "crf")}  # one for each way to cut
-pages = st.tuples(st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
 repeatable = settings(max_examples=200)
 
 
@@ -421,12 +361,14 @@ def feed(splitter: Splitter, children: list[object]) -> None:
         splitter.end()
 
 
-def columns_of(drawn: tuple[list[object], str]) -> Columns:
-    children, name = drawn
+def columns_of(children: list[object], name: str) -> Columns:
     config = CONFIGS[name]
     splitter = Splitter(config.cuts)
     feed(splitter, [("html", [("body", children)])])
     return Columns(splitter.document(), config)
+
+
+pages = st.builds(columns_of, st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
 
 
 def is_letter(char: str) -> bool:
@@ -471,10 +413,6 @@ def sentences_of(text: str) -> int:
     return count
 
 
-def letters_of(text: str) -> str:
-    return "".join(filter(is_letter, text))
-
-
 def in_link(columns: Columns, element: int) -> bool:
     elements = columns.document.elements
     while element >= 0 and elements.tag[element] != "a":
@@ -482,46 +420,44 @@ def in_link(columns: Columns, element: int) -> bool:
     return element >= 0
 
 
-@given(pages)
-@repeatable
-def test_characters_are_counted_block_by_block(drawn: tuple[list[object], str]) -> None:
-    columns = columns_of(drawn)
-    assert columns.lengths.tolist() == [len(text) for text in columns.texts]
-    assert columns.letters.tolist() == [sum(map(is_letter, text)) for text in columns.texts]
-    assert columns.digits.tolist() == [sum(map(is_digit, text)) for text in columns.texts]
-    assert columns.white.tolist() == [sum(map(str.isspace, text)) for text in columns.texts]
-    assert columns.capitals.tolist() == [sum(map(str.isupper, text)) for text in columns.texts]
-    punctuation = [sum(unicodedata.category(char)[0] == "P" for char in text) for text in columns.texts]
-    assert columns.punctuation.tolist() == punctuation
+def count(is_counted: Callable[[str], bool]) -> Callable[[str], int]:
+    return lambda text: sum(map(is_counted, text))
+
+
+COUNTS: dict[str, Callable[[str], float]] = {
+    "lengths": len,
+    "letters": count(is_letter),
+    "digits": count(is_digit),
+    "white": count(str.isspace),
+    "capitals": count(str.isupper),
+    "punctuation": count(lambda char: unicodedata.category(char)[0] == "P"),
+    "words": lambda text: sum(word_weights(text)),
+    "sentences": sentences_of,
+}
 
 
 @given(pages)
 @repeatable
-def test_words_tokens_and_sentences_are_counted_block_by_block(drawn: tuple[list[object], str]) -> None:
-    columns = columns_of(drawn)
-    assert columns.words.tolist() == [sum(word_weights(text)) for text in columns.texts]
-    assert columns.sentences.tolist() == [sentences_of(text) for text in columns.texts]
+def test_counts_are_those_of_every_block(columns: Columns) -> None:
+    for name, counted in COUNTS.items():
+        assert getattr(columns, name).tolist() == [counted(text) for text in columns.texts], name
     for kind in ("alpha", "num", "mix", "other"):
         assert columns.tokens[kind].tolist() == [tokens_of(text, kind) for text in columns.texts]
 
 
 @given(pages)
 @repeatable
-def test_duplicates_are_blocks_with_the_same_letters(drawn: tuple[list[object], str]) -> None:
-    columns = columns_of(drawn)
-    contents = [letters_of(text) for text in columns.texts]
-    counts = Counter(contents)
-    assert columns.duplicates.tolist() == [counts[content] if content else 0 for content in contents]
-    first = [
-        counts[content] > 1 and bool(content) and contents.index(content) == at for at, content in enumerate(contents)
-    ]
+def test_duplicates_are_blocks_with_the_same_letters(columns: Columns) -> None:
+    contents = ["".join(filter(is_letter, text)) for text in columns.texts]
+    counts = Counter(content for content in contents if content)
+    assert columns.duplicates.tolist() == [counts[content] for content in contents]
+    first = [counts[content] > 1 and contents.index(content) == at for at, content in enumerate(contents)]
     assert columns.first_duplicate.tolist() == first
 
 
 @given(pages)
 @repeatable
-def test_words_and_characters_in_links_are_those_of_pieces_in_links(drawn: tuple[list[object], str]) -> None:
-    columns = columns_of(drawn)
+def test_words_and_characters_in_links_are_those_of_pieces_in_links(columns: Columns) -> None:
     words, characters = [], []
     for block in columns.blocks:
         stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
@@ -539,8 +475,7 @@ def test_words_and_characters_in_links_are_those_of_pieces_in_links(drawn: tuple
 
 @given(pages)
 @repeatable
-def test_an_element_holds_the_blocks_that_lie_wholly_in_it(drawn: tuple[list[object], str]) -> None:
-    columns = columns_of(drawn)
+def test_element_holds_the_blocks_that_are_wholly_in_it(columns: Columns) -> None:
     stops = columns.document.elements.stop
     for element, (first, stop) in enumerate(zip(*columns.block_range, strict=True)):
         held = [block.index for block in columns.blocks if element <= block.element < stops[element]]
@@ -560,7 +495,7 @@ def test_an_element_holds_the_blocks_that_lie_wholly_in_it(drawn: tuple[list[obj
         ("<p>zero</p><p>one <b>two</b> three</p>", "p", [0]),
     ],
 )
-def test_an_inline_element_that_straddles_blocks_holds_only_whole_ones(html: str, tag: str, held: list[int]) -> None:
+def test_inline_element_across_blocks_holds_only_whole_ones(html: str, tag: str, held: list[int]) -> None:
     columns = page(html, load_config("crf"))
     first, stop = columns.block_range
     element = columns.elements_with([tag])[0]
@@ -570,8 +505,7 @@ def test_an_inline_element_that_straddles_blocks_holds_only_whole_ones(html: str
 
 @given(pages, st.sampled_from(["a", "b", "p", "div"]))
 @repeatable
-def test_a_container_is_a_tag_among_those_around_the_block(drawn: tuple[list[object], str], tag: str) -> None:
-    columns = columns_of(drawn)
+def test_container_is_a_tag_around_the_block(columns: Columns, tag: str) -> None:
     found = find_feature(f"container.{tag}")
     assert found is not None
     assert found.column(columns, f"container.{tag}").tolist() == [tag in block.containers for block in columns.blocks]
@@ -579,8 +513,7 @@ def test_a_container_is_a_tag_among_those_around_the_block(drawn: tuple[list[obj
 
 @given(pages, st.integers(1, 12))
 @repeatable
-def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(drawn: tuple[list[object], str], levels: int) -> None:
-    columns = columns_of(drawn)
+def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, levels: int) -> None:
     elements = columns.document.elements
     expected = []
     for block in columns.blocks:

@@ -29,7 +29,7 @@ def words_of(page: str, config: Config) -> list[str]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"].replace(" ", "-")) for case in CASES])
-def test_a_page_is_parsed_as_the_table_says(case: dict[str, Any], default_config: Config) -> None:
+def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> None:
     document = read_document(case["page"], default_config)
     assert [word for block in document.blocks for word in block.text.split()] == case["words"].split()
     assert document.url == case.get("url", document.url)
@@ -69,12 +69,9 @@ def test_no_text_is_lost_however_deep_elements_nest(depth: int, tag: str, config
 
 
 @pytest.mark.parametrize("depth", [255, 300, 2_100, 5_000])
-def test_flattening_is_told_where_it_happens(depth: int) -> None:
-    losses = parse("<b>" * depth + "tea").losses
-    if depth <= FLATTEN_DEPTH:
-        assert losses == ()
-    else:
-        assert losses == (f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost",)
+def test_flattening_is_reported(depth: int) -> None:
+    loss = f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost"
+    assert parse("<b>" * depth + "tea").losses == ((loss,) if depth > FLATTEN_DEPTH else ())
 
 
 @pytest.mark.parametrize("opening", ["<b>tea ", "<ul><li>tea ", "<table><tr><td>tea ", "<p><i>tea "])
@@ -82,23 +79,17 @@ def test_no_text_is_lost_where_nothing_is_ever_closed(opening: str, config: Conf
     assert words_of(opening * 3_000 + "last", config) == ["tea"] * 3_000 + ["last"]
 
 
-def test_scripts_and_comments_in_a_deep_page_are_gone_all_the_same(config: Config) -> None:
+def test_scripts_and_comments_in_a_deep_page_are_removed(config: Config) -> None:
     page = "<b>" * 3_000 + "one <script>'</b><p>'</script><!-- <b> --><style>b > b</style>two" + "</b>" * 3_000
     assert words_of(page + "<p>three</p>", config) == ["one", "two", "three"]
 
 
-def test_a_text_of_11_mb_is_whole(default_config: Config) -> None:
+def test_text_and_word_of_11_mb_are_whole(default_config: Config) -> None:
     words = MUCH // len("word ")
-    page = f"<p>first</p><p>{'word ' * words}</p><p>last</p>"
-    blocks = read_document(page, default_config).blocks
-    assert [block.text[:5] for block in blocks] == ["first", "word ", "last"]
-    assert blocks[1].text.count("word") == words
-
-
-def test_a_word_of_11_mb_is_whole(default_config: Config) -> None:
-    document = read_document(f"<p>first</p><p>{'w' * MUCH}</p><p>last</p>", default_config)
-    assert [len(block.text) for block in document.blocks] == [5, MUCH, 4]
-    assert document.losses == ()
+    for text in ("word " * words, "w" * MUCH):
+        document = read_document(f"<p>first</p><p>{text}</p><p>last</p>", default_config)
+        assert [block.text for block in document.blocks] == ["first", text.strip(), "last"]
+        assert document.losses == ()
 
 
 @pytest.mark.parametrize("filler", ["word ", "a>b ", "a<b ", "&amp; "])
@@ -116,23 +107,25 @@ def test_what_is_deleted_may_be_of_any_size(wrapping: str, default_config: Confi
     assert document.losses == ()
 
 
-def test_a_tag_with_100_000_attributes_is_read_at_once_and_what_it_lost_is_said() -> None:
-    attributes = " ".join(f'a{number}="v"' for number in range(100_000))
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        " ".join(f'a{number}="v"' for number in range(100_000)),
+        " ".join(f"a{number}" for number in range(50_000)),
+        "/".join(f"a{number}" for number in range(50_000)),
+        " ".join(f"a{number}='>'" for number in range(50_000)),
+        " ".join(f'a{number}=">"' for number in range(25_000)),
+    ],
+    ids=["values", "spaces", "slashes", "greater-than", "quoted-greater-than"],
+)
+def test_flood_of_attributes_is_dropped_at_once_and_reported(attributes: str) -> None:
     started = time.process_time()
     tree = parse(f"<p>first</p><p {attributes}>in it</p><p>last</p>")
-    assert time.process_time() - started < 5  # libxml2 by itself takes a minute
+    assert time.process_time() - started < 2  # libxml2 by itself takes up to a minute
     assert text_of(tree) == "firstin itlast"
     [loss] = tree.losses
     assert loss.startswith("the attributes of 1 tags")
     assert loss.endswith("were dropped")
-
-
-def test_a_greater_than_sign_in_an_attribute_does_not_get_past_the_guard() -> None:
-    attributes = " ".join(f'a{number}=">"' for number in range(25_000))
-    started = time.process_time()
-    tree = parse(f"<p>first</p><p {attributes}>in it</p><p>last</p>")
-    assert time.process_time() - started < 1  # libxml2 by itself takes two seconds
-    assert text_of(tree) == "firstin itlast"
 
 
 def test_an_image_s_alt_that_is_lost_is_said_to_be(default_config: Config) -> None:
@@ -144,28 +137,25 @@ def test_an_image_s_alt_that_is_lost_is_said_to_be(default_config: Config) -> No
 
 @pytest.mark.parametrize(
     "hazard",
-    [
-        f"<!-- <a {LONG} -->",
-        f"<!-- {LONG} <a {LONG} -->",
-        f'<i data-x="a<b {LONG}"></i>',
-        f"<i data-x='a<b {LONG}'></i>",
-        f"<script>if (a<b {LONG})</script>",
-        f'<script>x = "<a {LONG}>"</script>',
-        f"<style>a <b {LONG}</style>",
-        f"<a {LONG}>",
-        f"<i {LONG}/></i>",
-    ],
-    ids=[
-        *("comment", "long-comment", "double-quotes", "single-quotes"),
-        *("script", "script-string", "style", "bare-tag", "empty-tag"),
-    ],
+    {
+        "comment": f"<!-- <a {LONG} -->",
+        "long-comment": f"<!-- {LONG} <a {LONG} -->",
+        "double-quotes": f'<i data-x="a<b {LONG}"></i>',
+        "single-quotes": f"<i data-x='a<b {LONG}'></i>",
+        "script": f"<script>if (a<b {LONG})</script>",
+        "script-string": f'<script>x = "<a {LONG}>"</script>',
+        "style": f"<style>a <b {LONG}</style>",
+        "bare-tag": f"<a {LONG}>",
+        "empty-tag": f"<i {LONG}/></i>",
+    }.items(),
+    ids=lambda item: item[0],
 )
-def test_shortening_long_tags_takes_no_text_with_it(hazard: str, config: Config) -> None:
-    page = f"<p>first</p>{hazard}<p class='q'>one</p><p class=\"q\">two</p><p>last</p>"
+def test_shortening_long_tags_loses_no_text(hazard: tuple[str, str], config: Config) -> None:
+    page = f"<p>first</p>{hazard[1]}<p class='q'>one</p><p class=\"q\">two</p><p>last</p>"
     assert words_of(page, config) == ["first", "one", "two", "last"]
 
 
-def test_a_tag_that_never_ends_is_told(config: Config) -> None:
+def test_tag_that_never_ends_is_reported(config: Config) -> None:
     document = read_document(f"<p>first</p><p>if a <b then {'word ' * 40_000}", config)
     words = [word for block in document.blocks for word in block.text.split()]
     assert len(words) > 40_000 or document.losses

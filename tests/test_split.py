@@ -78,10 +78,39 @@ def test_the_snippet_of_section_3_2_is_cut_into_three_blocks(cleaneval_config: C
     assert block_of("!", page, cleaneval_config).distance == ("/i", "/b")
 
 
-def test_the_snippet_of_section_2_3_is_cut_into_three_blocks(cleaneval_config: Config, default_config: Config) -> None:
-    page = '<p> See <a href="http://example.org">our website</a>\nfor more details.</p>'
-    assert texts(page, cleaneval_config) == ["See", "our website", "for more details."]
-    assert texts(page, default_config) == ["See our website for more details."]
+NO_ALT = ["<img>", "<img alt>", "<img alt=''>", "<img alt='  '>", "<img title='cat'>"]
+INLINE = ["a", "b", "em", "span", "font", "sub", "x-own"]
+BLOCK_LEVEL = ["div", "h1", "ul", "section", "blockquote", "pre", "table"]
+
+
+@pytest.mark.parametrize(
+    ("page", "every", "block"),
+    [
+        (
+            '<p> See <a href="http://example.org">our website</a>\nfor more details.</p>',  # from section 2.3
+            "See|our website|for more details.",
+            "See our website for more details.",
+        ),
+        ("<pre>  int<b>main</b>(void)\n{</pre>", "  int|main|(void)|{", "  intmain(void)|{"),
+        ("<p>\n tea \t is\u00a0\n\n good  </p>", "tea is good", "tea is good"),
+        ("<p>un<b>believ</b>able <i>tea</i><u> pot</u> !</p>", "un|believ|able|tea|pot|!", "unbelievable tea pot !"),
+        ("<input type=submit value=Send><p>a</p>", "a", "a"),
+        ("<form><label>Hub gear</label><label>Derailleur</label></form>", *["Hub gear|Derailleur"] * 2),
+        (
+            '<ol aria-hidden="true"><li><p><b>A</b>: b</p></li><li><p><b>C</b>: d</p></li></ol>',
+            "A|: b|C|: d",
+            "A: b|C: d",
+        ),
+        *((f"<p>a</p>{image}<p>b</p>", "a|b", "a|b") for image in NO_ALT),
+        *((f"<p>one <{tag}>two</{tag}> three</p>", "one|two|three", "one two three") for tag in INLINE),
+        *((f"<div>one <{tag}>two</{tag}> three</div>", *["one|two|three"] * 2) for tag in BLOCK_LEVEL),
+    ],
+)
+def test_texts_of_both_ways_to_cut(
+    page: str, every: str, block: str, cleaneval_config: Config, default_config: Config
+) -> None:
+    assert texts(page, cleaneval_config) == every.split("|")
+    assert texts(page, default_config) == block.split("|")
 
 
 def test_the_div_groups_of_section_4_2(config: Config) -> None:
@@ -93,7 +122,7 @@ def test_the_div_groups_of_section_4_2(config: Config) -> None:
     assert sorted(groups.values()) == [["a", "d", "g"], ["b", "c"], ["e", "f"]]
 
 
-def test_a_group_is_the_number_of_its_element(config: Config) -> None:
+def test_group_is_the_number_of_its_element(config: Config) -> None:
     page = "<div><p>outer</p><table><tr><td>cell <i>in it</i><div>box</div></td></tr></table></div>none"
     document = read_document(page, config)
     for tag in ("div", "td"):
@@ -121,20 +150,10 @@ def test_a_pre_is_cut_by_line_and_keeps_its_indentation(config: Config) -> None:
     assert all(block.preformatted for block in document.blocks)
 
 
-def test_inside_pre_a_tag_cuts_as_it_does_elsewhere(cleaneval_config: Config, default_config: Config) -> None:
-    page = "<pre>  int<b>main</b>(void)\n{</pre>"
-    assert texts(page, cleaneval_config) == ["  int", "main", "(void)", "{"]
-    assert texts(page, default_config) == ["  intmain(void)", "{"]
-
-
 def test_white_space_before_a_tag_in_pre_is_not_forgotten(config: Config) -> None:
     blocks = read_document("<pre>  int <b>main</b> (void)\n{</pre>", config).blocks
     shown = "".join((" " if block.spaced else "") + block.text for block in blocks)
     assert shown.split() == ["int", "main", "(void)", "{"]
-
-
-def test_white_space_outside_pre_is_collapsed(config: Config) -> None:
-    assert texts("<p>\n tea \t is\u00a0\n\n good  </p>", config) == ["tea is good"]
 
 
 def test_an_alt_is_a_block_of_its_own_inside_the_image(config: Config) -> None:
@@ -144,15 +163,6 @@ def test_an_alt_is_a_block_of_its_own_inside_the_image(config: Config) -> None:
     assert alt.containers == ("html", "body", "p", "img")
     assert alt.distance == ("img",)
     assert block_of("after", page, config).distance == ()
-
-
-@pytest.mark.parametrize("image", ["<img>", "<img alt>", "<img alt=''>", "<img alt='  '>", "<img title='cat'>"])
-def test_an_image_without_alt_text_is_no_block(image: str, config: Config) -> None:
-    assert "".join(texts(f"<p>a</p>{image}<p>b</p>", config)) == "ab"
-
-
-def test_the_value_of_an_input_is_no_text(config: Config) -> None:
-    assert texts("<input type=submit value=Send><p>a</p>", config) == ["a"]
 
 
 def test_the_distance_has_every_tag_since_the_block_before(config: Config) -> None:
@@ -191,46 +201,29 @@ def test_a_block_knows_whether_space_stands_before_it(page: str, spaced: bool, c
     assert blocks[-1].spaced is spaced
 
 
-def test_pieces_joined_in_one_block_have_space_only_where_the_page_has(default_config: Config) -> None:
-    page = "<p>un<b>believ</b>able <i>tea</i><u> pot</u> !</p>"
-    assert texts(page, default_config) == ["unbelievable tea pot !"]
-
-
 @pytest.mark.parametrize(
     "hiding",
     ["hidden", "hidden='hidden'", "aria-hidden=true", "style='display:none'", "style='COLOR:red;Display : NONE'"],
 )
 @pytest.mark.parametrize("tag", ["span", "div"])
-def test_what_is_hidden_is_kept_and_known(hiding: str, tag: str, config: Config) -> None:
-    page = f"<p>seen <{tag} {hiding}>not <b>seen</b></{tag}> again</p>"
-    blocks = read_document(page, config).blocks
+def test_hidden_text_is_kept_and_marked(hiding: str, tag: str, config: Config) -> None:
+    blocks = read_document(f"<p>seen <{tag} {hiding}>not <b>seen</b></{tag}> again</p>", config).blocks
     assert " ".join(block.text for block in blocks) == "seen not seen again"
-    assert {word: block.hidden for block in blocks for word in block.text.split() if word != "seen"} == {
-        "not": True,
-        "again": False,
-    }
+    hidden = {word: block.hidden for block in blocks for word in block.text.split() if word != "seen"}
+    assert hidden == {"not": True, "again": False}
     assert not blocks[0].hidden
 
 
 @pytest.mark.parametrize("showing", ["aria-hidden=false", "style='display:block'", "class=hidden", "style=''"])
-def test_what_is_not_hidden_is_not_said_to_be(showing: str, config: Config) -> None:
+def test_visible_text_is_not_marked_as_hidden(showing: str, config: Config) -> None:
     assert not any(block.hidden for block in read_document(f"<p {showing}>seen</p>", config).blocks)
 
 
-def test_a_hidden_image_s_alt_is_hidden(config: Config) -> None:
+def test_alt_of_a_hidden_image_and_text_in_hidden_tags_are_hidden(config: Config, default_config: Config) -> None:
     assert block_of("cat", "<p>a<img hidden alt=cat>b</p>", config).hidden
-
-
-@pytest.mark.parametrize("tag", ["a", "b", "em", "span", "font", "sub", "x-own"])
-def test_inline_tags_cut_only_where_every_tag_does(tag: str, cleaneval_config: Config, default_config: Config) -> None:
-    page = f"<p>one <{tag}>two</{tag}> three</p>"
-    assert texts(page, cleaneval_config) == ["one", "two", "three"]
-    assert texts(page, default_config) == ["one two three"]
-
-
-@pytest.mark.parametrize("tag", ["div", "h1", "ul", "section", "blockquote", "pre", "table"])
-def test_block_level_tags_always_cut(tag: str, config: Config) -> None:
-    assert texts(f"<div>one <{tag}>two</{tag}> three</div>", config) == ["one", "two", "three"]
+    page = '<p>was <del aria-hidden="true"><bdi><span>$</span>30.00</bdi></del> now <b>$</b>21.00</p>'
+    blocks = read_document(page, default_config).blocks
+    assert [(block.text, block.hidden) for block in blocks] == [("was", False), ("$30.00", True), ("now $21.00", False)]
 
 
 def test_a_block_of_several_pieces_is_held_by_what_is_around_them_all(default_config: Config) -> None:
@@ -243,24 +236,15 @@ def test_a_block_of_several_pieces_is_held_by_what_is_around_them_all(default_co
     assert [piece.distance for piece in block.pieces[1:]] == [("/b",), ("a",), ("i",)]
 
 
-def test_a_block_within_one_inline_element_is_held_by_it(default_config: Config) -> None:
+def test_block_within_one_inline_element_is_held_by_it(default_config: Config) -> None:
     document = read_document("<p><a href='/'>one <i>two</i></a></p>", default_config)
     assert document.blocks[0].containers == ("html", "body", "p", "a")
 
 
-def test_paths_count_siblings_of_the_same_tag(config: Config) -> None:
-    page = "<div>a</div><div><p>b</p><h2>c</h2><p>d</p></div>"
-    assert read_document(page, config).paths() == [
-        "/html[1]/body[1]/div[1]",
-        "/html[1]/body[1]/div[2]/p[1]",
-        "/html[1]/body[1]/div[2]/h2[1]",
-        "/html[1]/body[1]/div[2]/p[2]",
-    ]
-
-
-def test_paths_are_those_of_the_pruned_page(config: Config) -> None:
-    document = read_document("<div><script>x</script><p>a</p></div>", config)
-    assert document.paths() == ["/html[1]/body[1]/div[1]/p[1]"]
+def test_paths_count_siblings_of_the_same_tag_in_the_pruned_page(config: Config) -> None:
+    page = "<div>a</div><div><script>x</script><p>b</p><h2>c</h2><p>d</p></div>"
+    paths = ["div[1]", "div[2]/p[1]", "div[2]/h2[1]", "div[2]/p[2]"]
+    assert read_document(page, config).paths() == [f"/html[1]/body[1]/{path}" for path in paths]
 
 
 def test_elements_keep_the_attributes_that_the_config_names(config: Config) -> None:
@@ -268,7 +252,7 @@ def test_elements_keep_the_attributes_that_the_config_names(config: Config) -> N
     assert elements.attributes[elements.tag.index("p")] == {"class": "a", "id": "e"}
 
 
-def test_a_document_knows_where_it_comes_from(config: Config) -> None:
+def test_address_title_source_and_split_of_a_document(config: Config) -> None:
     document = read_document("<title>Tea</title><p>x", config, url="http://tea.example/", source="tea.html")
     assert (document.url, document.title, document.source) == ("http://tea.example/", "Tea", "tea.html")
     assert document.split == config.one("split", "every")
@@ -278,21 +262,3 @@ def test_a_page_without_text_has_no_blocks_and_all_its_tags(config: Config) -> N
     document = read_document("<div><br></div>", config)
     assert document.blocks == ()
     assert document.trailing == ("html", "body", "div", "br", "/div", "/body", "/html")
-
-
-def test_tags_inside_hidden_text_cut_it_no_more_than_others(default_config: Config) -> None:
-    page = '<p>was <del aria-hidden="true"><bdi><span>$</span>30.00</bdi></del> now <b>$</b>21.00</p>'
-    assert texts(page, default_config) == ["was", "$30.00", "now $21.00"]
-    assert [block.hidden for block in read_document(page, default_config).blocks] == [False, True, False]
-
-
-def test_every_list_item_of_a_hidden_list_is_cut_alike(default_config: Config) -> None:
-    page = '<ol aria-hidden="true"><li><p><b>A</b>: b</p></li><li><p><b>C</b>: d</p></li></ol>'
-    assert texts(page, default_config) == ["A: b", "C: d"]
-
-
-def test_labels_of_fields_are_not_glued_together(default_config: Config) -> None:
-    assert texts("<form><label>Hub gear</label><label>Derailleur</label></form>", default_config) == [
-        "Hub gear",
-        "Derailleur",
-    ]

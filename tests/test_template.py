@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,11 @@ FEATURES = ("words", "position", "container.p", "container.a")
 WORDS, POSITION, P, A = range(4)
 
 
-def read(directory: Path, text: str) -> Template:
-    path = directory / "my.tpl"
-    path.write_text(text, encoding="utf-8")
-    return read_template(path, FEATURES)
+def read(directory: Path, text: str, features: Sequence[str] | None = FEATURES, **others: str) -> Template:
+    """Read a template that may include others, which are given by name."""
+    for name, content in {"my": text, **others}.items():
+        (directory / f"{name}.tpl").write_text(content, encoding="utf-8")
+    return read_template(directory / "my.tpl", features)
 
 
 def references(template: Template) -> list[list[tuple[int, int]]]:
@@ -82,18 +84,15 @@ def test_b_asks_for_weights_of_label_pairs(tmp_path: Path, line: str, bigrams: b
     assert read(tmp_path, f"%x[0,words]\n{line}\n").bigrams is bigrams
 
 
-def test_the_reach_is_that_of_the_farthest_reference(tmp_path: Path) -> None:
+def test_reach_and_text_of_a_template(tmp_path: Path) -> None:
     assert read(tmp_path, "%x[0,words]").reach == 0
     assert read(tmp_path, "%x[1,words]\n%x[0,words]%x[-3,position]").reach == 3
-
-
-def test_a_template_keeps_its_text(tmp_path: Path) -> None:
     text = "# why\n%x[{0,1},words]\n\nB\n"
     assert read(tmp_path, text).text == text
 
 
 @pytest.mark.parametrize("content", [None, b"%x[0,words] # caf\xe9\n"], ids=["missing", "latin1"])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_unreadable_template_is_named(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "my.tpl"
     if content is not None:
         path.write_bytes(content)
@@ -104,52 +103,33 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
 # Templates that include others.
 
 
-def write(directory: Path, **templates: str) -> Path:
-    """Write templates by name; the first is the one to read."""
-    for name, text in templates.items():
-        (directory / f"{name}.tpl").write_text(text, encoding="utf-8")
-    return directory / f"{next(iter(templates))}.tpl"
-
-
-def test_a_template_takes_in_another_where_it_names_it(tmp_path: Path) -> None:
-    path = write(tmp_path, my="%x[0,words]\ninclude tea # its lines\n%x[2,words]\n", tea="%x[1,position]\nB\n")
-    template = read_template(path, FEATURES)
+def test_include_is_read_where_it_stands(tmp_path: Path) -> None:
+    template = read(tmp_path, "%x[0,words]\ninclude tea # its lines\n%x[2,words]\n", tea="%x[1,position]\nB\n")
     assert references(template) == [[(0, WORDS)], [(1, POSITION)], [(2, WORDS)]]
     assert template.bigrams
     assert "include" not in template.text
     assert "%x[1,position]" in template.text
 
 
-def test_the_text_of_a_template_reads_as_the_same_template_by_itself(tmp_path: Path) -> None:
-    path = write(tmp_path, my="include tea\n%x[0,words]\n", tea="# of tea\n%x[{1,2},position]\nB")
-    template = read_template(path, FEATURES)
+def test_text_of_a_template_needs_no_included_files(tmp_path: Path) -> None:
+    template = read(tmp_path, "include tea\n%x[0,words]\n", tea="# of tea\n%x[{1,2},position]\nB")
     (tmp_path / "other").mkdir()
-    again = read_template(write(tmp_path / "other", alone=template.text), FEATURES)
+    again = read(tmp_path / "other", template.text)
     assert (again.lines, again.bigrams) == (template.lines, template.bigrams)
 
 
 def test_included_templates_include_others_and_lines_count_once(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        my="include a\ninclude b\n",
-        a="include c\n%x[0,words]\n",
-        b="include c\n%x[0,words]\n%x[1,words]\n",
-        c="%x[0,position]\n",
-    )
-    assert references(read_template(path, FEATURES)) == [[(0, POSITION)], [(0, WORDS)], [(1, WORDS)]]
+    b = "include c\n%x[0,words]\n%x[1,words]\n"
+    template = read(tmp_path, "include a\ninclude b\n", a="include c\n%x[0,words]\n", b=b, c="%x[0,position]\n")
+    assert references(template) == [[(0, POSITION)], [(0, WORDS)], [(1, WORDS)]]
 
 
-def test_without_features_those_of_included_templates_are_taken_as_they_come(tmp_path: Path) -> None:
-    path = write(tmp_path, my="include a\n%x[0,words]\n", a="%x[0,position]\n")
-    assert read_template(path, None).features == ("position", "words")
-
-
-def test_a_shipped_template_is_included_by_name(tmp_path: Path) -> None:
-    path = write(tmp_path, my="include evidence\n%x[0,site.entropy]\n")
-    evidence = resources.find("evidence", "templates", ".tpl")
+def test_features_are_those_of_included_templates_if_none_are_given(tmp_path: Path) -> None:
+    assert read(tmp_path, "include a\n%x[0,words]\n", None, a="%x[0,position]\n").features == ("position", "words")
+    evidence = resources.find("evidence", "templates", ".tpl")  # a shipped template, included by its name
     assert evidence is not None
-    expected = read_template(evidence, None).features
-    assert read_template(path, None).features == (*expected, "site.entropy")
+    expected = (*read_template(evidence, None).features, "site.entropy")
+    assert read(tmp_path, "include evidence\n%x[0,site.entropy]\n", None).features == expected
 
 
 @pytest.mark.parametrize(
@@ -161,6 +141,7 @@ def test_a_shipped_template_is_included_by_name(tmp_path: Path) -> None:
         ({"my": "%x[0,words]\ninclude a\n", "a": "\n\ninclude my\n"}, "{a}:3: 'my' includes itself"),
         ({"my": "include a\n", "a": "include b\n", "b": "include a\n"}, "{b}:1: 'a' includes itself"),
         ({"my": "include ./my.tpl\n"}, "{my}:1: './my.tpl' includes itself"),
+        ({"my": "%x[0,words]\ninclude other/../my\n"}, "{my}:2: 'other/../my' includes itself"),
         ({"my": "include a\n", "a": "%x[0,words]\n%x[0,wrods]\n"}, "{a}:2: the feature 'wrods' is not in"),
         ({"my": "%x[0,words]\ninclude a\nplain\n", "a": "%x[0,words]\n\n\n"}, "{my}:3: expected %x[OFFSET,NAME]"),
         ({"my": "include a\n", "a": "# nothing\nB\n"}, "{my}: there is no %x[OFFSET,NAME] line in it"),
@@ -169,28 +150,18 @@ def test_a_shipped_template_is_included_by_name(tmp_path: Path) -> None:
         ({"my": "include a\n", "a": "%x[0,{words]\n"}, "{a}:1: "),
     ],
 )
-def test_errors_of_included_templates_say_in_which_file(
-    tmp_path: Path, templates: dict[str, str], expected: str
-) -> None:
-    path = write(tmp_path, **templates)
+def test_errors_of_included_templates_name_the_file(tmp_path: Path, templates: dict[str, str], expected: str) -> None:
+    (tmp_path / "other").mkdir()
     with pytest.raises(TemplateError) as caught:
-        read_template(path, FEATURES)
+        read(tmp_path, templates.pop("my"), **templates)
     wanted = expected.format(**{name: tmp_path / f"{name}.tpl" for name in ("my", "a", "b")})
     assert str(caught.value)[: len(wanted)] == wanted
 
 
-def test_a_template_is_itself_by_any_path(tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    path = write(tmp_path, my="%x[0,words]\ninclude other/../my\n")
-    with pytest.raises(TemplateError, match=r"my\.tpl:2: 'other/\.\./my' includes itself"):
-        read_template(path, FEATURES)
-
-
-def test_an_included_file_that_is_not_text_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path, my="include a\n")
+def test_included_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.tpl").write_bytes(b"%x[0,words] # caf\xe9\n")
     with pytest.raises(TemplateError, match=r"a\.tpl.*: cannot be read"):
-        read_template(path, FEATURES)
+        read(tmp_path, "include a\n")
 
 
 # Which template a config means.
@@ -205,15 +176,12 @@ def test_a_shipped_template_uses_only_features_of_its_config(name: str) -> None:
     assert used == set(config.get("crf-features"))
 
 
-def test_a_template_beside_the_config_is_found(tmp_path: Path) -> None:
-    (tmp_path / "tea.tpl").write_text("%x[0,position]\n")
-    (tmp_path / "my.conf").write_text("crf-features: position\ncrf-template: tea\n")
-    assert references(load_template(read_config(tmp_path / "my.conf"))) == [[(0, 0)]]
-
-
-def test_without_a_name_the_template_is_called_as_the_config(tmp_path: Path) -> None:
-    (tmp_path / "my.tpl").write_text("%x[1,position]\n")
-    (tmp_path / "my.conf").write_text("crf-features: position\n")
+@pytest.mark.parametrize(
+    ("name", "line"), [("tea", "crf-template: tea\n"), ("my", "")], ids=["by name", "as the config"]
+)
+def test_template_beside_the_config_is_found(tmp_path: Path, name: str, line: str) -> None:
+    (tmp_path / f"{name}.tpl").write_text("%x[1,position]\n")
+    (tmp_path / "my.conf").write_text(f"crf-features: position\n{line}")
     assert references(load_template(read_config(tmp_path / "my.conf"))) == [[(1, 0)]]
 
 
@@ -246,7 +214,7 @@ def test_blocks_outside_the_page_have_values_of_their_own(tmp_path: Path) -> Non
     ]
 
 
-def test_a_page_of_one_block_has_only_the_outside_around_it(tmp_path: Path) -> None:
+def test_page_of_one_block_has_only_the_outside_around_it(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[-1,words]%x[0,words]%x[1,words]\n%x[3,words]")
     assert attributes(template, [[5]] * 4) == [["words[-1]=_B-1|words[0]=5|words[1]=_B+1", "words[3]=_B+3"]]
 
@@ -258,15 +226,9 @@ def test_a_value_is_never_taken_for_the_outside(tmp_path: Path) -> None:
 
 
 def test_bins_are_shown_as_the_values_that_they_are(tmp_path: Path) -> None:
-    template = read_template_of_words(tmp_path)
+    template = read(tmp_path, "%x[0,words]\n", ["words"])
     binned = Encoder("words", Feature("words", "test", "", np.array), bins=("0", "2.5", "10"))
     assert attribute(template.lines[0], [2], [binned], template.reach) == "words[0]=10"
-
-
-def read_template_of_words(directory: Path) -> Template:
-    path = directory / "words.tpl"
-    path.write_text("%x[0,words]\n")
-    return read_template(path, ["words"])
 
 
 def test_a_line_with_too_many_combinations_is_refused(tmp_path: Path) -> None:
@@ -277,23 +239,18 @@ def test_a_line_with_too_many_combinations_is_refused(tmp_path: Path) -> None:
 
 # With and without B.
 
-# "On" and "off" are told by the feature alone in half of the blocks; elsewhere only the label before tells.
+# The feature tells the label in a quarter of the blocks; elsewhere only the previous label does.
 CODES = [1, 0, 0, 0, 2, 0, 0, 0] * 6
 LABELS = (["paragraph"] * 4 + ["other"] * 4) * 6
 
 
 def trained_transitions(directory: Path, text: str) -> np.ndarray:
-    path = directory / "my.tpl"
-    path.write_text(text)
-    template = read_template(path, ["sign"])
+    template = read(directory, text, ["sign"])
     return train([(np.array([CODES]), LABELS)], encoders("sign"), template, {"c1": 0, "c2": 0.1}).tables.transitions
 
 
-def test_with_b_the_label_before_counts(tmp_path: Path) -> None:
+def test_previous_label_counts_only_with_b(tmp_path: Path) -> None:
     transitions = trained_transitions(tmp_path, "%x[0,sign]\nB\n")
     assert transitions[0, 0] > transitions[0, 1]
     assert transitions[1, 1] > transitions[1, 0]
-
-
-def test_without_b_every_block_is_labelled_alone(tmp_path: Path) -> None:
     assert not trained_transitions(tmp_path, "%x[0,sign]\n").any()

@@ -62,32 +62,23 @@ def test_words_are_runs_of_letters_and_digits_in_any_script(text, expected):
     assert words(text) == expected.split()
 
 
-def test_a_letter_whose_lower_case_is_two_characters_stays_one():
+def test_letter_whose_lower_case_is_two_characters_stays_one():
     text = "İZMİR Tea"
-    tokens = tokens_of_words(text)
-    assert len(tokens.codes) == len(text)
+    assert len(tokens_of_words(text).codes) == len(text)
     assert [len(word) for word in words(text)] == [5, 3]
+    assert words("ΟΔΟΣ ΤΣΑΙ İ")[:2] == words("ΟΔΟΣ ΤΣΑΙ")  # such a letter changes no other word
 
 
-def test_a_word_is_the_same_whatever_else_the_page_has():
-    assert words("ΟΔΟΣ ΤΣΑΙ İ")[:2] == words("ΟΔΟΣ ΤΣΑΙ")
-
-
-def test_case_and_digits_do_not_count():
-    assert len({tuple(tokens_of_words(text).hashes) for text in ("Tea 1999", "TEA 2007", "tea 1234")}) == 1
-
-
-@pytest.mark.parametrize(
-    "other", ["aet", "ate", "te", "teaa", "tea s", "téa"], ids=["turned", "mixed", "shorter", "longer", "two", "accent"]
-)
-def test_other_words_have_other_hashes(other):
-    assert tokens_of_words("tea").hashes.tolist() != tokens_of_words(other).hashes.tolist()
-
-
-def test_a_very_long_word_is_one_token():
-    tokens = tokens_of_words("tea" * 1000)
-    assert tokens.lengths.tolist() == [3000]
-    assert tokens.hashes.tolist() != tokens_of_words("tea" * 999).hashes.tolist()
+def test_hashes_of_words():
+    hashes = [tokens_of_words(text).hashes.tolist() for text in ("Tea 1999", "TEA 2007", "tea 1234")]
+    assert hashes[0] == hashes[1] == hashes[2]  # case and digits do not count
+    tea = tokens_of_words("tea").hashes.tolist()
+    for other in ("aet", "ate", "te", "teaa", "tea s", "téa"):
+        assert tokens_of_words(other).hashes.tolist() != tea
+    long = tokens_of_words("tea" * 1000)
+    assert long.lengths.tolist() == [3000]
+    assert long.hashes.tolist() != tokens_of_words("tea" * 999).hashes.tolist()
+    assert (hash_words([]).tolist(), hash_words([]).dtype) == ([], np.uint64)
 
 
 # Names.
@@ -111,44 +102,29 @@ def test_names_are_split_at_capitals_hyphens_and_digits(name, expected):
     assert names(name) == expected.split()
 
 
-def test_a_tag_is_no_word_of_a_class():
-    tag, of_class = tokens_of_names(["div div"]).hashes.tolist()
-    assert tag != of_class
-
-
 def test_names_of_several_elements_do_not_run_together():
     assert names("p", "div side", "p bar") == ["<p", "<div", "side", "<p", "bar"]
     assert names() == []
+    tag, word_of_class = tokens_of_names(["div div"]).hashes.tolist()
+    assert tag != word_of_class
 
 
 # Hashes of words that were written down.
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+@given(texts)
 @repeatable
-def test_words_written_out_hash_the_same(text):
-    tokens = tokens_of_words(text)
-    assert hash_words(spelled(tokens)).tolist() == tokens.hashes.tolist()
+def test_written_words_and_names_have_the_same_hashes(text):
+    for tokens in (tokens_of_words(text), tokens_of_names(text.split("\n"))):
+        assert hash_words(spelled(tokens)).tolist() == tokens.hashes.tolist()
 
 
-name_texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=30)
-
-
-@given(st.lists(name_texts, max_size=5))
+@given(texts, st.text("tea 1茶.", max_size=20))
 @repeatable
-def test_names_written_out_hash_the_same(of_elements):
-    tokens = tokens_of_names(of_elements)
-    assert hash_words(spelled(tokens)).tolist() == tokens.hashes.tolist()
-
-
-def test_no_words_have_no_hashes():
-    assert hash_words([]).tolist() == []
-    assert hash_words([]).dtype == np.uint64
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.text("tea 1茶.", max_size=20))
-@repeatable
-def test_what_comes_before_does_not_change_a_word(text, more):
+def test_preceding_text_does_not_change_a_word(text, more):
     tail = tokens_of_words(more).hashes.tolist()
     together = tokens_of_words(f"{text}\n{more}").hashes.tolist()
     assert together[len(together) - len(tail) :] == tail
@@ -168,12 +144,7 @@ def test_each_token_of_a_name_has_its_name():
     page = columns('<div class="mainContent" id="a-b"><p role="note" itemprop="text" title="no">tea</p></div>')
     different, name_of_element = page.near_names
     hashes, name = page.near_name_tokens
-    expected = [
-        ["<html"],
-        ["<body"],
-        ["<div", "main", "content", "a", "b"],
-        ["<p", "note", "text"],
-    ]
+    expected = [["<html"], ["<body"], ["<div", "main", "content", "a", "b"], ["<p", "note", "text"]]
     assert [different[number].split()[0] for number in name_of_element] == page.document.elements.tag
     for element, tokens in zip(name_of_element, expected, strict=True):
         assert hashes[name == element].tolist() == hash_words(tokens).tolist()

@@ -7,93 +7,36 @@ import unicodedata
 
 import pytest
 
-from victorpy.unicode import (
-    DIGIT,
-    END,
-    LETTER,
-    LOWER,
-    PUNCTUATION,
-    SPACE,
-    UNSPACED,
-    UPPER,
-    classify,
-    flags_table,
-)
+from victorpy.unicode import DIGIT, END, LETTER, LOWER, PUNCTUATION, SPACE, UNSPACED, UPPER, classify, flags_table
 
 SAMPLES = {
-    "a": LETTER | LOWER,
-    "Z": LETTER | UPPER,
-    "ß": LETTER | LOWER,
-    "É": LETTER | UPPER,
-    "ǅ": LETTER | UPPER,  # a title-case letter of its own
-    "ж": LETTER | LOWER,
-    "Ω": LETTER | UPPER,
-    "ª": LETTER,
-    "א": LETTER,
-    "ع": LETTER,
-    "अ": LETTER,
-    "ि": LETTER,  # a vowel sign of Hindi
-    "\u0301": LETTER,  # a combining accent
-    "가": LETTER,  # Korean has spaces
-    "語": LETTER | UNSPACED,
-    "㐀": LETTER | UNSPACED,
-    "𠀀": LETTER | UNSPACED,
-    "ひ": LETTER | UNSPACED,
-    "カ": LETTER | UNSPACED,
-    "ー": LETTER | UNSPACED,
-    "ท": LETTER | UNSPACED,
-    "\u0e49": LETTER | UNSPACED,  # a tone mark of Thai
-    "ລ": LETTER | UNSPACED,
-    "ក": LETTER | UNSPACED,
-    "မ": LETTER | UNSPACED,
-    "ཀ": LETTER | UNSPACED,
-    "0": DIGIT,
-    "٣": DIGIT,
-    "５": DIGIT,
-    "½": DIGIT,
-    "Ⅷ": DIGIT,
-    "²": DIGIT,
-    ".": PUNCTUATION | END,
-    "!": PUNCTUATION | END,
-    "?": PUNCTUATION | END,
-    "…": PUNCTUATION | END,
-    "。": PUNCTUATION | END,
-    "？": PUNCTUATION | END,
-    "؟": PUNCTUATION | END,
-    "।": PUNCTUATION | END,
-    ",": PUNCTUATION,
-    "¿": PUNCTUATION,
-    "«": PUNCTUATION,
-    "—": PUNCTUATION,
-    "、": PUNCTUATION,
-    "_": PUNCTUATION,
-    " ": SPACE,
-    "\t": SPACE,
-    "\n": SPACE,
-    "\u00a0": SPACE,
-    "\u3000": SPACE,
-    "+": 0,
-    "$": 0,
-    "€": 0,
-    "©": 0,
-    "😀": 0,
-    "\u200b": 0,  # a space of no width separates nothing that str.split() would separate
-    "\x00": 0,
-    "\ue000": 0,
-    "\ufffd": 0,
+    LETTER | LOWER: "aßж",
+    LETTER | UPPER: "ZÉΩǅ",  # the last is in title case
+    LETTER: "ªאعअ가\u093f\u0301",  # Korean has spaces; the last two are a vowel sign of Hindi and an accent
+    LETTER | UNSPACED: "語㐀𠀀ひカーทລកမཀ\u0e49",  # the last is a tone mark of Thai
+    DIGIT: "0٣５½Ⅷ²",
+    PUNCTUATION | END: ".!?…。？؟।",
+    PUNCTUATION: ",¿«—、_",
+    SPACE: " \t\n\u00a0\u3000",
+    0: "+$€©😀\x00\ue000\ufffd\u200b",  # str.split() does not cut at the last, a space of no width
 }
 
 
-@pytest.mark.parametrize("char", SAMPLES, ids=lambda char: f"U+{ord(char):04X}")
-def test_a_character_is_what_it_is(char: str) -> None:
-    assert flags_table()[ord(char)] == classify(char) == SAMPLES[char]
+@pytest.mark.parametrize(
+    ("char", "flags"),
+    [pytest.param(char, flags, id=f"U+{ord(char):04X}") for flags in SAMPLES for char in SAMPLES[flags]],
+)
+def test_flags_of_a_character(char: str, flags: int) -> None:
+    assert flags_table()[ord(char)] == classify(char) == flags
 
 
-def test_the_table_has_a_row_for_every_code_point() -> None:
+def test_table_covers_every_code_point_and_surrogates_are_nothing() -> None:
     assert flags_table().shape == (sys.maxunicode + 1,)
+    assert not flags_table()[0xD800:0xE000].any()
+    assert not flags_table()[[0xFFFE, 0xFFFF, 0x10FFFF]].any()
 
 
-def test_the_table_agrees_with_this_pythons_database() -> None:
+def test_table_agrees_with_the_unicode_database() -> None:
     # Those that Unicode 3.2 knew: later ones may be unknown to the Python that wrote the table.
     known = [code for code in range(sys.maxunicode + 1) if unicodedata.ucd_3_2_0.category(chr(code)) != "Cn"]
     table = flags_table()[known].tolist()
@@ -105,8 +48,3 @@ def test_the_table_agrees_with_this_pythons_database() -> None:
 def test_spaces_are_what_str_split_cuts_at() -> None:
     spaces = [code for code in range(sys.maxunicode + 1) if chr(code).isspace()]
     assert [code for code, flags in enumerate(flags_table().tolist()) if flags & SPACE] == spaces
-
-
-def test_surrogates_and_unassigned_code_points_are_nothing() -> None:
-    assert not flags_table()[0xD800:0xE000].any()
-    assert not flags_table()[[0xFFFE, 0xFFFF, 0x10FFFF]].any()

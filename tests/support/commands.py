@@ -1,0 +1,86 @@
+"""Run the commands, in this process (fast) or as users do, in a process of their own."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from victorpy.commands import main, run
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
+"""A file that is no web page."""
+
+Ended = subprocess.CompletedProcess[Any]
+
+
+def run_process(*command: object, **options: Any) -> Ended:
+    """Run Python with these arguments; see subprocess.run for the options."""
+    options = {"capture_output": True, "timeout": 120, "env": ENVIRONMENT} | options
+    return subprocess.run([sys.executable, *map(str, command)], check=False, **options)
+
+
+def run_here(
+    command: Callable[[list[str]], int],
+    *arguments: object,
+    cwd: Path | None = None,
+    input: bytes = b"",
+    text: bool = False,
+) -> Ended:
+    """Run a command in this process: starting a new one takes a second."""
+    written = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in written)
+    stdin = io.TextIOWrapper(io.BytesIO(input))
+    sigpipe = signal.getsignal(signal.SIGPIPE)
+    with redirect_stdout(out), redirect_stderr(err), chdir(cwd or Path.cwd()), mock.patch.object(sys, "stdin", stdin):
+        try:
+            code = command(list(map(str, arguments)))
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        finally:
+            signal.signal(signal.SIGPIPE, sigpipe)
+    contents = [stream.getvalue() for stream in written]
+    return Ended([], code, *(content.decode() if text else content for content in contents))
+
+
+victor = partial(run_here, main)
+clean, learn = partial(run_here, partial(run, "clean")), partial(run_here, partial(run, "learn"))
+clean_process, learn_process = partial(run_process, ROOT / "clean.py"), partial(run_process, ROOT / "learn.py")
+victor_process = partial(run_process, "-m", "victorpy")
+
+
+def only_line(stderr: bytes | str) -> str:
+    """Return standard error, which must be a single line: a user's mistake is worth no more."""
+    text = stderr if isinstance(stderr, str) else stderr.decode()
+    assert text.count("\n") == 1, text
+    return text
+
+
+def refused(ended: Ended) -> str:
+    """Return the one line that a refused command prints."""
+    assert ended.returncode == 2, ended.stderr
+    assert not ended.stdout
+    return only_line(ended.stderr)
+
+
+def names_in(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def write_files(directory: Path, files: dict[str, bytes | str]) -> Path:
+    """Write files by their names, with the folders that they are in."""
+    for name, content in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return directory
