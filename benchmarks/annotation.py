@@ -26,20 +26,20 @@ from typing import NamedTuple
 
 from terminal import Terminal
 
-from victorpy.anno import load_anno, load_annotation
-from victorpy.annotate.app import App
-from victorpy.annotate.events import Prediction, Scope
-from victorpy.annotate.journal import Journal
-from victorpy.annotate.keys import Keys
-from victorpy.annotate.opening import Opened, without_collector
-from victorpy.annotate.page_view import PageView
-from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.screen import canvas_of
-from victorpy.annotate.session import Session
-from victorpy.annotate.store import Store
+from victorpy.annotation.events import Prediction, Scope
+from victorpy.annotation.journal import Journal
+from victorpy.annotation.opening import Opened, without_collector
+from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.session import Session
+from victorpy.annotation.store import Store
+from victorpy.annotation.tui.app import App
+from victorpy.annotation.tui.keys import Keys
+from victorpy.annotation.tui.page_view import PageView
+from victorpy.annotation.tui.screen import canvas_of
 from victorpy.cleaner import read_document
 from victorpy.config import Config, Cuts, load_config
 from victorpy.document import CleanPage, Label
+from victorpy.page.anno import load_anno, load_annotation
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 140, 45

@@ -1,6 +1,6 @@
 """Trains a model on gold standards and scores it on their pages by trees that had not seen a page's site.
 
-    python benchmarks/bundled.py --data wcxb:DIR dragnet:DIR ... -o victorpy/models/default --scores scores.json
+    python benchmarks/bundled.py --data wcxb:DIR dragnet:DIR ... -o victorpy/data/models/default --scores scores.json
 
 This is how the bundled model is made. Training finds, for every page, what trees grown on the other sites say of it
 (the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages. The
@@ -21,15 +21,15 @@ from victorpy.columns import Columns, Floats
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Document
 from victorpy.errors import VictorError
-from victorpy.evidence import block_weights, expected_f1, probabilities
-from victorpy.gold import LabelledPage, load_gold, parse_data
-from victorpy.groups import site_of
-from victorpy.labellers.crf import CRFLabeller
-from victorpy.model import check_target
-from victorpy.scores import word_f1
-from victorpy.sites.beliefs import adjust, believe
+from victorpy.model.beliefs import adjust, believe
+from victorpy.model.evidence import block_weights, expected_f1, probabilities
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.store import check_target
+from victorpy.model.train import Trained, tell_story
+from victorpy.research.gold import LabelledPage, load_gold, parse_data
+from victorpy.research.scores import word_f1
+from victorpy.sites.grouping import site_of
 from victorpy.sites.statistics import SiteStatistics
-from victorpy.train import Trained, tell_story
 
 
 def score(page: LabelledPage, log_odds: Floats, labeller: CRFLabeller) -> dict[str, object]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.errors import DataError
-from victorpy.statistics import Summary, summarise
+from victorpy.research.statistics import Summary, summarise
 
 
 @dataclass(frozen=True, slots=True)

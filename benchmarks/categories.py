@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 from results import table
 
-from victorpy.about.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
-from victorpy.datasets import read_dataset
+from victorpy.base.parameters import split_names
+from victorpy.base.score import Score
+from victorpy.docview.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
 from victorpy.errors import VictorError
-from victorpy.groups import site_of
 from victorpy.methods import load_method
-from victorpy.scores import Score
-from victorpy.settings import split_names
+from victorpy.research.datasets import read_dataset
+from victorpy.sites.grouping import site_of
 
 
 class Page(NamedTuple):

@@ -25,13 +25,13 @@ from peers import cleaner_name, find_cleaners
 from results import Cleaned, Page, Results, markdown
 from tqdm import tqdm
 
-from victorpy.compare.provenance import set_name, training_sets
-from victorpy.datasets import GoldPage
+from victorpy.base.variables import FAVORS
 from victorpy.errors import DataError, VictorError
 from victorpy.peers import Extractor, versions
-from victorpy.scores import word_f1
-from victorpy.site_runs import timed
-from victorpy.variables import FAVORS
+from victorpy.research.compare.provenance import set_name, training_sets
+from victorpy.research.datasets import GoldPage
+from victorpy.research.scores import word_f1
+from victorpy.research.site_runs import timed
 
 PICTURE = "f1-speed.png"
 

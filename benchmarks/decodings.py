@@ -19,16 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
+from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Label
 from victorpy.errors import VictorError
-from victorpy.evidence import best_cut, block_weights, expected_f1, probabilities
-from victorpy.gold import LabelledPage, load_gold
-from victorpy.groups import make_folds
-from victorpy.labellers.crf import BETA, CRFLabeller
-from victorpy.scores import BlockCounts, word_f1
-from victorpy.variables import FAVORS
+from victorpy.model.evidence import best_cut, block_weights, expected_f1, probabilities
+from victorpy.model.labeller import BETA, CRFLabeller
+from victorpy.research.gold import LabelledPage, load_gold
+from victorpy.research.scores import BlockCounts, word_f1
+from victorpy.sites.grouping import make_folds
 
 
 def content_flags(page: LabelledPage, labeller: CRFLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:

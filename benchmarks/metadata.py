@@ -30,10 +30,10 @@ from typing import NamedTuple
 from results import table
 
 from victorpy import Cleaner
-from victorpy.about.metadata import read_metadata
-from victorpy.decode import decode
-from victorpy.parse import parse_whole
-from victorpy.scores import word_f1
+from victorpy.docview.metadata import read_metadata
+from victorpy.page.decode import decode
+from victorpy.page.parse import parse_whole
+from victorpy.research.scores import word_f1
 
 FIELDS = ("title", "author", "date")
 HALVES = ("even", "odd", "all")

@@ -12,10 +12,10 @@ import time
 from collections import defaultdict
 
 from victorpy import load_config, read_document
-from victorpy.align import align
-from victorpy.datasets import read_dataset
-from victorpy.gold import parse_data
-from victorpy.scores import word_f1
+from victorpy.research.align import align
+from victorpy.research.datasets import read_dataset
+from victorpy.research.gold import parse_data
+from victorpy.research.scores import word_f1
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.compare.provenance import set_name
-from victorpy.datasets import GoldPage, read_dataset
-from victorpy.gold import parse_data
+from victorpy.research.compare.provenance import set_name
+from victorpy.research.datasets import GoldPage, read_dataset
+from victorpy.research.gold import parse_data
 
 SAMPLE = f"anno:{Path(__file__).parents[1] / 'data'}"
 

@@ -11,8 +11,8 @@ from calibration import Bin
 from peers import EVERYTHING
 from results import Page, Results, milliseconds, quality, short
 
-from victorpy.report.plots import BLUE, GREY, INK, ORANGE, SOFT, require_matplotlib
-from victorpy.statistics import Summary
+from victorpy.research.report.plots import BLUE, GREY, INK, ORANGE, SOFT, require_matplotlib
+from victorpy.research.statistics import Summary
 
 COLUMNS = 2
 PANEL = (5.2, 3.5)

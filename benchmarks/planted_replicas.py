@@ -24,7 +24,7 @@ from typing import NamedTuple
 import pages
 from replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
 
-from victorpy.gold import LabelledPage
+from victorpy.research.gold import LabelledPage
 
 ROOT = Path(__file__).parents[1]
 PLANTED_SHARE = 0.2

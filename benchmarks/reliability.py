@@ -24,12 +24,12 @@ from results import table
 from tqdm import tqdm
 
 from victorpy import Cleaner, load_config
-from victorpy.compare.provenance import set_name, training_sets
-from victorpy.crossval import crf_maker, cross_validate
 from victorpy.errors import DataError, VictorError
-from victorpy.gold import label_page
 from victorpy.outputs import OUTPUTS
-from victorpy.scores import word_f1
+from victorpy.research.compare.provenance import set_name, training_sets
+from victorpy.research.crossval import crf_maker, cross_validate
+from victorpy.research.gold import label_page
+from victorpy.research.scores import word_f1
 
 
 def judge_by_model(arguments: argparse.Namespace) -> Iterator[Judged]:

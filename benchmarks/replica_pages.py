@@ -14,12 +14,12 @@ from typing import NamedTuple
 from pages import read_pages
 
 from victorpy.config import load_config
+from victorpy.dedup.minhash import MinHash
 from victorpy.document import Block, Document
 from victorpy.errors import VictorError
-from victorpy.gold import LabelledPage, label_page
-from victorpy.markup import TagWriter, escape, pieces
 from victorpy.methods import CONFIG
-from victorpy.replicas.minhash import MinHash
+from victorpy.page.markup import TagWriter, escape, pieces
+from victorpy.research.gold import LabelledPage, label_page
 
 SEED = 8
 FEWEST_WORDS = 100

@@ -17,15 +17,15 @@ from typing import NamedTuple
 import pages
 from replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
 
-from victorpy.about.language import language_of
-from victorpy.about.terms import terms
 from victorpy.cleaner import Cleaner
+from victorpy.dedup.base import Detector
+from victorpy.dedup.fingerprint import Fingerprint
+from victorpy.dedup.index import Index, open_database
+from victorpy.dedup.minhash import MinHash
 from victorpy.document import CleanPage, Label
+from victorpy.docview.language import language_of
+from victorpy.docview.terms import terms
 from victorpy.outputs import OUTPUTS
-from victorpy.replicas.base import Detector
-from victorpy.replicas.fingerprint import Fingerprint
-from victorpy.replicas.index import Index, open_database
-from victorpy.replicas.minhash import MinHash
 
 ROOT = Path(__file__).parents[1]
 PERCENTAGES = tuple(number / 10 for number in range(1, 11))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from peers import BASE
 
-from victorpy.statistics import Summary, compare, summarise
+from victorpy.research.statistics import Summary, compare, summarise
 
 FEWEST = 10
 """Fewer pages than this have no interval worth showing."""

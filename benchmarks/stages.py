@@ -25,17 +25,17 @@ from results import table
 
 from victorpy import Cleaner, cleaner
 from victorpy.columns import Columns
-from victorpy.compare.provenance import set_name
-from victorpy.crf.tables import Tables
 from victorpy.errors import VictorError
-from victorpy.evidence import Evidence, stage
-from victorpy.evidence.inputs import Inputs
-from victorpy.evidence.lexicon import Lexicon
-from victorpy.evidence.trees import Forest
 from victorpy.features import Feature
-from victorpy.labellers import crf
-from victorpy.labellers.crf import CRFLabeller
+from victorpy.model import labeller
+from victorpy.model.crf.tables import Tables
+from victorpy.model.evidence import Evidence, stage
+from victorpy.model.evidence.inputs import Inputs
+from victorpy.model.evidence.lexicon import Lexicon
+from victorpy.model.evidence.trees import Forest
+from victorpy.model.labeller import CRFLabeller
 from victorpy.outputs import OUTPUTS
+from victorpy.research.compare.provenance import set_name
 
 WARM_UP = 5
 TOP = 10
@@ -96,7 +96,7 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
         (Lexicon, "columns", "lexicon"),
         (Forest, "log_odds", lambda forest, *_: f"trees, layer {layer[id(forest)]}"),
         (stage, "context", "context"),
-        (crf, "encode", "features of the CRF"),
+        (labeller, "encode", "features of the CRF"),
         (Tables, "states", "states of the CRF"),
         (CRFLabeller, "_decode", "decoding"),
     ]

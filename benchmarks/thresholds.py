@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.cleaner import read_document
-from victorpy.compare.data import open_sets
 from victorpy.config import load_config
-from victorpy.datasets import GoldPage
 from victorpy.document import Document
 from victorpy.errors import VictorError
-from victorpy.gold import label_page
 from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree, Trial, best_threshold
 from victorpy.methods import CONFIG
-from victorpy.scores import word_f1
-from victorpy.site_runs import Plan, share_out
+from victorpy.research.compare.data import open_sets
+from victorpy.research.datasets import GoldPage
+from victorpy.research.gold import label_page
+from victorpy.research.scores import word_f1
+from victorpy.research.site_runs import Plan, share_out
 from victorpy.sites.page_tree import STYLES
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from victorpy.config import load_config
 from victorpy.document import Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import SiteLabeller
-from victorpy.train import load_pages, train
+from victorpy.model.train import load_pages, train
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_commands import only_line, victor
 
-from victorpy.agreement import GROUPINGS, SharedPage, cohen_kappa, compare_annotators, fleiss_kappa
-from victorpy.align import words
-from victorpy.annotators import read_annotators
 from victorpy.commands import run
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
+from victorpy.research.agreement import GROUPINGS, SharedPage, cohen_kappa, compare_annotators, fleiss_kappa
+from victorpy.research.align import words
+from victorpy.research.annotators import read_annotators
 
 ROOT = Path(__file__).parents[1]
 LABELS = tuple(Label)

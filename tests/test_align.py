@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from victorpy.align import Gold, align, words
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
+from victorpy.research.align import Gold, align, words
 
 CASES = json.loads((Path(__file__).parent / "cases" / "align.json").read_text(encoding="utf-8"))
 CONFIGS = {"block": load_config("default"), "every": load_config("cleaneval")}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from victorpy.anno import load_anno, read_anno, write_anno
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
 from victorpy.errors import AnnotationError
+from victorpy.page.anno import load_anno, read_anno, write_anno
 
 ROOT = Path(__file__).parents[1]
 ERRORS = sorted((Path(__file__).parent / "cases" / "anno-errors").glob("*.anno"))

@@ -27,17 +27,17 @@ from test_annotate_session import (
     state_of,
 )
 
-from victorpy.anno import AnnotationWriter, load_anno, load_annotation, load_progress
-from victorpy.annotate.events import Action, Prediction, Scope, State
-from victorpy.annotate.lock import Lock, is_locked
-from victorpy.annotate.naming import annotation_of
-from victorpy.annotate.opening import journal_of, lock_of, open_adjudication, open_page
-from victorpy.annotate.pages import Pages, find_entries
-from victorpy.annotate.session import Session
+from victorpy.annotation.events import Action, Prediction, Scope, State
+from victorpy.annotation.lock import Lock, is_locked
+from victorpy.annotation.naming import annotation_of
+from victorpy.annotation.opening import journal_of, lock_of, open_adjudication, open_page
+from victorpy.annotation.pages import Pages, find_entries
+from victorpy.annotation.session import Session
+from victorpy.base.files import keep_copy, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.files import keep_copy, write_atomically
+from victorpy.page.anno import AnnotationWriter, load_anno, load_annotation, load_progress
 
 __all__ = ["place"]
 
@@ -335,7 +335,7 @@ def test_the_lock_of_a_killed_program_is_nobodys(place):
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from victorpy.annotate.lock import Lock
+from victorpy.annotation.lock import Lock
 Lock(Path({str(lock_of(place))!r})).take()
 print("locked", flush=True)
 sys.stdin.read()

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
 
-from victorpy.annotate.block_pane import BlockPane
-from victorpy.annotate.events import Choice, Prediction, Scope
-from victorpy.annotate.keys import Keys
-from victorpy.annotate.lock import Lock
-from victorpy.annotate.opening import Opened
-from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.side_panes import FactsPane
-from victorpy.annotate.store import Store
-from victorpy.annotate.text import text_of, width_of
+from victorpy.annotation.events import Choice, Prediction, Scope
+from victorpy.annotation.lock import Lock
+from victorpy.annotation.opening import Opened
+from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.store import Store
+from victorpy.annotation.tui.block_pane import BlockPane
+from victorpy.annotation.tui.keys import Keys
+from victorpy.annotation.tui.side_panes import FactsPane
+from victorpy.annotation.tui.text import text_of, width_of
 from victorpy.document import Label
 from victorpy.errors import DataError
 

@@ -17,25 +17,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from terminal import Terminal
 
-from victorpy.anno import load_annotation
-from victorpy.annotate.app import App
-from victorpy.annotate.block_pane import BlockPane
-from victorpy.annotate.colours import palette
-from victorpy.annotate.events import Choice, Prediction
-from victorpy.annotate.keys import GROUPS, Keys
-from victorpy.annotate.layout import spans_of
-from victorpy.annotate.learning import Learned, Learning
-from victorpy.annotate.opening import Opened
-from victorpy.annotate.pages import INDEX, Entry, Pages, PageStatus
-from victorpy.annotate.screen import canvas_of
-from victorpy.annotate.session import Session
-from victorpy.annotate.side_panes import ResultPane
-from victorpy.annotate.store import Store
-from victorpy.annotate.text import BOX, cut, fit, text_of, visible, width_of, wrap
+from victorpy.annotation.events import Choice, Prediction
+from victorpy.annotation.learning import Learned, Learning
+from victorpy.annotation.opening import Opened
+from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus
+from victorpy.annotation.session import Session
+from victorpy.annotation.store import Store
+from victorpy.annotation.tui.app import App
+from victorpy.annotation.tui.block_pane import BlockPane
+from victorpy.annotation.tui.colours import palette
+from victorpy.annotation.tui.keys import GROUPS, Keys
+from victorpy.annotation.tui.layout import spans_of
+from victorpy.annotation.tui.screen import canvas_of
+from victorpy.annotation.tui.side_panes import ResultPane
+from victorpy.annotation.tui.text import BOX, cut, fit, text_of, visible, width_of, wrap
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError
+from victorpy.page.anno import load_annotation
 
 ROOT = Path(__file__).parents[1]
 CONFIG = load_config("blocks")

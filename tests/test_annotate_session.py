@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 
-from victorpy.anno import load_anno, load_annotation, read_anno, read_annotation
-from victorpy.annotate import journal as journals
-from victorpy.annotate.events import Moved, Prediction, Scope, State, Undone, read_labels
-from victorpy.annotate.journal import Journal, Record, compact, read_journal, write_line
-from victorpy.annotate.lock import Lock
-from victorpy.annotate.opening import journal_of, open_page
-from victorpy.annotate.session import Session
+from victorpy.annotation import journal as journals
+from victorpy.annotation.events import Moved, Prediction, Scope, State, Undone, read_labels
+from victorpy.annotation.journal import Journal, Record, compact, read_journal, write_line
+from victorpy.annotation.lock import Lock
+from victorpy.annotation.opening import journal_of, open_page
+from victorpy.annotation.session import Session
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
+from victorpy.page.anno import load_anno, load_annotation, read_anno, read_annotation
 
 ROOT = Path(__file__).parents[1]
 CONFIG = load_config("blocks")
@@ -463,7 +463,7 @@ def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, mo
     opened.session.give(H)
     save(opened)
     opened.store.tick()
-    monkeypatch.setattr("victorpy.annotate.store.write_atomically", refuse)
+    monkeypatch.setattr("victorpy.annotation.store.write_atomically", refuse)
     for label in (P, L, C):
         opened.session.give(label)
         opened.store.save()
@@ -564,7 +564,7 @@ def test_a_disk_that_refuses_is_said_and_nothing_is_lost_when_it_takes_again(pla
 
 
 def test_a_journal_with_many_moves_is_written_shorter(place, monkeypatch):
-    monkeypatch.setattr("victorpy.annotate.opening.MOST_MOVES", 50)
+    monkeypatch.setattr("victorpy.annotation.opening.MOST_MOVES", 50)
     opened = opened_at(place)
     opened.session.give(P)
     for _ in range(30):

@@ -30,14 +30,14 @@ from test_annotate_screen import (
     session_of,
 )
 
-from victorpy.annotate.app import App
-from victorpy.annotate.block_pane import BlockPane
-from victorpy.annotate.keys import GROUPS, Keys
-from victorpy.annotate.learning import Learning, learn
-from victorpy.annotate.pages import Pages
-from victorpy.annotate.predictor import Predictor
-from victorpy.annotate.text import text_of, width_of
-from victorpy.annotate.views import HelpView, PageListView
+from victorpy.annotation.learning import Learning, learn
+from victorpy.annotation.pages import Pages
+from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.tui.app import App
+from victorpy.annotation.tui.block_pane import BlockPane
+from victorpy.annotation.tui.keys import GROUPS, Keys
+from victorpy.annotation.tui.text import text_of, width_of
+from victorpy.annotation.tui.views import HelpView, PageListView
 from victorpy.document import Label
 
 __all__ = ["bridge", "page"]

@@ -14,9 +14,9 @@ from sitepages import site, site_page
 
 from victorpy.document import Label
 from victorpy.errors import DataError
-from victorpy.labellers.crf import CRFLabeller
 from victorpy.methods import load_method
-from victorpy.sites.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
+from victorpy.model.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
+from victorpy.model.labeller import CRFLabeller
 from victorpy.sites.mapping import Place
 from victorpy.sites.style_tree import ElementNode
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from victorpy.config import load_config
-from victorpy.evaluate import Settings, evaluate, means
-from victorpy.gold import load_gold
-from victorpy.model import load_model
+from victorpy.model.store import load_model
+from victorpy.research.evaluate import Settings, evaluate, means
+from victorpy.research.gold import load_gold
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install 'victorpy[dev]'")
 from selenium.common.exceptions import NoAlertPresentException  # noqa: E402
@@ -82,9 +82,9 @@ def views(tmp_path_factory):
 def report(tmp_path_factory):
     """A report of a small evaluation, with every plot and a page of a hostile name."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'victorpy[research]'")
-    from victorpy.report import evaluation
-    from victorpy.report.base import to_html
-    from victorpy.report.views import write_views
+    from victorpy.research.report import evaluation
+    from victorpy.research.report.base import to_html
+    from victorpy.research.report.views import write_views
 
     data, out = tmp_path_factory.mktemp("data") / "article", tmp_path_factory.mktemp("report")
     data.mkdir()

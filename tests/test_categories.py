@@ -17,7 +17,8 @@ from test_commands import only_line
 from test_site_commands import here
 
 from victorpy import Cleaner
-from victorpy.about.categories import (
+from victorpy.base.digests import _digest, _meta_digest
+from victorpy.docview.categories import (
     CLASSIFIERS,
     Settings,
     assign_folds,
@@ -30,7 +31,6 @@ from victorpy.about.categories import (
     select_terms,
     train_categories,
 )
-from victorpy.digests import _digest, _meta_digest
 from victorpy.errors import ConfigError, DataError, ModelError
 
 categories, clean = partial(here, "categories", "victor categories"), partial(here, "clean", "clean.py")
@@ -200,7 +200,7 @@ def test_arrays_that_do_not_fit_are_told(saved, tmp_path):
 
 def test_a_model_of_another_kind_is_told():
     with pytest.raises(ModelError, match="another kind of model"):
-        load_categories(Path(__file__).parents[1] / "victorpy" / "models" / "default")
+        load_categories(Path(__file__).parents[1] / "victorpy" / "data" / "models" / "default")
 
 
 def test_a_model_does_not_replace_what_is_none(bags, tmp_path):

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.train import find_unconfirmed, load_pages, train
+from victorpy.model.train import find_unconfirmed, load_pages, train
+from victorpy.page.anno import load_anno
 
 ROOT = Path(__file__).parents[1]
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
@@ -625,7 +625,7 @@ def test_importing_victorpy_is_light():
 
 
 def test_the_bundled_model_cleans_without_any_set_up(tmp_path):
-    if not (ROOT / "victorpy" / "models" / "default").exists():
+    if not (ROOT / "victorpy" / "data" / "models" / "default").exists():
         pytest.skip("no bundled model yet")
     ended = clean(PAGE, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, b"")

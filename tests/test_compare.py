@@ -15,25 +15,25 @@ from lxml import html as lxml_html
 from sitepages import SEEN, DropRepeated
 
 from victorpy import load_config
+from victorpy.base.parameters import split_name
 from victorpy.commands import main
-from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.compare.measures import Cleaned, Ruler
-from victorpy.compare.provenance import was_trained_on
-from victorpy.compare.run import SiteDocuments
-from victorpy.compare.summary import page_records
-from victorpy.datasets import GoldPage
-from victorpy.datasets.base import Gold
 from victorpy.errors import ConfigError, DataError, VictorError
-from victorpy.evaluate import evaluate_untrained, load_untrained
-from victorpy.gold import load_gold
 from victorpy.labellers.base import LABELLERS
-from victorpy.report import comparison
-from victorpy.report.base import to_html, to_markdown
-from victorpy.report.plots import spread
-from victorpy.scores import word_f1
-from victorpy.settings import split_name
-from victorpy.site_runs import share_out
-from victorpy.statistics import compare
+from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
+from victorpy.research.compare.measures import Cleaned, Ruler
+from victorpy.research.compare.provenance import was_trained_on
+from victorpy.research.compare.run import SiteDocuments
+from victorpy.research.compare.summary import page_records
+from victorpy.research.datasets import GoldPage
+from victorpy.research.datasets.base import Gold
+from victorpy.research.evaluate import evaluate_untrained, load_untrained
+from victorpy.research.gold import load_gold
+from victorpy.research.report import comparison
+from victorpy.research.report.base import to_html, to_markdown
+from victorpy.research.report.plots import spread
+from victorpy.research.scores import word_f1
+from victorpy.research.site_runs import share_out
+from victorpy.research.statistics import compare
 
 ROOT = Path(__file__).parents[1]
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40

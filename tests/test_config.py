@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from victorpy import resources
+from victorpy.base import resources
+from victorpy.base.textformat import expand, strip_comment
+from victorpy.base.variables import VARIABLES
 from victorpy.config import Config, load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError
-from victorpy.textformat import expand, strip_comment
-from victorpy.variables import VARIABLES
 
 ERRORS = Path(__file__).parent / "cases" / "config-errors"
 

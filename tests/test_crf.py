@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
-from victorpy.anno import load_anno
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import load_config, read_config
-from victorpy.crf.decoding import marginals, viterbi
-from victorpy.crf.tables import Tables
-from victorpy.crf.training import _AttributeNames, train
 from victorpy.document import Label
-from victorpy.encode import encode, make_encoders
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers import LABELLERS
-from victorpy.labellers.crf import CRFLabeller
-from victorpy.template import load_template
+from victorpy.model.crf.decoding import marginals, viterbi
+from victorpy.model.crf.tables import Tables
+from victorpy.model.crf.training import _AttributeNames, train
+from victorpy.model.encode import encode, make_encoders
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.template import load_template
+from victorpy.page.anno import load_anno
 
 DATA = Path(__file__).parent.parent / "data"
 TRAINING = [

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from victorpy.align import Gold
-from victorpy.crossval import crf_maker, cross_validate, keep_everything, make_folds, score_page
-from victorpy.datasets import GoldPage
 from victorpy.document import Label, Labelling
 from victorpy.errors import DataError
-from victorpy.evaluate import Settings, evaluate, intervals, means
-from victorpy.gold import label_page
 from victorpy.labellers.base import Labeller
+from victorpy.research.align import Gold
+from victorpy.research.crossval import crf_maker, cross_validate, keep_everything, make_folds, score_page
+from victorpy.research.datasets import GoldPage
+from victorpy.research.evaluate import Settings, evaluate, intervals, means
+from victorpy.research.gold import label_page
 
 many = settings(max_examples=150)
 groups = st.lists(st.sampled_from([f"site{number}" for number in range(12)]), min_size=1, max_size=60)

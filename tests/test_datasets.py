@@ -8,15 +8,15 @@ import json
 import pytest
 from support.commands import JPEG, ROOT, names_in, refused, victor, write_files
 
-from victorpy.align import Gold
-from victorpy.anno import load_anno, write_anno
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
-from victorpy.datasets import DATASETS, GoldPage, read_dataset
-from victorpy.datasets.cleaneval import parse_gold
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError, VictorError
-from victorpy.gold import label_page, load_gold
+from victorpy.page.anno import load_anno, write_anno
+from victorpy.research.align import Gold
+from victorpy.research.datasets import DATASETS, GoldPage, read_dataset
+from victorpy.research.datasets.cleaneval import parse_gold
+from victorpy.research.gold import label_page, load_gold
 
 TEXT = "Tea is a drink that is made by pouring hot water over leaves."
 HTML = f"<title>Tea</title><ul><li><a href='/'>Home</a></ul><h1>Tea</h1><p>{TEXT}</p><p>Nobody asked for this.</p>"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from victorpy import Config, DataError, read_document
-from victorpy.decode import decode
+from victorpy.page.decode import decode
 
 CASES = json.loads((Path(__file__).parent / "cases" / "decode.json").read_text(encoding="utf-8"))
 FILLER = "leaves and water, "

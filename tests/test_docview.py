@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
-from victorpy.about.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
-from victorpy.about.language import language_of
-from victorpy.about.links import node_links, relevant_links
-from victorpy.about.record import Parameters, describe, page_type
-from victorpy.about.tag_tree import TagTree, Thresholds
-from victorpy.about.terms import sentences, terms, words
-from victorpy.about.weights import block_weights, feature_vector, forces, keywords, similarity
+from victorpy.docview.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
+from victorpy.docview.language import language_of
+from victorpy.docview.links import node_links, relevant_links
+from victorpy.docview.record import Parameters, describe, page_type
+from victorpy.docview.tag_tree import TagTree, Thresholds
+from victorpy.docview.terms import sentences, terms, words
+from victorpy.docview.weights import block_weights, feature_vector, forces, keywords, similarity
 from victorpy.labellers.docview import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output
@@ -450,7 +450,7 @@ def test_wrong_formats_are_refused(format, message):
 def test_sentences_of_the_same_weight_are_so_in_every_process(seed):
     """A set of words has another order in each process; the sum of their weights must not depend on it."""
     script = """
-from victorpy.about.abstract import Sentence, heaviest
+from victorpy.docview.abstract import Sentence, heaviest
 weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
 found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"]
 for some in (found, found[::-1]):

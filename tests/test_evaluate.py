@@ -17,12 +17,12 @@ import pytest
 from lxml import etree
 from lxml import html as lxml_html
 
-from victorpy.anno import write_anno
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
 from victorpy.errors import ConfigError
-from victorpy.evaluate import parse_grid
+from victorpy.page.anno import write_anno
+from victorpy.research.evaluate import parse_grid
 
 ROOT = Path(__file__).parents[1]
 SHORT = "include cleaneval\ncrf-param-max_iterations: 15\n"

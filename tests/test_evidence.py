@@ -20,26 +20,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from victorpy import Cleaner, ConfigError, Label, ModelError, VictorError, clean, load_config
-from victorpy.anno import load_anno
+from victorpy.base.digests import write_directory
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.columns.tokens import hash_words
 from victorpy.config import read_config
-from victorpy.digests import write_directory
 from victorpy.errors import TemplateError
-from victorpy.evidence import best_cut, expected_f1, fit_evidence
-from victorpy.evidence import context as around
-from victorpy.evidence.context import COLUMNS as AROUND
-from victorpy.evidence.context import context
-from victorpy.evidence.cut import with_whole_tables
-from victorpy.evidence.inputs import Inputs
-from victorpy.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
-from victorpy.evidence.stage import draw_blocks, make_lexicon, training_weights
-from victorpy.evidence.trees import Forest, average, constant, grow
-from victorpy.groups import site_of
-from victorpy.labellers.crf import CRFLabeller
-from victorpy.model import load_model
-from victorpy.train import load_pages, train
+from victorpy.model.evidence import best_cut, expected_f1, fit_evidence
+from victorpy.model.evidence import context as around
+from victorpy.model.evidence.context import COLUMNS as AROUND
+from victorpy.model.evidence.context import context
+from victorpy.model.evidence.cut import with_whole_tables
+from victorpy.model.evidence.inputs import Inputs
+from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
+from victorpy.model.evidence.stage import draw_blocks, make_lexicon, training_weights
+from victorpy.model.evidence.trees import Forest, average, constant, grow
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.store import load_model
+from victorpy.model.train import load_pages, train
+from victorpy.page.anno import load_anno
+from victorpy.sites.grouping import site_of
 
 ROOT = Path(__file__).parents[1]
 ANNOS = sorted((ROOT / "data").glob("**/*.anno"))

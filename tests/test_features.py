@@ -20,11 +20,11 @@ from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import Config, load_config, read_config
 from victorpy.document import Document
-from victorpy.encode import Encoder, encode, make_encoders, show_features
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import FEATURES, Feature, find_feature
-from victorpy.parse import VOID
-from victorpy.split import Splitter
+from victorpy.model.encode import Encoder, encode, make_encoders, show_features
+from victorpy.page.parse import VOID
+from victorpy.page.split import Splitter
 
 CASES = Path(__file__).parent / "cases" / "features"
 

@@ -20,11 +20,11 @@ from victorpy.cleaner import Cleaner, read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config
 from victorpy.document import Label
-from victorpy.evidence.kinds import KindForest, fit_kinds
-from victorpy.evidence.trees import learn
 from victorpy.features import find_feature
-from victorpy.model import load_model
-from victorpy.train import load_pages, train
+from victorpy.model.evidence.kinds import KindForest, fit_kinds
+from victorpy.model.evidence.trees import learn
+from victorpy.model.store import load_model
+from victorpy.model.train import load_pages, train
 
 BLOCKS = load_config("blocks")
 ANNOS = sorted((Path(__file__).parent.parent / "data").glob("**/*.anno"))

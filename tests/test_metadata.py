@@ -14,14 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from victorpy import Cleaner, Metadata
-from victorpy.about.metadata import read_metadata
-from victorpy.about.metadata.dates import find_date
-from victorpy.about.metadata.page import Page
-from victorpy.about.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
 from victorpy.batch.outcome import clean_record
 from victorpy.batch.records import Record
+from victorpy.docview.metadata import read_metadata
+from victorpy.docview.metadata.dates import find_date
+from victorpy.docview.metadata.page import Page
+from victorpy.docview.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
 from victorpy.outputs.base import OUTPUTS, Output
-from victorpy.parse import parse_whole
+from victorpy.page.parse import parse_whole
 
 CASES = json.loads((Path(__file__).parent / "cases" / "metadata.json").read_text(encoding="utf-8"))
 ANNO = Path(__file__).parents[1] / "data" / "article" / "article-de-wald.anno"
@@ -183,7 +183,7 @@ def test_so_does_a_batch_run(said):
 def test_cleaning_loads_nothing_of_it():
     code = "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {"extruct", "dateparser", "victorpy.about.metadata"}.isdisjoint(loaded)
+    assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(loaded)
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from sitepages import document, kept, own_labels, own_words, site
 
+from victorpy.base.parameters import parse_settings
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Document, Label
 from victorpy.errors import ConfigError, VictorError
 from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages, label_kept
-from victorpy.labellers.crf import CRFLabeller
 from victorpy.labellers.everything import KeepEverything
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import MODELS, Method, load_method, method_names
-from victorpy.settings import parse_settings
+from victorpy.model.labeller import CRFLabeller
 
 ROOT = Path(__file__).parents[1]
 DATA = sorted((ROOT / "data").rglob("*.html"))
@@ -51,7 +51,7 @@ def test_models_are_methods() -> None:
     bundled = load_method("crf")
     assert isinstance(bundled.labeller, CRFLabeller)
     assert bundled.labeller.tables_ is not None
-    by_directory = load_method(str(ROOT / "victorpy" / "models" / "cleaneval"))
+    by_directory = load_method(str(ROOT / "victorpy" / "data" / "models" / "cleaneval"))
     assert isinstance(by_directory.labeller, CRFLabeller)
     assert by_directory.config.cuts == load_config("cleaneval").cuts
 

@@ -19,19 +19,19 @@ from sitepages import SEEN, DropRepeated
 from victorpy.commands import main
 from victorpy.document import Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.groups import draw_sample
 from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
-from victorpy.mining.classification import averages, cells_to_test, classify, training_sites
-from victorpy.mining.cleaning import clean_site
-from victorpy.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.mining.methods import parse_methods
-from victorpy.mining.order import check_order, expected_pairs
-from victorpy.mining.pages import MinedPage, by_site, check_pages, read_pages
-from victorpy.mining.run import Settings, mine
-from victorpy.mining.words import Bags, Survival, occurring, phrase, terms, words_of
-from victorpy.report import mining
-from victorpy.report.base import to_markdown
+from victorpy.research.mining.classification import averages, cells_to_test, classify, training_sites
+from victorpy.research.mining.cleaning import clean_site
+from victorpy.research.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
+from victorpy.research.mining.methods import parse_methods
+from victorpy.research.mining.order import check_order, expected_pairs
+from victorpy.research.mining.pages import MinedPage, by_site, check_pages, read_pages
+from victorpy.research.mining.run import Settings, mine
+from victorpy.research.mining.words import Bags, Survival, occurring, phrase, terms, words_of
+from victorpy.research.report import mining
+from victorpy.research.report.base import to_markdown
+from victorpy.sites.grouping import draw_sample
 
 build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "small_swde.py"))["build"]
 NONE = Method("everything", label="none")

@@ -14,9 +14,9 @@ import pytest
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config, read_config
 from victorpy.errors import ModelError, VictorError
-from victorpy.labellers.crf import CRFLabeller
-from victorpy.model import find_model, load_model, save_model
-from victorpy.train import load_pages, train
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.store import find_model, load_model, save_model
+from victorpy.model.train import load_pages, train
 
 ROOT = Path(__file__).parents[1]
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
@@ -254,7 +254,7 @@ def test_what_is_no_model_is_refused(tmp_path, content):
 
 
 def test_a_model_that_is_not_there_is_answered_with_a_suggestion():
-    known = sorted(path.parent.name for path in (ROOT / "victorpy" / "models").glob("*/meta.json"))
+    known = sorted(path.parent.name for path in (ROOT / "victorpy" / "data" / "models").glob("*/meta.json"))
     if not known:
         pytest.skip("no bundled model yet")
     with pytest.raises(ModelError, match=rf"no model '{known[0]}x' \(did you mean '{known[0]}'\?\)"):

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from victorpy.anno import load_anno, write_anno
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
 from victorpy.errors import VictorError
 from victorpy.outputs import OUTPUTS, segments
 from victorpy.outputs.inline import safe_link
+from victorpy.page.anno import load_anno, write_anno
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = sorted((ROOT / "data").glob("*/*.anno"))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from victorpy import Config, read_document
-from victorpy.parse import FLATTEN_DEPTH, Tree, parse
+from victorpy.page.parse import FLATTEN_DEPTH, Tree, parse
 
 CASES = json.loads((Path(__file__).parent / "cases" / "parse.json").read_text(encoding="utf-8"))
 MUCH = 11_000_000  # more than libxml2 takes without being told to

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from victorpy.compare import load_methods
 from victorpy.errors import ConfigError, VictorError
-from victorpy.evaluate import load_untrained
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
+from victorpy.research.compare import load_methods
+from victorpy.research.evaluate import load_untrained
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = (

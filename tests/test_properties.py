@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import CleanPage, Config, DataError, Document, Label, load_config, read_document
-from victorpy.anno import read_anno, write_anno
-from victorpy.decode import decode
-from victorpy.parse import parse
+from victorpy.page.anno import read_anno, write_anno
+from victorpy.page.decode import decode
+from victorpy.page.parse import parse
 
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
 both_ways = pytest.mark.parametrize("name", CONFIGS)  # by name: a failure shows its arguments

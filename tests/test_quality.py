@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from victorpy import Cleaner
-from victorpy.datasets import read_dataset
-from victorpy.scores import word_f1
+from victorpy.research.datasets import read_dataset
+from victorpy.research.scores import word_f1
 
 DATA = Path(__file__).parents[1] / "data"
 

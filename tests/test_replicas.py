@@ -22,11 +22,11 @@ pytest.importorskip("datasketch")
 from victorpy.batch import run as batch_run
 from victorpy.batch.dedup import Dedup
 from victorpy.batch.run import Job, run_job
+from victorpy.dedup import find_replicas, load_detector
+from victorpy.dedup.fingerprint import Fingerprint
+from victorpy.dedup.index import Index, open_database
+from victorpy.dedup.minhash import MinHash
 from victorpy.errors import ConfigError, VictorError
-from victorpy.replicas import find_replicas, load_detector
-from victorpy.replicas.fingerprint import Fingerprint
-from victorpy.replicas.index import Index, open_database
-from victorpy.replicas.minhash import MinHash
 
 # The fingerprint.
 
@@ -173,7 +173,7 @@ def test_index_finds_committed_texts_until_their_run_is_forgotten(tmp_path):
 GROWTH = """
 import os, sys
 from pathlib import Path
-from victorpy.replicas import find, index, load_detector
+from victorpy.dedup import find, index, load_detector
 
 index.CACHE_KIB = 256
 

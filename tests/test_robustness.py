@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from victorpy import Cleaner, ConfigError, DataError, ModelError, load_config, read_document
-from victorpy.anno import load_anno, write_anno
 from victorpy.columns import Columns
-from victorpy.encode import make_encoders, show_features
 from victorpy.errors import TemplateError
-from victorpy.labellers.crf import CRFLabeller
-from victorpy.model import find_model, load_model, save_model
-from victorpy.parse import parse
-from victorpy.template import read_template
+from victorpy.model.encode import make_encoders, show_features
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.store import find_model, load_model, save_model
+from victorpy.model.template import read_template
+from victorpy.page.anno import load_anno, write_anno
+from victorpy.page.parse import parse
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "data" / "article" / "courier-bridge.html"

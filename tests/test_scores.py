@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from victorpy.document import Label
-from victorpy.scores import (
+from victorpy.research.scores import (
     BlockCounts,
     Score,
     cleaneval_edit,

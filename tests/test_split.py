@@ -19,7 +19,7 @@ import pytest
 
 from victorpy import Block, Config, Document, load_config, read_document
 from victorpy.columns import Columns
-from victorpy.markup import pieces
+from victorpy.page.markup import pieces
 
 PAGES = Path(__file__).parent / "pages"
 CASES = sorted(path.parent for path in PAGES.glob("*/blocks.txt"))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from victorpy.errors import VictorError
-from victorpy.statistics import compare, summarise
+from victorpy.research.statistics import compare, summarise
 
 shares = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 many = settings(max_examples=100)

@@ -19,7 +19,7 @@ from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
-from victorpy.report.style_tree import as_html, as_text
+from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.content import Content, words
 from victorpy.sites.importance import Judgement, node_importance
 from victorpy.sites.mapping import block_importances, leaves_of_blocks

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import CleanPage, Label, load_config, read_document
-from victorpy.anno import load_anno
 from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, segments
 from victorpy.outputs.tables import Table, parts
+from victorpy.page.anno import load_anno
 
 SAMPLES = sorted((Path(__file__).parents[1] / "data").glob("*/*.anno"))
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}

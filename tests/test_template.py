@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from victorpy import resources
+from victorpy.base import resources
 from victorpy.config import load_config, read_config
-from victorpy.crf.tables import Layout
-from victorpy.crf.training import _AttributeNames, train
-from victorpy.encode import Encoder
 from victorpy.errors import ConfigError, TemplateError
 from victorpy.features import Feature
-from victorpy.template import Template, attribute, load_template, read_template
+from victorpy.model.crf.tables import Layout
+from victorpy.model.crf.training import _AttributeNames, train
+from victorpy.model.encode import Encoder
+from victorpy.model.template import Template, attribute, load_template, read_template
 
 ERRORS = Path(__file__).parent / "cases" / "template-errors"
 FEATURES = ("words", "position", "container.p", "container.a")

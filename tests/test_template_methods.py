@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from victorpy import VictorError, load_config, read_document
+from victorpy.base.hashes import PageCounts, enough, number_of, windows
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.longest_run import LongestRun, best_run
 from victorpy.labellers.pagelets import Pagelets, fingerprints
@@ -22,9 +23,8 @@ from victorpy.labellers.rtdm import Rtdm
 from victorpy.labellers.satisfiable_subtree import SatisfiableSubtree
 from victorpy.labellers.templates import DomTemplate, TextTemplate, cover
 from victorpy.methods import load_method
-from victorpy.sites.hashes import PageCounts, enough, number_of, windows
+from victorpy.page.tree import PageTree
 from victorpy.sites.restricted_mapping import Mapping, Node
-from victorpy.sites.tree import PageTree
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases" / "template-methods"
@@ -119,7 +119,7 @@ def test_equal_subtrees_have_equal_numbers():
 
 
 def test_numbers_are_the_same_in_every_process():
-    command = "from victorpy.sites.hashes import number_of; print(number_of('tea'))"
+    command = "from victorpy.base.hashes import number_of; print(number_of('tea'))"
     found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert int(found.stdout) == number_of("tea")
 

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from victorpy.unicode import DIGIT, END, LETTER, LOWER, PUNCTUATION, SPACE, UNSPACED, UPPER, classify, flags_table
+from victorpy.base.unicode import DIGIT, END, LETTER, LOWER, PUNCTUATION, SPACE, UNSPACED, UPPER, classify, flags_table
 
 SAMPLES = {
     LETTER | LOWER: "aßж",

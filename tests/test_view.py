@@ -17,12 +17,12 @@ from pathlib import Path
 import lxml.html
 import pytest
 
-from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
-from victorpy.report.shell import read_asset
-from victorpy.report.views import Column, render_view
+from victorpy.page.anno import load_anno
+from victorpy.research.report.shell import read_asset
+from victorpy.research.report.views import Column, render_view
 
 ROOT = Path(__file__).parents[1]
 CASES = Path(__file__).parent / "cases" / "view"

@@ -8,20 +8,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from victorpy.anno import is_anno, read_anno
+from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
-from victorpy.decode import decode
 from victorpy.document import CleanPage, Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
-from victorpy.model import DEFAULT, load_model
+from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs import find_output
-from victorpy.parse import Tree, parse_whole, prune
-from victorpy.split import split
-from victorpy.variables import FAVORS
+from victorpy.page.anno import is_anno, read_anno
+from victorpy.page.decode import decode
+from victorpy.page.parse import Tree, parse_whole, prune
+from victorpy.page.split import split
 
 if TYPE_CHECKING:
-    from victorpy.about.record import DocView
+    from victorpy.docview.record import DocView
 
 
 def read_document(
@@ -53,7 +53,7 @@ def _read(
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:
-    from victorpy.about.metadata import read_metadata  # only for those who ask
+    from victorpy.docview.metadata import read_metadata  # only for those who ask
 
     return read_metadata(tree, url or "")
 
@@ -146,7 +146,7 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text", favor
 def docview(page: bytes | str, url: str | None = None, favor: str | None = None, **parameters: Any) -> DocView:
     """Say what a web page is about: its type, title, keywords, abstract, content, links, author, date and more.
 
-    Parameters are those of `victorpy.about.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
+    Parameters are those of `victorpy.docview.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
     ``docview``.
 
     >>> record = docview("<title>Tea</title><p>Tea is a drink. It is made by pouring water over the leaves of the "
@@ -154,6 +154,6 @@ def docview(page: bytes | str, url: str | None = None, favor: str | None = None,
     >>> record.type, record.title, record.language, record.keywords
     ('topic', 'Tea', 'en', ('tea', 'drink'))
     """
-    from victorpy.about.record import Parameters, describe  # only for those who ask
+    from victorpy.docview.record import Parameters, describe  # only for those who ask
 
     return describe(_default_cleaner(favor).document(page, url, metadata=True), Parameters(**parameters))

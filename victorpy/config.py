@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from victorpy import resources
+from victorpy.base import resources
+from victorpy.base.textformat import expand, read_lines, strip_comment, tokens
+from victorpy.base.variables import VARIABLES, kind_of
 from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
-from victorpy.textformat import expand, read_lines, strip_comment, tokens
-from victorpy.variables import VARIABLES, kind_of
 
 USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
 """Variables that control how a trained model is used. Another config may change them."""

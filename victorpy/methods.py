@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from victorpy.base.parameters import parse_settings, split_names
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError, ModelError, VictorError, suggest
 from victorpy.labellers.base import LABELLERS, LearnsFrom
-from victorpy.model import DEFAULT, find_model
+from victorpy.model.store import DEFAULT, find_model
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
-from victorpy.settings import parse_settings, split_names
 
 MODELS = {"crf": DEFAULT, "hybrid": "site"}
 """Methods that are bundled models."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from victorpy.base.parameters import parse_settings
 from victorpy.errors import ConfigError, VictorError, suggest
-from victorpy.settings import parse_settings
 
 Extractor = Callable[[bytes], str]
 

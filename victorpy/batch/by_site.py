@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from victorpy.base.files import write_atomically
 from victorpy.batch import worker
 from victorpy.batch.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
 from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
@@ -34,7 +35,6 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document
 from victorpy.errors import VictorError
-from victorpy.files import write_atomically
 from victorpy.labellers.site_style_tree import SAMPLE
 
 __all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]

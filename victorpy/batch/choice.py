@@ -11,7 +11,7 @@ from victorpy.config import load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import MODELS, load_method
-from victorpy.model import DEFAULT, find_model
+from victorpy.model.store import DEFAULT, find_model
 
 
 @dataclass(frozen=True, slots=True)

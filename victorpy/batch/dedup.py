@@ -1,7 +1,7 @@
 """Replicas in a run: a pass of its own, between cleaning and writing.
 
 All records are cleaned and signed into a store aside. Then one pass decides which of them are replicas, in the order of
-the inputs or the longest first (`victorpy.replicas.find.decide`). Last, the output is written without their texts.
+the inputs or the longest first (`victorpy.dedup.find.decide`). Last, the output is written without their texts.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.records import Record
 from victorpy.batch.sinks import Sink
+from victorpy.dedup.base import Detector, Keep, load_detector
+from victorpy.dedup.find import decide
+from victorpy.dedup.index import Index, open_database
 from victorpy.outputs import OUTPUTS
-from victorpy.replicas.base import Detector, Keep, load_detector
-from victorpy.replicas.find import decide
-from victorpy.replicas.index import Index, open_database
 
 if TYPE_CHECKING:
     from victorpy.batch.shards import Store

@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
+from victorpy.base.files import write_atomically
+from victorpy.base.version import __version__
 from victorpy.batch import by_site as sites
 from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
@@ -30,7 +32,6 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError, OutputError, VictorError
-from victorpy.files import write_atomically
 from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
@@ -83,8 +84,6 @@ class Job:
 
     def settings(self, input_digest: str) -> dict[str, Any]:
         """Return what decides the output's bytes. The number of workers and the limits of a page do not."""
-        from victorpy import __version__
-
         settings = {
             "victorpy": __version__,
             "inputs": list(self.inputs),

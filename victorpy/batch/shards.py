@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.records import Record
 from victorpy.batch.sinks import Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import OutputError
-from victorpy.files import write_atomically
 
 FORMAT = 1
 MANIFEST = "manifest.jsonl"

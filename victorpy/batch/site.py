@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from victorpy.anno import load_anno
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.site_style_tree import SAMPLE, SiteStyleTree
+from victorpy.page.anno import load_anno
 from victorpy.sites.store import load_tree
 
 SEED = 1

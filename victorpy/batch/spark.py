@@ -28,7 +28,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from victorpy import __version__
+from victorpy.base.resources import shipped
+from victorpy.base.version import __version__
 from victorpy.batch import spark_task
 from victorpy.batch.dedup import Dedup
 from victorpy.batch.inputs import is_unread, survey
@@ -39,12 +40,11 @@ from victorpy.batch.shards import Counts
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sources.base import place_of
 from victorpy.batch.spark_task import Cleaning, Form, find_units
+from victorpy.dedup.base import Keep
+from victorpy.dedup.find import decide
+from victorpy.dedup.index import Index, open_database
 from victorpy.errors import DataError, OutputError, VictorError
-from victorpy.model import find_model
-from victorpy.replicas.base import Keep
-from victorpy.replicas.find import decide
-from victorpy.replicas.index import Index, open_database
-from victorpy.resources import shipped
+from victorpy.model.store import find_model
 
 __all__ = ["Cleaning", "SparkJob", "clean_frame", "clean_sites", "run_spark_job", "session", "with_model"]
 

@@ -34,9 +34,9 @@ from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import field_record
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
+from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError
 from victorpy.outputs import find_output
-from victorpy.replicas.base import Detector, Signed
 
 BATCH_ROWS = 64
 BATCH_BYTES = 8_000_000

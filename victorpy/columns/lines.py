@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from victorpy import unicode
+from victorpy.base import unicode
 from victorpy.columns.text import Column, Counts, Flags, Floats
 from victorpy.columns.tokens import TokenColumns
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from victorpy import unicode
+from victorpy.base import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victorpy import unicode
+from victorpy.base import unicode
 from victorpy.columns.elements import ElementColumns, Sums
 from victorpy.columns.text import Counts, Flags, Floats
 

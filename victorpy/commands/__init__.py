@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from victorpy.base.version import __version__
 from victorpy.errors import VictorError, suggest
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
@@ -28,8 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=f"commands:\n{listed}\n\nvictor COMMAND --help says more of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    from victorpy import __version__
-
     parser.add_argument("--version", action="version", version=f"victorpy {__version__}")
     parser.add_argument("command", metavar="COMMAND", help="one of those below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from victorpy.batch.dedup import Dedup
+from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError
-from victorpy.replicas.base import DETECTORS, KEEP, Keep
 
 
 def configure_dedup(group: argparse._ActionsContainer) -> None:

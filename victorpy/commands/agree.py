@@ -20,15 +20,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from victorpy.agreement import compare_annotators
-from victorpy.annotators import read_annotators
 from victorpy.commands import EXIT_FAILED
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.report import agreement
-from victorpy.report.base import to_text
-from victorpy.report.shell import visible
-from victorpy.report.writing import check_directory, write_json, write_report
+from victorpy.research.agreement import compare_annotators
+from victorpy.research.annotators import read_annotators
+from victorpy.research.report import agreement
+from victorpy.research.report.base import to_text
+from victorpy.research.report.shell import visible
+from victorpy.research.report.writing import check_directory, write_json, write_report
 
 SHOWN = 10
 

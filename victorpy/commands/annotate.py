@@ -19,14 +19,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from victorpy.anno import MAGIC
-from victorpy.annotate import ORDERS
-from victorpy.annotate.keys import Keys
-from victorpy.annotate.naming import annotation_of
-from victorpy.annotate.predictor import Predictor
+from victorpy.annotation import ORDERS
+from victorpy.annotation.naming import annotation_of
+from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.tui.keys import Keys
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
-from victorpy.model import DEFAULT, find_model
+from victorpy.model.store import DEFAULT, find_model
+from victorpy.page.anno import MAGIC
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,10 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise DataError("this is a full-screen program: it has to be started in a terminal")
     if sys.platform == "win32":
         raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
-    from victorpy.annotate.app import App  # urwid and Unix are needed from here on, and by no other command
-    from victorpy.annotate.opening import open_adjudication, open_page
-    from victorpy.annotate.pages import Pages
-    from victorpy.annotate.screen import run as show
+    from victorpy.annotation.opening import open_adjudication, open_page
+    from victorpy.annotation.pages import Pages
+    from victorpy.annotation.tui.app import App  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotation.tui.screen import run as show
 
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
     first, *rest = arguments.adjudicate or arguments.pages

@@ -19,7 +19,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.about.categories import (
+from victorpy.base.parameters import split_name
+from victorpy.batch.inputs import find_records
+from victorpy.batch.records import Record
+from victorpy.cleaner import Cleaner
+from victorpy.commands import EXIT_FAILED
+from victorpy.document import CleanPage
+from victorpy.docview.categories import (
     CLASSIFIERS,
     Bag,
     Settings,
@@ -31,17 +37,11 @@ from victorpy.about.categories import (
     score,
     train_categories,
 )
-from victorpy.about.terms import check_packages
-from victorpy.batch.inputs import find_records
-from victorpy.batch.records import Record
-from victorpy.cleaner import Cleaner
-from victorpy.commands import EXIT_FAILED
-from victorpy.document import CleanPage
+from victorpy.docview.terms import check_packages
 from victorpy.errors import DataError, VictorError
-from victorpy.groups import site_of
 from victorpy.methods import load_method
-from victorpy.report.base import aligned, percent
-from victorpy.settings import split_name
+from victorpy.research.report.base import aligned, percent
+from victorpy.sites.grouping import site_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

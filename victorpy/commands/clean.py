@@ -28,6 +28,7 @@ from typing import Any
 
 from w3lib.encoding import resolve_encoding
 
+from victorpy.base.variables import FAVORS
 from victorpy.batch.choice import Choice
 from victorpy.batch.guard import has_pebble
 from victorpy.batch.inputs import find_files, find_records, is_output
@@ -51,13 +52,12 @@ from victorpy.commands._many_pages import (
     read_options_of,
     retry_defaults,
 )
+from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import method_names
 from victorpy.outputs import OUTPUTS, Output, find_output
-from victorpy.replicas.base import Keep
 from victorpy.sites.store import is_tree
-from victorpy.variables import FAVORS
 
 FEW = 50
 """Pages that are cleaned in this process, because starting workers takes longer. It makes no other difference."""

@@ -20,14 +20,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.compare.summary import page_records
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.report import comparison
-from victorpy.report.base import to_text
-from victorpy.report.plots import require_matplotlib
-from victorpy.report.writing import check_directory, write_report, write_text
-from victorpy.site_runs import share_out
+from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
+from victorpy.research.compare.summary import page_records
+from victorpy.research.report import comparison
+from victorpy.research.report.base import to_text
+from victorpy.research.report.plots import require_matplotlib
+from victorpy.research.report.writing import check_directory, write_report, write_text
+from victorpy.research.site_runs import share_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.config import load_config
-from victorpy.datasets import DATASETS, read_dataset
 from victorpy.document import CleanPage
 from victorpy.errors import VictorError
-from victorpy.gold import label_page
 from victorpy.outputs import find_output
+from victorpy.research.datasets import DATASETS, read_dataset
+from victorpy.research.gold import label_page
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

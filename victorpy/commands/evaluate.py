@@ -23,14 +23,22 @@ from tqdm import tqdm
 
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
-from victorpy.evaluate import Evaluation, Progress, Settings, evaluate, evaluate_untrained, load_untrained, parse_grid
-from victorpy.gold import LabelledPage, load_gold
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.report import evaluation
-from victorpy.report.base import to_text
-from victorpy.report.plots import require_matplotlib
-from victorpy.report.writing import check_directory, write_report
-from victorpy.site_runs import Plan
+from victorpy.research.evaluate import (
+    Evaluation,
+    Progress,
+    Settings,
+    evaluate,
+    evaluate_untrained,
+    load_untrained,
+    parse_grid,
+)
+from victorpy.research.gold import LabelledPage, load_gold
+from victorpy.research.report import evaluation
+from victorpy.research.report.base import to_text
+from victorpy.research.report.plots import require_matplotlib
+from victorpy.research.report.writing import check_directory, write_report
+from victorpy.research.site_runs import Plan
 
 FOLDS = 6
 
@@ -68,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     scores = result.scores()
     print("\n" + to_text(evaluation.summary(scores)), end="")
     if arguments.output:
-        from victorpy.report.views import write_views
+        from victorpy.research.report.views import write_views
 
         method = str(result.method.get("method", ""))
         views = write_views(result.pages, pages, result.config, arguments.output / "pages", method=method)

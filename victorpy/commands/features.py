@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 
 from victorpy.config import load_config
-from victorpy.evidence.inputs import load_numbers_template
-from victorpy.evidence.trees import EVIDENCE, KINDS
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
+from victorpy.model.evidence.inputs import load_numbers_template
+from victorpy.model.evidence.trees import EVIDENCE, KINDS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -22,8 +22,8 @@ from typing import Any
 from victorpy.config import Config, load_config
 from victorpy.document import CleanPage
 from victorpy.errors import DataError
-from victorpy.model import check_target
-from victorpy.train import find_annotations, find_unconfirmed, load_pages, train
+from victorpy.model.store import check_target
+from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -14,13 +14,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from victorpy.mining.methods import parse_methods
-from victorpy.mining.pages import read_pages
-from victorpy.mining.run import Settings, mine, require_sklearn
-from victorpy.report import mining
-from victorpy.report.base import to_markdown
-from victorpy.report.plots import require_matplotlib
-from victorpy.report.writing import check_directory, write_report
+from victorpy.research.mining.methods import parse_methods
+from victorpy.research.mining.pages import read_pages
+from victorpy.research.mining.run import Settings, mine, require_sklearn
+from victorpy.research.report import mining
+from victorpy.research.report.base import to_markdown
+from victorpy.research.report.plots import require_matplotlib
+from victorpy.research.report.writing import check_directory, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ import os
 import sys
 from typing import Any
 
+from victorpy.base.variables import FAVORS
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import check_summary, write_summary
 from victorpy.commands._dedup import configure_dedup, dedup_of
@@ -32,7 +33,6 @@ from victorpy.commands._many_pages import (
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import OUTPUTS, find_output
-from victorpy.variables import FAVORS
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
 

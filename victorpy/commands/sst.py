@@ -23,7 +23,7 @@ from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import CONFIG
-from victorpy.report.style_tree import as_html, as_text
+from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.importance import GAMMA, Judgement
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES

@@ -15,16 +15,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from victorpy.align import Gold, align
-from victorpy.anno import load_anno
 from victorpy.cleaner import Cleaner
-from victorpy.datasets.cleaneval import has_tags, parse_gold
-from victorpy.decode import decode
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError
-from victorpy.model import DEFAULT
+from victorpy.model.store import DEFAULT
+from victorpy.page.anno import load_anno
+from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
-from victorpy.report.views import Column, render_view
+from victorpy.research.align import Gold, align
+from victorpy.research.datasets.cleaneval import has_tags, parse_gold
+from victorpy.research.report.views import Column, render_view
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

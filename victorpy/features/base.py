@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from victorpy.base.registry import Registry
+from victorpy.base.textformat import expand
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.document import Block
 from victorpy.errors import suggest
-from victorpy.registry import Registry
-from victorpy.textformat import expand
 
 _BRACES = re.compile(r"\{[^{}]*\}")
 

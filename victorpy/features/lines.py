@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from victorpy import unicode
+from victorpy.base import unicode
 from victorpy.columns import Column, Columns
 from victorpy.columns.lines import SHORT
 from victorpy.features.base import feature

@@ -11,16 +11,16 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cache
 from itertools import islice
 from typing import Any, ClassVar, Self
 
-from victorpy.config import Config, load_config
+from victorpy.base.registry import Registry
+from victorpy.config import Config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
-from victorpy.registry import Registry
+from victorpy.page.markup import begins_segment
 
-LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
+LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers", "victorpy.model.labeller")
 
 
 class LearnsFrom(StrEnum):
@@ -172,14 +172,3 @@ def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
         else:
             labels.append(Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST)
     return Labelling(tuple(labels))
-
-
-def begins_segment(distance: Sequence[str]) -> bool:
-    """Whether the tags before a block separate it from the previous text: one line break does not, two do."""
-    breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
-    return breaks != ["br"] and bool(breaks)
-
-
-@cache
-def _block_level() -> frozenset[str]:
-    return load_config("base").cuts.block_level

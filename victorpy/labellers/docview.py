@@ -12,10 +12,10 @@ On a topic page the whole tree is used, as in section 4.2; with `central=True` o
 
 from __future__ import annotations
 
-from victorpy.about.tag_tree import TagTree, Thresholds, Type
+from victorpy.base.parameters import check_range
 from victorpy.document import Document, Labelling
+from victorpy.docview.tag_tree import TagTree, Thresholds, Type
 from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
-from victorpy.settings import check_range
 
 
 @LABELLERS.register("docview")

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from victorpy.base.unicode import count_words
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
-from victorpy.sites.tree import PageTree
-from victorpy.unicode import count_words
+from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("longest-run")

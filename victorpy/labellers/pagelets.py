@@ -23,11 +23,11 @@ from itertools import accumulate, chain
 
 import numpy as np
 
+from victorpy.base.hashes import MASK, Numbers, PageCounts, mixed, numbers_of, windows
+from victorpy.base.parameters import check_count
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
-from victorpy.settings import check_count
-from victorpy.sites.hashes import MASK, Numbers, PageCounts, mixed, numbers_of, windows
-from victorpy.sites.tree import PageTree
+from victorpy.page.tree import PageTree
 
 _WORD = re.compile(r"\w+|[^\w\s]+")
 

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Self
 
+from victorpy.base.hashes import Numbers, PageCounts
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels, SiteLabeller, label_kept
-from victorpy.sites.hashes import Numbers, PageCounts
-from victorpy.sites.tree import PageTree
+from victorpy.page.tree import PageTree
 
 NOISE = 0.75
 """A block is noise if this share of its characters is in a template; less may be a label before a value."""

@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
+from victorpy.base.hashes import number_of, numbers_of
+from victorpy.base.parameters import check_count
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
 from victorpy.labellers.repeated import NOISE, not_fitted
-from victorpy.settings import check_count
-from victorpy.sites.hashes import number_of, numbers_of
+from victorpy.page.tree import PageTree
 from victorpy.sites.restricted_mapping import Mapping, Node, node_of
-from victorpy.sites.tree import PageTree
 
 _TEXT = number_of("#text")
 

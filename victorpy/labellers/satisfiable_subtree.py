@@ -14,10 +14,10 @@ nodes that lead to it has α characters.) If a text node has fewer than G ancest
 
 from __future__ import annotations
 
+from victorpy.base.parameters import check_count, check_range
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
-from victorpy.settings import check_count, check_range
-from victorpy.sites.tree import PageTree
+from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("satisfiable-subtree")

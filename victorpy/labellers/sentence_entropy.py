@@ -18,11 +18,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
+from victorpy.base.parameters import check_range
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
 from victorpy.labellers.site_style_tree import SAMPLE, Example, add_pages
-from victorpy.settings import check_range
 from victorpy.sites.content import Content, words
 from victorpy.sites.mapping import leaves_of_blocks
 from victorpy.sites.segments import SegmentTree

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from victorpy.base.parameters import check_range
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept
-from victorpy.settings import check_range
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike

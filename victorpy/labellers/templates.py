@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from victorpy.base.hashes import MASK, Numbers, PageCounts, enough, numbers_of, windows
+from victorpy.base.parameters import check_count
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
-from victorpy.settings import check_count
-from victorpy.sites.hashes import MASK, Numbers, PageCounts, enough, numbers_of, windows
-from victorpy.sites.tree import PageTree
+from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("dom-template")

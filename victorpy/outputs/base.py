@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from victorpy.base.parameters import split_name
+from victorpy.base.registry import Registry
 from victorpy.document import Block, CleanPage, Label
 from victorpy.errors import ConfigError
-from victorpy.registry import Registry
-from victorpy.settings import split_name
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
@@ -48,7 +48,7 @@ class Output:
         return self.header + self.render(page)
 
 
-OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs")
+OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victorpy.docview.formats")
 
 
 def find_output(format: str) -> Output:

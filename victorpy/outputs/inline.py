@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from victorpy.document import Document
-from victorpy.markup import pieces
 from victorpy.outputs.base import Segment, joint
+from victorpy.page.markup import pieces
 
 _STYLES = {
     "b": "bold",

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from victorpy.document import Block
-from victorpy.markup import pieces
 from victorpy.outputs.base import LabelledBlock, Segment
+from victorpy.page.markup import pieces
 
 _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"

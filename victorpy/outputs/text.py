@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from victorpy.anno import write_anno
 from victorpy.document import CleanPage, Label
 from victorpy.outputs.base import output, segments
 from victorpy.outputs.tables import parts
+from victorpy.page.anno import write_anno
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 

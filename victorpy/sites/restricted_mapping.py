@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from victorpy.sites.tree import PageTree
+from victorpy.page.tree import PageTree
 
 CELLS = 100_000
 """How many pairs of children are compared for two pages."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from victorpy.base.hashes import number_of
 from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
 from victorpy.sites.content import words
-from victorpy.sites.hashes import number_of
 from victorpy.sites.importance import Judgement
 from victorpy.sites.mapping import Place, block_importances, places_of_blocks
 from victorpy.sites.style_tree import StyleTree, page_fingerprint

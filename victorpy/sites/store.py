@@ -12,8 +12,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from victorpy.base.files import write_atomically
 from victorpy.errors import ModelError
-from victorpy.files import write_atomically
 from victorpy.sites.content import Content
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from victorpy.base.registry import Registry
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.records import Record
 from victorpy.outputs import Output
-from victorpy.registry import Registry
 
 
 class Sink(ABC):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
+from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
 from victorpy.batch.outcome import Outcome, Status, row
@@ -13,7 +14,6 @@ from victorpy.batch.records import PAGE_SUFFIXES, Record
 from victorpy.batch.sinks.base import SINKS, Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import DataError
-from victorpy.files import write_atomically
 from victorpy.outputs import Output
 
 INDEX = "_index"

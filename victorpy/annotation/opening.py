@@ -1,0 +1,310 @@
+"""Opening a page: its HTML, its annotation and its journal become a session in the state where it was left."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from victorpy.annotation.events import Choice, Moved, Prediction, read_labels
+from victorpy.annotation.journal import MOST_MOVES, Journal, Recording, compact, digest_of_file, read_journal
+from victorpy.annotation.lock import Lock
+from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.session import Session
+from victorpy.annotation.store import Store
+from victorpy.base.files import remove_leftovers, set_aside, write_atomically
+from victorpy.cleaner import read_document
+from victorpy.config import Config
+from victorpy.document import Document, Label
+from victorpy.errors import DataError, VictorError
+from victorpy.page.anno import Annotation, load_annotation
+from victorpy.page.same_blocks import digest_of, find_difference
+from victorpy.research.annotators import short_names
+
+
+@dataclass
+class Opened:
+    """An open page."""
+
+    name: str
+    session: Session
+    store: Store
+    messages: list[str] = field(default_factory=list)
+    """What the user should know about it."""
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Create many long-lived objects without Python's garbage collector searching through them, now and later."""
+    gc.unfreeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def journal_of(anno: Path) -> Path:
+    """Return the path of an annotation's journal."""
+    return anno.with_name(f"{anno.name}.journal")
+
+
+def lock_of(anno: Path) -> Path:
+    """Return the path of an annotation's lock."""
+    return anno.with_name(f"{anno.name}.lock")
+
+
+def open_page(
+    page: Path | None, anno: Path, config: Config, model: Predictor | None = None, read_only: bool = False
+) -> Opened:
+    """Open a page to annotate it, from its annotation file or, if there is none, from the page itself."""
+    name = str(page or anno)
+    anno = anno.resolve()  # write the file that a link points to
+    html = b"" if page is None else read_bytes(page)
+    with without_collector(), _locked(anno, read_only) as lock:
+        if anno.exists():
+            annotation = load_annotation(anno, config.cuts)
+        elif page is not None:
+            document = read_page(page, config, html)
+            unlabelled = (None,) * len(document.blocks)
+            annotation = Annotation(document, unlabelled, unlabelled)
+        else:
+            raise DataError(f"{anno}: cannot be read: No such file or directory")
+        return _Opening(anno, annotation, lock, config).open(name, model, page, html)
+
+
+def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> Opened:
+    """Open two annotations of one page, to decide between them."""
+    name, gold = str(gold), gold.resolve()
+    if gold in {first.resolve(), second.resolve()}:
+        raise DataError(f"{gold.name}: what is decided goes into a file of its own, not over one of the two")
+    annotations = [load_annotation(path, config.cuts) for path in (first, second)]
+    document = annotations[0].document
+    _check_same_page(document, annotations[1].document, first, second)
+    choices = tuple(
+        Choice(annotator, annotation.labels, annotation.decided)
+        for annotator, annotation in zip(short_names([first, second]), annotations, strict=True)
+    )
+    with _locked(gold, read_only) as lock:
+        is_new = not gold.exists()
+        if is_new:
+            pairs = zip(annotations[0].decisions, annotations[1].decisions, strict=True)
+            agreed = tuple(one if one is other else None for one, other in pairs)
+            annotation = Annotation(document, agreed, (None,) * len(agreed))
+        else:
+            annotation = load_annotation(gold, config.cuts)
+            _check_same_page(document, annotation.document, first, gold)
+        opened = _Opening(gold, annotation, lock, config, choices).open(name)
+    for choice in choices:
+        pairs_of_block = zip(choice.labels, choice.decided, strict=True)
+        count = sum(label is not None and not is_decided for label, is_decided in pairs_of_block)
+        if count:
+            message = f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)"
+            opened.messages.append(message)
+    if is_new:
+        opened.store.save_soon()  # both annotators agree on some labels, which are decided now
+    return opened
+
+
+def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
+    """Read a page and cut it into blocks; `content` is the page's file if it was read before."""
+    try:
+        return read_document(read_bytes(page) if content is None else content, config, source=page.name)
+    except VictorError as error:
+        names_page = str(error).startswith(str(page))
+        raise DataError(str(error) if names_page else f"{page}: {error}") from error
+
+
+def read_bytes(page: Path) -> bytes:
+    """Read a page's file."""
+    try:
+        return page.read_bytes()
+    except OSError as error:
+        raise DataError(f"{page}: cannot be read: {error.strerror}") from error
+
+
+def _check_same_page(one: Document, other: Document, first: Path, second: Path) -> None:
+    difference = find_difference(one, other)
+    if difference is not None:
+        where = difference.describe(str(first), str(second))
+        raise DataError(f"{first} and {second} are not of the same page: {where}")
+
+
+def _check_page(page: Path, html: bytes, document: Document, anno: Path, config: Config) -> None:
+    """Raise an error if an annotation is of another page; the same page may be cut into other blocks."""
+    difference = find_difference(read_page(page, config, html), document)
+    if difference is not None and not difference.only_cut:
+        where = difference.describe(str(page), anno.name)
+        raise DataError(
+            f"{anno}: is not of {page}: {where}; annotate.py {anno.name} goes on with it as it is, "
+            f"annotate.py {page.name} OTHER.anno begins another"
+        )
+
+
+@contextmanager
+def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
+    """Lock an annotation that can be written, and unlock it if opening fails. A read-only page has no lock."""
+    if read_only:
+        yield None
+        return
+    if anno.is_dir():
+        raise DataError(f"{anno}: is a directory, not an annotation file")
+    if not anno.parent.is_dir():
+        raise DataError(f"{anno.parent}: is no directory, so {anno.name} cannot be written there")
+    for path in (anno.parent, anno, journal_of(anno)):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise DataError(
+                f"{path}: no permission to write there; --read-only shows the page without keeping anything"
+            )
+    lock = Lock(lock_of(anno))
+    lock.take()
+    try:
+        remove_leftovers(anno)
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
+
+
+@dataclass
+class _Opening:
+    """Combines an annotation with its journal."""
+
+    anno: Path
+    annotation: Annotation
+    lock: Lock | None
+    config: Config
+    choices: tuple[Choice, ...] = ()
+    messages: list[str] = field(default_factory=list)
+
+    def open(self, name: str, model: Predictor | None = None, page: Path | None = None, html: bytes = b"") -> Opened:
+        annotation = self.annotation
+        anno_digest = digest_of_file(self.anno.read_bytes()) if self.anno.exists() else ""
+        page_digest = digest_of_file(html) if page is not None else ""
+        path = journal_of(self.anno)
+        content = path.read_bytes() if path.exists() else None
+        recording, problem = (None, "") if content is None else self._read_journal(content)
+        if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
+            _check_page(page, html, annotation.document, self.anno, self.config)
+        if problem and self.lock is None:
+            self.messages.append(f"{path.name}: not used: {problem}")
+        elif problem:
+            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
+        elif content is not None and recording is not None and recording.damage:
+            self._report_damage(path, content, recording.damage)
+        if recording is None:
+            prediction, given = self._predict(model), annotation.decisions
+        else:
+            prediction, given = recording.header.predicted.read(), read_labels(recording.header.given)
+        session = Session(annotation.document, prediction, given, self.config.cuts.block_level, self.choices)
+        for event in recording.events if recording is not None else ():
+            session.apply(event)
+        journal = None if self.lock is None else self._open_journal(session, recording, page_digest)
+        store = Store(self.anno, session, journal, self.lock, annotation.comments, anno_digest)
+        if recording is not None:
+            written = list(annotation.labels), list(annotation.probabilities)
+            if anno_digest and self._was_edited(recording, anno_digest):
+                self._take_over_edits(session)
+            elif (session.labels(), session.probabilities()) != written:
+                store.save_soon()
+            if not self.choices:
+                self._use_current_model(model, session)
+        self.messages += annotation.document.losses
+        if self.lock is None:
+            self.messages.append("This is to look at only: no change is kept")
+        return Opened(name, session, store, self.messages)
+
+    # The journal
+
+    def _read_journal(self, content: bytes) -> tuple[Recording | None, str]:
+        """Read the journal, or return why it cannot be used for this annotation."""
+        try:
+            recording = read_journal(content)
+        except ValueError as error:
+            return None, str(error)
+        document = self.annotation.document
+        if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):
+            return None, "it is of another page"
+        if not self.anno.exists() and recording.was_saved:
+            return None, f"{self.anno.name} is gone, so all begins anew"
+        return recording, ""
+
+    def _report_damage(self, path: Path, content: bytes, damage: str) -> None:
+        """Report a damaged line, and keep a copy of the journal, since writing will cut it off there."""
+        copy = ""
+        if self.lock is not None:
+            copy = f"; a copy is {set_aside(path).name}"
+            write_atomically(path, content, durable=True)
+        self.messages.append(f"{path.name}: {damage}; what stands before it was read{copy}")
+
+    def _open_journal(self, session: Session, recording: Recording | None, page_digest: str) -> Journal:
+        path = journal_of(self.anno)
+        if recording is None:
+            return Journal.begin(path, session, page_digest)
+        length = recording.length
+        if sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
+            content = compact(recording, session)
+            write_atomically(path, content, durable=True)
+            length = len(content)
+        return Journal(path, length=length)
+
+    # Labels
+
+    def _predict(self, model: Predictor | None) -> Prediction:
+        """Return the predictions in the annotation file, and the model's for blocks without a label.
+
+        A number beside a label means that a model gave it. Today's model does not replace such a label: it may have
+        been corrected by hand without removing the number.
+        """
+        annotation = self.annotation
+        count = len(annotation.labels)
+        current = model(annotation.document) if model is not None else Prediction.none(count)
+        labels, probabilities = list(current.labels), list(current.probabilities)
+        differing = 0
+        for number, (label, is_decided) in enumerate(zip(annotation.labels, annotation.decided, strict=True)):
+            if label is not None and not is_decided:
+                differing += label is not labels[number]
+                labels[number], probabilities[number] = label, annotation.probabilities[number]
+        if differing and model is not None:
+            self.messages.append(
+                f"{_labels(differing)} that a model gave in {self.anno.name} are not those of {model.name}; they stay"
+            )
+        return Prediction(tuple(labels), tuple(probabilities), current.model)
+
+    def _was_edited(self, recording: Recording, anno_digest: str) -> bool:
+        """Whether another program changed the annotation file."""
+        if recording.saves:
+            return anno_digest not in recording.saves
+        # This program has never written the file: has it still the labels that the journal began with?
+        given, predicted = read_labels(recording.header.given), recording.header.predicted.read().labels
+        labels = tuple(ours or theirs for ours, theirs in zip(given, predicted, strict=True))
+        return labels != self.annotation.labels
+
+    def _take_over_edits(self, session: Session) -> None:
+        annotation = self.annotation
+        rows = zip(annotation.labels, annotation.probabilities, session.predicted.labels, strict=True)
+        labels: list[Label | None] = [
+            label if probability is None or label is not predicted else None for label, probability, predicted in rows
+        ]
+        count = session.set_outside(labels)
+        if count:
+            self.messages.append(
+                f"{_labels(count)} changed in {self.anno.name} since; taken over (undo brings them back)"
+            )
+
+    def _use_current_model(self, model: Predictor | None, session: Session) -> None:
+        """Give undecided blocks the labels of the current model, if it is not the one of the last session."""
+        if (model.identity if model is not None else "") == session.predicted.model:
+            return
+        count = session.refresh(model(session.document) if model is not None else Prediction.none(len(session)))
+        if count:
+            now = f"those of {model.name}" if model is not None else "gone, as no model is wanted"
+            self.messages.append(f"The model is another one: {_labels(count)} that nobody decided on are now {now}")
+
+
+def _labels(count: int) -> str:
+    return "1 label" if count == 1 else f"{count:,} labels"

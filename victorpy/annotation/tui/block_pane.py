@@ -1,0 +1,260 @@
+"""The blocks of a page on the screen: scrolling to the cursor, and drawing of what is visible.
+
+Scrolling is made by hand: urwid's ListBox takes 14 ms a key on a page of 50,000 blocks, this takes about one.
+"""
+
+from __future__ import annotations
+
+from string import ascii_letters, digits, punctuation
+
+from victorpy.annotation.events import State
+from victorpy.annotation.session import Session
+from victorpy.annotation.tui.colours import label_look, text_look
+from victorpy.annotation.tui.layout import SECTION_END, PageLayout
+from victorpy.annotation.tui.text import Cell, Row, cut, fit, width_of
+
+_SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
+_JUMP_LETTERS = ascii_letters + digits + punctuation
+_MARGIN = 3
+"""Lines that are kept visible above and below the cursor's block, if there are that many."""
+
+
+class BlockPane:
+    """The blocks around the cursor, as many as fit, with their labels."""
+
+    def __init__(self, session: Session, mark_keys: str = "123456789", pack: bool = True) -> None:
+        self.session = session
+        self.pack = pack
+        """Whether short blocks that the model is sure are noise share lines."""
+        self.shown = range(0)
+        """The blocks that are on the screen, in whole or in part."""
+        self.marks: dict[int, str] = {}
+        """The keys shown before doubtful blocks, to go there."""
+        self.letters: dict[int, str] = {}
+        """A letter for each block on the screen. If there are too many blocks, the last ones have none."""
+        self.shows_letters = False
+        """Whether blocks show letters instead of numbers, to go there."""
+        self._mark_keys = mark_keys
+        self._digits = len(str(max(len(session), 1)))
+        self.gutter = 2 + self._digits + 1 + 2 + (4 if session.choices else 3) + 2
+        """Columns before the text."""
+        self.layout = PageLayout(session, self.gutter)
+        self._width = 0
+        self._height = 1
+        self._top = 0
+        self._skip = 0
+        """Lines of the topmost block that are above the screen."""
+        self._row_blocks: list[list[tuple[int, int]]] = []
+        """For every row the column and the number of each block in it."""
+
+    def rows(self, width: int, height: int) -> list[Row]:
+        """Draw the blocks around the cursor."""
+        self._width, self._height = width, height
+        self.layout.prepare(width, self.pack)
+        if not len(self.session):
+            return [[("content", fit(" This page has no text.", width))]]
+        self._scroll_to_cursor()
+        self._fill_screen()
+        self.shown = self._find_shown()
+        self.letters = dict(zip(self.shown, _JUMP_LETTERS, strict=False))
+        if not self.session.choices:
+            self._assign_marks()
+        selected = set(self.session.selection.numbers) if self.session.has_selection else set()
+        rows: list[Row] = []
+        self._row_blocks = []
+        for number in self.shown:
+            if self.layout.line_of(number)[0] == number:
+                line_rows, columns = self._draw_line(number, selected)
+                visible_rows = line_rows[self._skip if number == self._top else 0 :]
+                rows += visible_rows
+                self._row_blocks += [columns] * len(visible_rows)
+        return rows[:height]
+
+    def _assign_marks(self) -> None:
+        """Assign keys to doubtful blocks. A block keeps its key while it is visible, so that one can type ahead."""
+        given = self.session.given
+        doubtful = self.session.most_doubtful(self.shown, len(self._mark_keys))
+        kept = {
+            number: key
+            for number, key in self.marks.items()
+            if number in self.shown and (given[number] is not None or number in doubtful)
+        }
+        free_keys = (key for key in self._mark_keys if key not in kept.values())
+        unmarked = (number for number in doubtful if number not in kept)
+        self.marks = {**kept, **dict(zip(unmarked, free_keys, strict=False))}
+
+    # Finding blocks on the screen
+
+    def number_at(self, row: int, column: int = 0) -> int | None:
+        """Return the block at a place of what was drawn last."""
+        if not 0 <= row < len(self._row_blocks):
+            return None
+        blocks = self._row_blocks[row]
+        return next((number for start, number in reversed(blocks) if start <= column), blocks[0][1])
+
+    def number_of_key(self, key: str) -> int | None:
+        """Return the block on the screen that shows a key."""
+        keys = self.letters if self.shows_letters else self.marks
+        return next((number for number, shown in keys.items() if shown == key), None)
+
+    # Scrolling
+
+    def scroll_inside(self, step: int) -> bool:
+        """Scroll within the cursor's block if it is larger than the screen. Return whether anything moved."""
+        session = self.session
+        if not len(session) or session.cursor != self._top:
+            return False
+        last_skip = self.layout.height_of(session.cursor) - self._height
+        if last_skip <= 0:
+            return False
+        skip = max(0, min(self._skip + step * max(self._height - 2, 1), last_skip))
+        has_moved = skip != self._skip
+        self._skip = skip
+        return has_moved
+
+    def scroll_page(self, step: int) -> int:
+        """Scroll by a screen. Return the block to move the cursor to: the first or last that was visible."""
+        shown = self._find_shown()
+        last = len(self.session) - 1
+        if not shown or (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0):
+            return last if step > 0 else 0
+        number = shown[-1 if step > 0 else 0]
+        number += step if number == self.session.cursor else 0  # a block may fill the screen by itself
+        lines_above = _MARGIN if step > 0 else self._height - self.layout.height_of(number) - _MARGIN
+        self._put(number, lines_above)
+        return number
+
+    def _scroll_to_cursor(self) -> None:
+        """Choose the topmost block so that the cursor's block is visible, with some lines above and below it."""
+        layout = self.layout
+        cursor = layout.line_of(self.session.cursor)[0]
+        self._top = layout.line_of(self._top)[0]
+        free = self._height - layout.height_of(cursor)  # lines for other blocks
+        margin = min(_MARGIN, free // 2)
+
+        if free <= 0:  # the block fills the screen: stay where it was scrolled to, or show its beginning
+            is_inside = self._top == cursor and 0 <= self._skip <= -free
+            self._top, self._skip = cursor, self._skip if is_inside else 0
+            return
+        if cursor < self._top or (cursor == self._top and self._skip) or cursor - self._top > self._height:
+            is_step = 0 <= self._top - cursor <= 2
+            self._put(cursor, margin if is_step else free // 3)  # after a jump more of what precedes it is shown
+            return
+        lines_above = sum(map(layout.height_of, range(self._top, cursor))) - self._skip
+        lines_below = min(margin, self._height_after(cursor, margin))  # fewer at the end of the page
+        if lines_above < margin:
+            self._put(cursor, margin)
+        elif lines_above > free - lines_below:
+            self._put(cursor, free - lines_below)
+
+    def _fill_screen(self) -> None:
+        """Scroll back if the end of the page would leave part of the screen empty."""
+        top_height = self.layout.height_of(self._top) - self._skip
+        if top_height + self._height_after(self._top, self._height) < self._height:
+            last = self.layout.line_of(len(self.session) - 1)[0]
+            self._put(last, self._height - self.layout.height_of(last))
+
+    def _put(self, number: int, lines_above: int) -> None:
+        """Scroll so that a number of lines is above a block."""
+        number = self.layout.line_of(number)[0]
+        while number > 0 and lines_above > 0:
+            number = self.layout.line_of(number - 1)[0]
+            lines_above -= self.layout.height_of(number)
+        self._top, self._skip = number, max(-lines_above, 0)
+
+    def _find_shown(self) -> range:
+        stop, room = self._top, self._height + self._skip
+        while room > 0 and stop < len(self.session):
+            room -= self.layout.height_of(stop)
+            stop = self.layout.line_of(stop).stop
+        return range(self._top, stop)
+
+    def _height_after(self, number: int, most: int) -> int:
+        """Return the height of the blocks after a block. Stop counting at a height of `most`."""
+        height = 0
+        while height < most and number + 1 < len(self.session):
+            number += 1
+            height += self.layout.height_of(number)
+        return height
+
+    # Drawing
+
+    def _draw_line(self, number: int, selected: set[int]) -> tuple[list[Row], list[tuple[int, int]]]:
+        """Return the rows of a block and of those that share its line, and the column where each of them begins."""
+        block = self.layout.block(number)
+        label = self.session.label(number)
+        rows: list[Row] = []
+        if block.rule:
+            before = " " * (self.gutter - 2)
+            corner = "└─" if block.rule == SECTION_END else f"┌─ {block.rule} "
+            line = cut(before + corner, self._width - 1)
+            rows.append([("rule", line + "─" * (self._width - 1 - width_of(line)))])
+        for index, spans in enumerate(block.lines):
+            mark = block.mark if index == 0 else " " * width_of(block.mark)
+            row = self._gutter_cells(number, selected, is_first=index == 0)
+            row.append((text_look(label, "mark"), " " * block.indent + mark))
+            row += [(text_look(label, span.look), span.text) for span in spans]
+            rows.append(row)
+        columns = [(0, number)]
+        for neighbour in self.layout.line_of(number)[1:]:
+            columns.append((sum(width_of(text) for _, text in rows[-1]), neighbour))
+            rows[-1] += self._draw_neighbour(neighbour, selected)
+        return rows, columns
+
+    def _draw_neighbour(self, number: int, selected: set[int]) -> Row:
+        """Draw a block after another one on the same line. A corner shows where a list begins or ends."""
+        block = self.layout.block(number)
+        label = self.session.label(number)
+        mark, look = self._mark(number, selected)
+        if self.shows_letters and number in self.letters:
+            mark, look = self.letters[number], "gutter selected"
+        separator = "┊" if not block.rule else "└" if block.rule == SECTION_END else "┌"
+        return [
+            ("rule", f" {separator}"),
+            (look, mark),
+            *self._label_cells(number),
+            (text_look(label, "mark"), block.inline_mark),
+            *((text_look(label, span.look), span.text) for span in block.lines[0]),
+        ]
+
+    def _gutter_cells(self, number: int, selected: set[int], is_first: bool) -> Row:
+        """Draw what precedes the text: number, label, its state, how sure the model is."""
+        mark, look = self._mark(number, selected)
+        bar: Row = [(look if number == self.session.cursor else "gutter", "│"), ("gutter", " ")]
+        if not is_first:
+            return [(look, " "), ("gutter", " " * (self.gutter - 3)), *bar]
+        number_cells: Row = [
+            ("uncertain" if mark == self.marks.get(number) else look, mark),
+            (look, f" {number + 1:>{self._digits}} "),
+        ]
+        if self.shows_letters and number in self.letters:
+            number_cells = [("gutter selected", self.letters[number].center(self._digits + 3))]
+        return [*number_cells, *self._label_cells(number), self._certainty(number), *bar]
+
+    def _mark(self, number: int, selected: set[int]) -> tuple[str, str]:
+        """Return the sign before a block and its look: cursor, selection, or the key that leads there."""
+        if number == self.session.cursor:
+            return "►", "gutter current"
+        return ("+", "gutter selected") if number in selected else (self.marks.get(number, " "), "gutter")
+
+    def _label_cells(self, number: int) -> Row:
+        label, state = self.session.label(number), self.session.state(number)
+        letter = label[0].upper() if label else "?"
+        return [(label_look(label), letter), (state if state.is_decided else "gutter", _SIGNS[state])]
+
+    def _certainty(self, number: int) -> Cell:
+        """Return the labels of two people to decide between, or the probability of the model's label."""
+        session = self.session
+        if session.choices:
+            letters = []
+            for choice in session.choices:
+                label = choice.labels[number]
+                letter = "?" if label is None else label[0]
+                # a small letter is a label of the model that nobody has decided on
+                letters.append(letter.upper() if choice.decided[number] else letter)
+            return ("uncertain" if session.differs(number) else "gutter", f"{'/'.join(letters)} ")
+        probability = session.predicted.probabilities[number]
+        if session.state(number).is_decided or probability is None:
+            return ("gutter", "   ")
+        percent = f"{min(int(probability * 100), 99):>2} "
+        return ("uncertain" if session.is_uncertain(number) else "gutter", percent)

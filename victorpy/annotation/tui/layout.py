@@ -1,0 +1,235 @@
+"""Layout of a page: every block as lines that fit the width, rules between sections, short blocks that share a line.
+
+Blocks are laid out when they are asked for, so that a long page costs no more than a short one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from victorpy.annotation.session import DOUBTFUL, Session
+from victorpy.annotation.tui.text import RIGHT_TO_LEFT, visible, width_of, wrap
+from victorpy.document import Block, Document, Label
+from victorpy.page.markup import pieces
+
+MOST_SHOWN = 5_000
+"""Maximum number of characters that are shown of a block."""
+SECTION_END = "end"
+"""The name of a rule where a section ends and none begins."""
+
+_LISTS = frozenset("table ul ol dl figure".split())
+"""Sections that may begin in the middle of a shared line."""
+_SECTIONS = _LISTS | frozenset("nav header footer aside main article section form dialog".split())
+_INDENTING = frozenset(["ul", "ol", "dl", "dir", "menu", "blockquote", "table"])
+_HEADINGS = {f"h{level}": f"h{level} " for level in range(1, 7)}
+_DEEPEST_INDENT = 5
+
+_LONGEST_SHARED = 40
+"""Columns of the longest text that shares a line."""
+_SHARED_GUTTER = 5
+"""Columns before a block that follows another one on a line."""
+_LINE_STARTS = 64
+"""Every 64th block starts a line, so that only blocks nearby decide what shares a line."""
+_MOST_KEPT = 2_000
+"""Maximum number of blocks whose lines are kept."""
+
+
+class Span(NamedTuple):
+    """A stretch of text with one look."""
+
+    look: str
+    """Nothing, link, heading or hit."""
+    text: str
+
+
+class BlockLayout(NamedTuple):
+    """A block, ready to be drawn."""
+
+    rule: str
+    """The name of the rule above the block, if there is one."""
+    mark: str
+    """Text before the block: the level of a heading, the bullet of a list item."""
+    indent: int
+    lines: list[list[Span]]
+    shared_columns: int | None
+    """Columns that the block takes on a shared line. None if it needs a line for itself."""
+
+    @property
+    def inline_mark(self) -> str:
+        """The mark within a shared line: no bullet, because a line is drawn between the blocks."""
+        return self.mark.replace("• ", "")
+
+
+class PageLayout:
+    """The layout of a page for one width."""
+
+    def __init__(self, session: Session, gutter: int) -> None:
+        self._session = session
+        self._gutter = gutter
+        """Columns before the text of a block."""
+        self._rules, self._breaks = _find_sections(session.document)
+        self._made_for: tuple[object, ...] = ()
+        self._width = 0
+        self._pack = True
+        self._blocks: dict[int, BlockLayout] = {}
+        self._lines: dict[int, range] = {}
+
+    def prepare(self, width: int, pack: bool) -> None:
+        """Set the width, and whether blocks share lines. Forget what was laid out for another state."""
+        state = (width, pack, self._session.pattern, self._session.predicted)
+        if state != self._made_for:
+            self._made_for = state
+            self._width, self._pack = width, pack
+            self._blocks.clear()
+            self._lines.clear()
+
+    def block(self, number: int) -> BlockLayout:
+        """Return the layout of a block."""
+        if number not in self._blocks:
+            if len(self._blocks) > _MOST_KEPT:
+                self._blocks.clear()
+            self._blocks[number] = self._lay_out(number)
+        return self._blocks[number]
+
+    def height_of(self, number: int) -> int:
+        """Return how many rows a block takes: 0 if it follows another one on a line."""
+        if self.line_of(number)[0] != number:
+            return 0
+        block = self.block(number)
+        return len(block.lines) + bool(block.rule)
+
+    def line_of(self, number: int) -> range:
+        """Return the blocks on the line of a block. Most blocks have a line for themselves.
+
+        Short neighbours that the model is sure are noise share a line, such as the entries of a menu. That depends on
+        the model alone, not on what a person decides, so that nothing moves while somebody labels.
+        """
+        if not self._pack:
+            return range(number, number + 1)
+        if number not in self._lines:
+            self._fill_lines(number)
+        return self._lines[number]
+
+    def _lay_out(self, number: int) -> BlockLayout:
+        document = self._session.document
+        block = document.blocks[number]
+        heading = next((_HEADINGS[tag] for tag in reversed(block.containers) if tag in _HEADINGS), "")
+        bullet = "• " if "li" in block.distance else ""
+        is_picture = block.element >= 0 and document.elements.tag[block.element] == "img"
+        mark = heading + bullet + ("[picture] " if is_picture else "") + ("[hidden] " if block.hidden else "")
+        indent = 2 * min(sum(tag in _INDENTING for tag in block.containers), _DEEPEST_INDENT)
+
+        spans = spans_of(block, document, "heading" if heading else "")
+        # one column stays free: terminals do not agree on the width of every character
+        room = self._width - self._gutter - indent - width_of(mark) - 1
+        lines = wrap_spans(mark_hits(spans, self._session.pattern), max(room, 8))
+        layout = BlockLayout(self._rules.get(number, ""), mark, indent, lines, None)
+
+        text = "".join(span.text for span in spans)
+        is_short = len(lines) == 1 and width_of(text) <= _LONGEST_SHARED
+        if self._session.choices or not is_short or RIGHT_TO_LEFT.search(text):
+            return layout
+        before = max(indent + width_of(mark), _SHARED_GUTTER + width_of(layout.inline_mark))
+        return layout._replace(shared_columns=before + width_of(text))
+
+    def _fill_lines(self, number: int) -> None:
+        """Fill lines with the neighbours of a block that may share one with it."""
+        start, stop = number, number + 1
+        while self._may_join_previous(start):
+            start -= 1
+        while self._may_join_previous(stop):
+            stop += 1
+        line_width = self._width - self._gutter - 1
+        lines = [range(start, start + 1)]
+        room = line_width - (self.block(start).shared_columns or 0)
+        for neighbour in range(start + 1, stop):
+            columns = self.block(neighbour).shared_columns or 0
+            if columns > room:
+                lines.append(range(neighbour, neighbour))
+                room = line_width
+            lines[-1] = range(lines[-1].start, neighbour + 1)
+            room -= columns
+        for line in lines:
+            self._lines.update(dict.fromkeys(line, line))
+
+    def _may_join_previous(self, number: int) -> bool:
+        if not 0 < number < len(self._session) or number % _LINE_STARTS == 0 or number in self._breaks:
+            return False
+        return self._may_share(number - 1) and self._may_share(number)
+
+    def _may_share(self, number: int) -> bool:
+        predicted = self._session.predicted
+        probability = predicted.probabilities[number]
+        if predicted.labels[number] is not Label.OTHER or probability is None or probability < DOUBTFUL:
+            return False
+        return self.block(number).shared_columns is not None
+
+
+def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
+    """Return the names of the rules before blocks, and the blocks that always start a line."""
+    elements = document.elements
+    rules: dict[int, str] = {}
+    ends, breaks = set(), set()
+    for number, tag in enumerate(elements.tag):
+        first, stop = elements.first_block[number], elements.stop_block[number]
+        if tag not in _SECTIONS or stop <= first:
+            continue
+        ids, classes = (elements.attributes[number].get(name, "").split() for name in ("id", "class"))
+        name = visible(f"{tag}#{ids[0][:24]}" if ids else f"{tag}.{classes[0][:24]}" if classes else tag)
+        rules[first] = f"{rules[first]} › {name}" if first in rules else name
+        ends.add(stop)
+        if tag not in _LISTS:
+            breaks.add(first)
+    return dict.fromkeys(ends, SECTION_END) | rules, breaks
+
+
+def spans_of(block: Block, document: Document, look: str) -> list[Span]:
+    """Return the text of a block, safe for a terminal, links with a look of their own."""
+    spans = []
+    room = MOST_SHOWN
+    for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+        in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
+        spans.append(Span("link" if in_link else look, visible(text[:room].expandtabs(4))))
+        room -= len(text)
+        if room <= 0:
+            spans.append(Span("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))
+            break
+    return spans
+
+
+def mark_hits(spans: Sequence[Span], pattern: str) -> Sequence[Span]:
+    """Give search hits a look of their own, also if they continue in the next span.
+
+    >>> mark_hits([Span("", "Green t"), Span("link", "ea")], "TEA")
+    [Span(look='', text='Green '), Span(look='hit', text='t'), Span(look='hit', text='ea')]
+    """
+    wanted = visible(pattern)
+    if not wanted.strip():
+        return spans
+    text = "".join(span.text for span in spans)
+    marked: list[Span] = []
+    offset = 0
+    for hit in re.finditer(re.escape(wanted), text, re.IGNORECASE):
+        marked += _between(spans, offset, hit.start())
+        marked += [Span("hit", span.text) for span in _between(spans, hit.start(), hit.end())]
+        offset = hit.end()
+    return [*marked, *_between(spans, offset, len(text))] if marked else spans
+
+
+def wrap_spans(spans: Sequence[Span], width: int) -> list[list[Span]]:
+    """Cut spans into lines that fit."""
+    text = "".join(span.text for span in spans)
+    return [list(_between(spans, start, stop)) for start, stop in wrap(text, width)]
+
+
+def _between(spans: Sequence[Span], start: int, stop: int) -> Iterator[Span]:
+    offset = 0
+    for look, text in spans:
+        part = text[max(start - offset, 0) : max(stop - offset, 0)]
+        if part:
+            yield Span(look, part)
+        offset += len(text)
+        if offset >= stop:
+            break

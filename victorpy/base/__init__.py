@@ -1,0 +1,1 @@
+"""Foundations that know nothing about pages: registries, parameters, files, text formats, Unicode."""

@@ -1,0 +1,101 @@
+"""MinHash: the share of runs of words that two texts have in common, estimated from short signatures."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from victorpy.dedup.base import DETECTORS, EXTRA, Detector
+from victorpy.docview.terms import words
+from victorpy.errors import ConfigError, missing
+
+if TYPE_CHECKING:
+    from datasketch import MinHash as Sketch
+
+SCHEME = "affine32"
+"""How datasketch permutes hashes. It is fixed here, so that signatures stay the same if its default changes."""
+WEIGHTS = (0.1, 0.9)
+"""Weights of false and of missed candidates in the choice of bands; comparing signatures removes the false ones."""
+_KEY_BYTES = 8
+_DTYPE = np.dtype("<u4")
+
+
+@DETECTORS.register("minhash")
+class MinHash(Detector):
+    """Texts are replicas if the share of runs of `shingle` words that they have in common is `threshold` or more."""
+
+    name = "minhash"
+
+    def __init__(self, threshold: float = 0.5, shingle: int = 8, num_perm: int = 128) -> None:
+        if not 0 < threshold <= 1:
+            raise ConfigError(f"minhash: threshold={threshold:g}: a share above 0 and up to 1 is wanted, as 0.5")
+        if shingle < 1:
+            raise ConfigError(f"minhash: shingle={shingle}: a number of words of at least 1 is wanted")
+        if not 16 <= num_perm <= 4096:
+            raise ConfigError(f"minhash: num_perm={num_perm}: a whole number from 16 to 4096 is wanted")
+        self.threshold = threshold
+        self.shingle = shingle
+        self.num_perm = num_perm
+
+    def sign(self, text: str, language: str = "") -> bytes:
+        """Return the smallest hashes of a text's runs of words, 4 bytes each; nothing if it has no words.
+
+        Stop words stay: runs of words without them are no less common, and no language has to be guessed.
+        """
+        shingles = self.shingles(words(text))
+        if not shingles:
+            return b""
+        sketch = self._empty_sketch.copy()
+        sketch.update_batch([shingle.encode() for shingle in shingles])
+        return bytes(sketch.hashvalues.astype(_DTYPE).tobytes())
+
+    def shingles(self, text_words: list[str]) -> set[str]:
+        """Return all runs of `shingle` words; a text with fewer words is one run.
+
+        >>> sorted(MinHash(shingle=2).shingles(["hot", "tea", "hot", "tea"]))
+        ['hot tea', 'tea hot']
+        """
+        last = max(len(text_words) - self.shingle, 0)
+        return {" ".join(text_words[at : at + self.shingle]) for at in range(last + 1)} if text_words else set()
+
+    def keys(self, signature: bytes) -> list[bytes]:
+        """Return a digest of each band of the signature, salted with the band's number."""
+        bands, rows = self.bands
+        width = rows * _DTYPE.itemsize
+        parts = (signature[band * width : (band + 1) * width] for band in range(bands))
+        return [
+            hashlib.blake2b(part, digest_size=_KEY_BYTES, salt=band.to_bytes(2)).digest()
+            for band, part in enumerate(parts)
+        ]
+
+    def similar(self, one: bytes, other: bytes) -> bool:
+        return self.similarity(one, other) >= self.threshold
+
+    def similarity(self, one: bytes, other: bytes) -> float:
+        """Estimate the share of runs of words that two texts have in common."""
+        return float(np.mean(np.frombuffer(one, _DTYPE) == np.frombuffer(other, _DTYPE)))
+
+    def parameters(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "shingle": self.shingle, "num_perm": self.num_perm}
+
+    @cached_property
+    def bands(self) -> tuple[int, int]:
+        """Number of bands of a signature, and of hashes in each."""
+        chosen = _datasketch().MinHashLSH(self.threshold, self.num_perm, WEIGHTS)
+        return chosen.b, chosen.r
+
+    @cached_property
+    def _empty_sketch(self) -> Sketch:
+        sketch: Sketch = _datasketch().MinHash(self.num_perm, scheme=SCHEME)
+        return sketch
+
+
+def _datasketch() -> Any:
+    try:
+        import datasketch
+    except ModuleNotFoundError as error:
+        raise missing("datasketch", EXTRA, "telling replicas by minhash") from error
+    return datasketch

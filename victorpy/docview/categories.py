@@ -1,0 +1,321 @@
+"""Assign pages to the user's own categories (section 7.1 of the paper).
+
+Terms are selected by χ² (Y. Yang and J. O. Pedersen, A Comparative Study on Feature Selection in Text Categorization,
+1997). The classifier is either nearest neighbours, as in the paper (Y. Yang and X. Liu, A Re-examination of Text
+Categorization Methods, 1999), or a linear model that scikit-learn trains.
+
+A saved model is a directory with digests:
+
+meta.json    the categories, the settings and how the model was trained
+terms.tsv    the terms and their inverse document frequencies, the most telling first
+arrays.npz   the classifier's arrays; they are read without pickle
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.base.digests import META, read_meta, verify_directory, write_directory
+from victorpy.base.score import Score
+from victorpy.document import CleanPage
+from victorpy.docview.language import language_of
+from victorpy.docview.terms import terms
+from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
+from victorpy.outputs.text import render_text
+from victorpy.sites.grouping import make_folds
+
+FORMAT = "victorpy categories 1"
+CLASSIFIERS = ("knn", "linear-svm", "logistic")
+_FILES = ("terms.tsv", "arrays.npz")
+
+Bag = Mapping[str, int]
+"""Number of times each term occurs on a page."""
+Floats = npt.NDArray[np.float64]
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a model is trained."""
+
+    classifier: str = "knn"
+    terms: int = 2000
+    """Number of terms that χ² selects."""
+    k: int = 15
+    """Number of neighbours that vote."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.classifier not in CLASSIFIERS:
+            suggestion = suggest(self.classifier, CLASSIFIERS)
+            raise ConfigError(f"no classifier {self.classifier!r}{suggestion}; there are: {', '.join(CLASSIFIERS)}")
+        if self.terms < 1 or self.k < 1:
+            raise ConfigError(f"a model needs at least one term and one neighbour, not {self.terms} and {self.k}")
+
+
+@dataclass(frozen=True)
+class CategoryModel:
+    """Assigns a page to one of the user's categories."""
+
+    categories: tuple[str, ...]
+    terms: tuple[str, ...]
+    """The terms that count, the most telling first."""
+    idf: Floats
+    """Inverse document frequency of each term."""
+    arrays: Arrays
+    """Of a linear model, `weights` (one row per category) and `intercepts`. Of nearest neighbours, the training pages
+    as sparse rows (`ends`, `columns`, `weights`), their `labels` and `k`."""
+    settings: Settings = field(default_factory=Settings)
+    method: str = "crf"
+    """Method that cleaned the training pages."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """Facts about the training, such as the number of pages."""
+
+    def category(self, page: CleanPage) -> str:
+        """Return the category of a page, or "" if it has no known term."""
+        return self.category_of(bag_of(page))
+
+    def category_of(self, bag: Bag) -> str:
+        """Return the category of a page's terms, or "" if none is known."""
+        vector = self.vector(bag)
+        return self.categories[int(np.argmax(self.scores(vector)))] if vector.any() else ""
+
+    def vector(self, bag: Bag) -> Floats:
+        """Return a page as a vector of length 1: (1 + log count) · idf for each term. All 0 if no term is known."""
+        counts = np.array([bag.get(term, 0) for term in self.terms], dtype=np.float64)
+        weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * self.idf
+        return weights / (np.sqrt((weights**2).sum()) or 1.0)
+
+    def scores(self, vector: Floats) -> Floats:
+        """Return how well a page fits each category.
+
+        Each of the k nearest training pages adds its similarity to the score of its category; among equally near
+        pages the first ones count.
+        """
+        arrays = self.arrays
+        if self.settings.classifier != "knn":
+            return np.asarray(arrays["weights"] @ vector + arrays["intercepts"])
+        page_of_weight = np.repeat(np.arange(len(arrays["ends"])), np.diff(arrays["ends"], prepend=0))
+        products = arrays["weights"] * vector[arrays["columns"]]
+        similarities = np.bincount(page_of_weight, products, minlength=len(arrays["ends"]))
+        nearest = np.argsort(-similarities, kind="stable")[: int(arrays["k"])]
+        votes = np.bincount(arrays["labels"][nearest], similarities[nearest], minlength=len(self.categories))
+        return votes.astype(np.float64)
+
+
+def bag_of(page: CleanPage) -> Counter[str]:
+    """Count the terms of a page's clean text."""
+    text = render_text(page)
+    declared = page.metadata.language if page.metadata else ""
+    return Counter(terms(text, language_of(text, declared)))
+
+
+# Training.
+
+
+def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Settings | None = None) -> CategoryModel:
+    """Train a model on the terms of pages and the category of each page."""
+    settings = settings or Settings()
+    categories = tuple(sorted(set(labels)))
+    numbers = np.array([categories.index(label) for label in labels], dtype=np.int64)
+    selected, idf = select_terms(bags, numbers, len(categories), settings.terms)
+    if len(categories) < 2 or not selected:
+        raise ModelError("categories need at least two folders with pages, and terms that more than one page has")
+    model = CategoryModel(categories, selected, idf, {}, settings)
+    vectors = np.stack([model.vector(bag) for bag in bags])
+    if settings.classifier == "knn":
+        pages, columns = np.nonzero(vectors)
+        arrays = {
+            "ends": np.searchsorted(pages, np.arange(len(bags)), side="right").astype(np.int64),
+            "columns": columns.astype(np.int32),
+            "weights": vectors[pages, columns].astype(np.float32),
+            "labels": numbers.astype(np.int32),
+            "k": np.array(settings.k),
+        }
+    else:
+        weights, intercepts = _fit_linear(vectors, numbers, settings)
+        arrays = {"weights": weights.astype(np.float32), "intercepts": intercepts}
+    return CategoryModel(categories, selected, idf, arrays, settings)
+
+
+def _fit_linear(vectors: Floats, labels: npt.NDArray[np.int64], settings: Settings) -> tuple[Floats, Floats]:
+    """Train a linear model and return one row of weights and one intercept per category."""
+    try:
+        from scipy.sparse import csr_matrix
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+    except ModuleNotFoundError as error:
+        raise missing("scikit-learn", "research", f"training the classifier {settings.classifier}") from error
+    if settings.classifier == "linear-svm":
+        estimator = LinearSVC(random_state=settings.seed)
+    else:
+        estimator = LogisticRegression(C=10, max_iter=1000, random_state=settings.seed)
+    estimator.fit(csr_matrix(vectors), labels)
+    weights, intercepts = estimator.coef_, estimator.intercept_
+    if len(estimator.classes_) == 2:  # scikit-learn keeps one row for two categories
+        weights, intercepts = np.vstack([-weights, weights]), np.concatenate([-intercepts, intercepts])
+    return weights, intercepts
+
+
+def select_terms(
+    bags: Sequence[Bag], labels: npt.ArrayLike, categories: int, most: int
+) -> tuple[tuple[str, ...], Floats]:
+    """Return the `most` terms with the highest χ² for any category, and their inverse document frequencies."""
+    numbers = np.asarray(labels, dtype=np.int64)
+    page_counts: dict[str, Floats] = {}  # number of pages of each category that have a term
+    for bag, label in zip(bags, numbers, strict=True):
+        for term in bag:
+            page_counts.setdefault(term, np.zeros(categories))[label] += 1
+    candidates = sorted(term for term, counts in page_counts.items() if counts.sum() > 1)
+    table = np.array([page_counts[term] for term in candidates]).reshape(len(candidates), categories)
+    sizes = np.bincount(numbers, minlength=categories).astype(np.float64)
+    best = chi_squared(table, sizes).max(axis=1, initial=0)
+    chosen = np.argsort(-best, kind="stable")[:most]
+    return tuple(candidates[number] for number in chosen), np.log(len(bags) / table.sum(axis=1)[chosen]) + 1
+
+
+def chi_squared(page_counts: Floats, sizes: Floats) -> Floats:
+    """Return χ² of each term (rows) and category: N(AD - CB)² / ((A + C)(B + D)(A + B)(C + D)).
+
+    A pages of the category have the term, and B pages of other categories. C and D pages do not have it.
+
+    >>> chi_squared(np.array([[4.0, 0.0], [2.0, 2.0]]), np.array([4.0, 4.0])).tolist()
+    [[8.0, 8.0], [0.0, 0.0]]
+    """
+    total = sizes.sum()
+    a = page_counts
+    b = page_counts.sum(axis=1, keepdims=True) - a
+    c = sizes - a
+    d = total - sizes - b
+    denominator = (a + c) * (b + d) * (a + b) * (c + d)
+    numerator = total * (a * d - c * b) ** 2
+    return np.asarray(np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0))
+
+
+# Saving and loading.
+
+
+def check_target(directory: Path) -> None:
+    """Raise unless a model can be saved here: nothing, an empty directory or another model of categories."""
+    if not directory.exists():
+        return
+    names = {path.name for path in directory.iterdir()} if directory.is_dir() else {""}
+    if names and names != {META, *_FILES}:
+        raise ModelError(f"{directory}: is no model of categories: choose another place")
+
+
+def save_categories(model: CategoryModel, directory: Path) -> None:
+    """Write a model. It replaces only another model of categories, and appears whole or not at all."""
+    check_target(directory)
+    meta = {
+        "format": FORMAT,
+        "categories": list(model.categories),
+        "settings": asdict(model.settings),
+        "method": model.method,
+        "training": dict(model.training),
+    }
+    with write_directory(directory, meta) as fresh:
+        rows = zip(model.terms, model.idf.tolist(), strict=True)
+        lines = [f"{json.dumps(term, ensure_ascii=False)}\t{idf!r}\n" for term, idf in rows]
+        (fresh / "terms.tsv").write_text("".join(lines), encoding="utf-8", newline="")
+        np.savez_compressed(fresh / "arrays.npz", allow_pickle=False, **model.arrays)
+
+
+def load_categories(path: str | Path) -> CategoryModel:
+    """Verify and load a model. Raises ModelError if it is damaged or something else."""
+    directory = Path(path)
+    if not (directory / META).is_file():
+        raise ModelError(f"{directory}: no model of categories: there is no meta.json in it")
+    meta = read_meta(directory)
+    if not str(meta["format"]).startswith(FORMAT.rpartition(" ")[0]):
+        raise ModelError(f"{directory}: is another kind of model; make one with: victor categories train")
+    if meta["format"] != FORMAT:
+        raise ModelError(f"{directory}: written by another version of victorpy ({meta['format']}): train it again")
+    verify_directory(directory, meta)
+    try:
+        lines = (directory / "terms.tsv").read_bytes().decode().split("\n")
+        rows = [line.rsplit("\t", 1) for line in lines if line]
+        selected = tuple(str(json.loads(term)) for term, _ in rows)
+        idf = np.array([float(number) for _, number in rows])
+        settings = Settings(**meta["settings"])
+        with np.load(io.BytesIO((directory / "arrays.npz").read_bytes()), allow_pickle=False) as stored:
+            arrays = dict(stored)
+        _check_arrays(arrays, settings, len(meta["categories"]), len(selected))
+        return CategoryModel(
+            tuple(meta["categories"]), selected, idf, arrays, settings, meta["method"], meta["training"]
+        )
+    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        problem = str(error) or type(error).__name__
+        raise ModelError(f"{directory}: the model is damaged ({problem}): train it again") from error
+
+
+def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_count: int) -> None:
+    """Raise ValueError unless a classifier's arrays fit each other and the model."""
+    if settings.classifier != "knn":
+        if arrays["weights"].shape != (categories, term_count) or arrays["intercepts"].shape != (categories,):
+            raise ValueError("the arrays have other terms or categories than the model")
+        return
+    lengths = np.diff(arrays["ends"], prepend=0)
+    if len(lengths) != len(arrays["labels"]) or (lengths < 0).any():
+        raise ValueError("the arrays are not of one length")
+    if not lengths.sum() == len(arrays["columns"]) == len(arrays["weights"]):
+        raise ValueError("the arrays are not of one length")
+    for name, limit in (("columns", term_count), ("labels", categories)):
+        if arrays[name].min(initial=0) < 0 or arrays[name].max(initial=0) >= limit:
+            raise ValueError("the arrays have more terms or categories than the model")
+
+
+# Cross-validation.
+
+
+def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
+    """Compare predicted categories with the gold ones, category by category (formulas 4 to 6).
+
+    >>> {name: tuple(row) for name, row in score(["a", "a", ""], ["a", "b", "b"]).items()}
+    {'a': (0.5, 1.0, 0.6666666666666666), 'b': (0.0, 0.0, 0.0)}
+    """
+    correct = Counter(label for guess, label in zip(predicted, gold, strict=True) if guess == label)
+    assigned, belonging = Counter(predicted), Counter(gold)
+    return {name: Score(correct[name], assigned[name], belonging[name]) for name in sorted(belonging)}
+
+
+def cross_validate(
+    bags: Sequence[Bag], labels: Sequence[str], groups: Sequence[str], settings: Settings, folds: int
+) -> Iterator[list[tuple[int, str]]]:
+    """Predict the category of every page by a model of the other folds. Pages of a group share a fold.
+
+    Yields one list per fold with the number and the predicted category of each page. Terms are selected anew for
+    each fold, so that test pages have no influence on them.
+    """
+    if not 2 <= folds <= len(bags):
+        raise DataError(f"{len(bags)} pages make 2 to {len(bags)} folds, not {folds}; 0 folds are no validation")
+    fold_of = assign_folds(labels, groups, folds, settings.seed)
+    for fold in range(folds):
+        training = [number for number, own in enumerate(fold_of) if own != fold]
+        model = train_categories([bags[page] for page in training], [labels[page] for page in training], settings)
+        yield [(number, model.category_of(bags[number])) for number, own in enumerate(fold_of) if own == fold]
+
+
+def assign_folds(labels: Sequence[str], groups: Sequence[str], folds: int, seed: int) -> list[int]:
+    """Assign each page to a fold, keeping groups together and spreading categories over all folds.
+
+    >>> assign_folds(["tea", "tea", "pot", "pot"], ["1", "2", "1", "3"], 2, seed=1)
+    [0, 1, 0, 1]
+    """
+    group_labels = set(zip(groups, labels, strict=True))
+    for category in sorted(set(labels)):
+        if sum(label == category for _, label in group_labels) < 2:
+            raise DataError(
+                f"category {category!r} cannot be cross-validated: it needs two pages or sites; 0 folds need none"
+            )
+    return make_folds(groups, folds, seed, labels)

@@ -1,0 +1,136 @@
+"""Find the date on which a page was published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from functools import cache
+from typing import Any
+
+from victorpy.docview.metadata.page import Candidate, Page, is_around, text_of
+from victorpy.docview.terms import EXTRA, primary
+from victorpy.errors import missing
+
+OLDEST = date(1990, 1, 1)
+"""There was no web before. Older dates are those of events, or a program's zero."""
+
+_EASTERNMOST = timezone(timedelta(hours=14))  # where the day begins first
+_META_NAMES = tuple(
+    """
+    article:published_time article:published og:article:published_time og:published_time datepublished
+    date.issued dc.date.issued dcterms.issued dcterms.created dc.date.created dc.date dcterms.date
+    citation_publication_date citation_date citation_online_date parsely-pub-date sailthru.date
+    published-date publish-date publish_date publishdate publication_date published_time published pubdate
+    article.published cxenseparse:recs:publishtime bt:pubdate pub_date date created datecreated
+    """.split()
+)
+_ISO = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.]?(?P<m>0\d|1[0-2])[-/.]?(?P<d>[0-2]\d|3[01])(?!\d)")
+_IN_URL = re.compile(r"/(?P<y>(?:19|20)\d\d)[/_-](?P<m>0?[1-9]|1[0-2])[/_-](?P<d>0?[1-9]|[12]\d|3[01])(?!\d)")
+_MONTH = r"[^\W\d_]{3,12}\.?"
+_VISIBLE = re.compile(
+    rf"(?<![\w/.-])(?:\d{{1,2}}(?:st|nd|rd|th|\.|er|º)?\s+(?:de\s+|of\s+)?{_MONTH},?\s+(?:de\s+|del\s+)?(?:19|20)\d\d|"
+    rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+(?:19|20)\d\d|"
+    r"(?:19|20)\d\d\s*[-/.年년]\s*\d{1,2}\s*[-/.月월]\s*\d{1,2}[日일]?|"
+    r"\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)(?![\w/])"
+)
+_MARKS = re.compile("date|publish|posted|byline|time|meta")
+_UPDATED = re.compile(r"updat|modif|revis|edited|changed|aktualis|mise à jour|actualiz|aggiorn", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"joined|registered|member since|since|expires|valid|deadline|until|release|©|copyright", re.IGNORECASE
+)
+_WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
+_LONGEST = 150
+_LABEL = 30  # characters before a date that may describe it
+
+
+def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
+    """Return the date as ``2024-05-17``: the first candidate from 1990 until today."""
+    newest = today or datetime.now(_EASTERNMOST).date()
+    for text, source in _candidates(page):
+        published = read_date(text, language)
+        if published and OLDEST <= published <= newest:
+            return Candidate(published.isoformat(), source)
+    return None
+
+
+def read_date(text: str, language: str = "") -> date | None:
+    """Return the first date in a text, in ISO form or in words of a language.
+
+    >>> read_date("2024-05-17T10:00:00Z"), read_date("Published on 17 mai 2024", "fr"), read_date("soon")
+    (datetime.date(2024, 5, 17), datetime.date(2024, 5, 17), None)
+    """
+    iso = _ISO.search(text)
+    if iso:
+        try:
+            return date(int(iso["y"]), int(iso["m"]), int(iso["d"]))
+        except ValueError:
+            return None
+    in_words = (_read_in_words(match[0], language) for match in _VISIBLE.finditer(text))
+    return next((day for day in in_words if day), None)
+
+
+def _candidates(page: Page) -> Iterator[Candidate]:
+    """Yield candidates, most trustworthy first.
+
+    Structured data and meta tags come from the system that published the page. A date near the headline may be that
+    of the last change; if it is marked as such, it comes last. An address contains the date of its creation. Dates
+    elsewhere on the page usually belong to other pages.
+    """
+    for thing in page.written:
+        for name in ("datePublished", "dateCreated", "uploadDate"):
+            yield from (Candidate(text, thing.source) for text in thing.texts(name))
+    yield from page.meta(_META_NAMES)
+    # On home pages and shop pages the visible dates are those of articles and products.
+    of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
+    is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
+    if page.written or not (page.is_home or of_many or is_product):
+        near = list(_near_headline(page))
+        yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
+        yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
+        times = list(page.root.iter("time"))
+        own_times = [element for element in times if not is_around(element)] or (times if page.is_article else [])
+        yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
+        for element, names in page.marked:
+            text = text_of(element) if _MARKS.search(names) else ""
+            if 0 < len(text) <= _LONGEST and not is_around(element):
+                yield Candidate(text, "text")
+        yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
+    for thing in page.written:
+        yield from (Candidate(text, f"{thing.source}, updated") for text in thing.texts("dateModified"))
+
+
+def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
+    """Yield the dates near the headline, and whether they are marked as dates of a change."""
+    for line in page.lines:
+        if _ISO.search(line.text) or _VISIBLE.search(line.text):
+            context = f"{line.previous[-_LABEL:]} {line.text}"
+            if not _OF_OTHERS.search(context):
+                yield line.text, bool(_UPDATED.search(context))
+
+
+@cache
+def _parser() -> Any:
+    try:
+        import dateparser
+    except ModuleNotFoundError as error:
+        raise missing("dateparser", EXTRA, "reading dates in words") from error
+    return dateparser
+
+
+def _read_in_words(text: str, language: str) -> date | None:
+    """Read a date with the month names and the order of the page's language, else those of English.
+
+    >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
+    [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
+    """
+    region = language.rpartition("-")[2] if len(language) == 5 else None
+    for code in dict.fromkeys((primary(language), "en")):
+        try:
+            parsed = _parser().parse(text, languages=[code], region=region, settings=_WHOLE) if code else None
+        except (ValueError, OverflowError):  # a language or region that dateparser does not know, an impossible date
+            parsed = None
+        if parsed:
+            day: date = parsed.date()
+            return day
+    return None

@@ -1,0 +1,216 @@
+"""The places of a page where metadata is found, each looked up once, on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from victorpy.docview.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
+from victorpy.page.parse import Tree
+
+# Names of elements whose content is about other pages or the site, or written by readers.
+_AROUND = re.compile(
+    r"(?<![a-z])(?:comment|related|sidebar|side-bar|footer|recommend|widget|menu|nav|promo|newsletter|teaser|"
+    r"popular|trending|latest|recent|also|more|breadcrumb|cookie|modal|popup|advert|share|social|reply|replies|"
+    r"testimonial|review|card|carousel|slider)",
+    re.IGNORECASE,
+)
+_MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
+_AROUND_TAGS = frozenset(["aside", "footer", "nav"])
+_MOST_HEADINGS = 60
+LONGEST_TITLE = 300  # characters
+LONGEST_LINE = 150  # characters; a longer text is not a byline
+_AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
+_MARKUP = re.compile("<|-->")
+_DEEPEST = 50
+_NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
+_NO_TEXT = _NO_LINE | {"button"}
+_NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
+
+
+class Candidate(NamedTuple):
+    """A value of a field and where it was found."""
+
+    value: str
+    source: str
+
+
+class Line(NamedTuple):
+    """A short text near the headline."""
+
+    text: str
+    previous: str
+    """The short text before it."""
+    element: etree._Element
+    """The element that contains or precedes the text."""
+
+
+class Page:
+    """A parsed page, for the functions that find its metadata."""
+
+    def __init__(self, tree: Tree, url: str = "") -> None:
+        self.root = tree.root if tree.root is not None else etree.Element("html")
+        self.title_tag = plain(tree.title)
+        if len(self.title_tag) > LONGEST_TITLE:  # a <title> that is never closed swallows the page
+            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()
+        self.url = url or tree.url
+        self.own_url = tree.url
+        self.is_read_from_markup = tree.root is not None
+
+    @cached_property
+    def meta_tags(self) -> dict[str, list[str]]:
+        return read_meta_tags(self.root)
+
+    @cached_property
+    def things(self) -> list[Thing]:
+        """Structured data, JSON-LD first, because sites write it for machines."""
+        return read_json_ld(self.root) + read_microdata(self.root)
+
+    @cached_property
+    def written(self) -> list[Thing]:
+        """The things that somebody wrote, those with the page's title first."""
+        title = words(self.title_tag)
+
+        def has_title(thing: Thing) -> bool:
+            names = [words(text) for text in (*thing.texts("headline"), *thing.texts("name"))]
+            return any(name and title[: len(name)] == name for name in names)
+
+        return sorted((thing for thing in self.things if thing.is_written), key=lambda thing: not has_title(thing))
+
+    @cached_property
+    def is_article(self) -> bool:
+        """Whether the page declares itself as something that somebody wrote."""
+        return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
+
+    @cached_property
+    def headings(self) -> list[tuple[etree._Element, str]]:
+        """The page's h1 elements and their texts."""
+        headings = [(element, text_of(element).rstrip("¶#§ ")) for element in self.root.iter("h1")]
+        return [(element, text) for element, text in headings if text]
+
+    @cached_property
+    def _short_texts(self) -> set[tuple[str, ...]]:
+        """The words of the short texts at the start of elements, which may be headlines."""
+        texts = (element.text for element in self.root.iter("*") if element.tag not in _NO_HEADLINE and element.text)
+        return {tuple(words(text)) for text in texts if len(text) <= LONGEST_TITLE}
+
+    def shows(self, text: str) -> bool:
+        """Whether an element of the page begins with exactly this text."""
+        return tuple(words(text)) in self._short_texts
+
+    @cached_property
+    def headline(self) -> etree._Element | None:
+        """The heading with the longest part of the title, else the first h1."""
+        title = words(self.title_tag)
+        best, length = None, 0
+        for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
+            own = words(text_of(element))
+            is_part = any(title[start : start + len(own)] == own for start in range(len(title) - len(own) + 1))
+            if len(own) > length and is_part:
+                best, length = element, len(own)
+        return best if best is not None or not self.headings else self.headings[0][0]
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The short texts near the headline, where byline and date are: those after it, then those before it."""
+        if self.headline is None:
+            return []
+        before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
+        return [*_lines(islice(_elements_from(self.headline), _AFTER)), *reversed(list(_lines(before)))]
+
+    @cached_property
+    def is_home(self) -> bool:
+        """Whether this is a home page, where authors and dates belong to other pages."""
+        try:
+            return bool(self.url) and urlsplit(self.url).path in {"", "/"}
+        except ValueError:
+            return False
+
+    @cached_property
+    def marked(self) -> list[tuple[etree._Element, str]]:
+        """Elements whose names refer to authors or dates, with these names in lower case."""
+        marked = []
+        for element in self.root.iter("*"):
+            values = [element.get(name) or "" for name in ("class", "rel", "itemprop", "data-testid")]
+            names = " ".join(values).lower()
+            if len(names) > 3 and _MARKS.search(names):
+                marked.append((element, names))
+        return marked
+
+    def meta(self, names: Iterable[str]) -> list[Candidate]:
+        """Return the values of the meta tags with these names, in the order of the names."""
+        return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
+
+
+def _elements_from(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield an element, the elements inside it, and those after it."""
+    yield from element.iter("*")
+    node: etree._Element | None = element
+    while node is not None:
+        for sibling in node.itersiblings("*"):
+            yield from sibling.iter("*")
+        node = node.getparent()
+
+
+def _elements_before(element: etree._Element) -> Iterator[etree._Element]:
+    """Yield the elements before an element, nearest first."""
+    node: etree._Element | None = element
+    while node is not None:
+        for sibling in node.itersiblings("*", preceding=True):
+            yield from reversed(list(islice(sibling.iter("*"), _BEFORE)))
+        node = node.getparent()
+
+
+def _lines(elements: Iterable[etree._Element]) -> Iterator[Line]:
+    previous = ""
+    for element in elements:
+        inner_text = "" if element.tag in _NO_LINE else element.text
+        for raw in (element.get("datetime"), inner_text, element.tail):
+            text = " ".join((raw or "")[: 4 * LONGEST_LINE].split())
+            if 1 < len(text) <= LONGEST_LINE:
+                yield Line(text, previous, element)
+                previous = text
+            elif text:
+                previous = ""
+
+
+def text_of(element: etree._Element) -> str:
+    """Return the text in an element, without scripts and pictures."""
+    return " ".join(pieces_of(element))
+
+
+def pieces_of(element: etree._Element) -> list[str]:
+    """Return the texts between the tags of an element, without scripts and pictures."""
+    pieces: list[str] = []
+
+    def collect(node: etree._Element, depth: int) -> None:
+        if node.tag in _NO_TEXT or depth > _DEEPEST:
+            return
+        pieces.append(node.text or "")
+        for child in node:
+            collect(child, depth + 1)
+            pieces.append(child.tail or "")
+
+    collect(element, 0)
+    collapsed = (" ".join(piece.split()) for piece in pieces)
+    return [piece for piece in collapsed if piece]
+
+
+def is_around(element: etree._Element) -> bool:
+    """Whether an element is outside the main text, in a side column or the readers' comments."""
+    return any(
+        node.tag in _AROUND_TAGS or _AROUND.search(f"{node.get('class') or ''} {node.get('id') or ''}")
+        for node in (element, *element.iterancestors())
+        if node.tag not in {"html", "body"}
+    )
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation, for comparisons."""
+    return re.findall(r"\w+", text.casefold())

@@ -1,0 +1,215 @@
+"""Read a page's structured data: JSON-LD, microdata and meta tags.
+
+extruct reads JSON-LD and microdata. Its OpenGraph and Dublin Core readers are not used, because they miss meta tags
+that pages have, such as ``og:title`` in ``name=`` instead of ``property=``.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from lxml import etree
+
+from victorpy.docview.terms import EXTRA
+from victorpy.errors import missing
+
+JSON_LD, MICRODATA = "json-ld", "microdata"
+
+# Limits on items. A page with more is a catalogue or an attack, and the items about the page itself come first.
+DEEPEST = 8
+MOST_THINGS = 500
+DEEPEST_SCOPES = 16
+
+# Properties that lead from a page or a container to what the page is about.
+_TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
+
+# Types with an author and a date, besides those that end in _WRITTEN_ENDS.
+_WRITTEN = frozenset("report review recipe question howto quotation creativework book thesis podcastepisode".split())
+_WRITTEN_ENDS = ("article", "posting", "blogpost")
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An item of structured data: an article, a person, the site."""
+
+    types: tuple[str, ...]
+    """Types in schema.org's terms, spelled as on the page."""
+    properties: Mapping[str, Any]
+    source: str
+    by_id: Mapping[str, dict[str, Any]]
+    """All items of the page that have an ``@id``."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it is something that somebody wrote and published: an article, a post, a recipe."""
+        return any(name.lower().endswith(_WRITTEN_ENDS) or name.lower() in _WRITTEN for name in self.types)
+
+    def is_a(self, *names: str) -> bool:
+        return any(kind.lower() in names for kind in self.types)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the texts of a property. For a property that is an item, return its name."""
+        texts = []
+        for value in _as_list(self.properties.get(name)):
+            if isinstance(value, dict):
+                texts += self._names(value)
+            elif isinstance(value, str | int) and not isinstance(value, bool):
+                texts.append(plain(str(value)))
+        return [text for text in texts if text]
+
+    def _names(self, value: dict[str, Any]) -> list[str]:
+        properties = make_thing(value, self.source, self.by_id).properties
+        for name in ("name", "@value", "legalName", "alternateName", "url", "contentUrl"):
+            names = [plain(text) for text in _as_list(properties.get(name)) if isinstance(text, str)]
+            if names:
+                return names
+        given, family = (plain(str(properties.get(name) or "")) for name in ("givenName", "familyName"))
+        return [f"{given} {family}".strip()]
+
+
+def plain(text: str) -> str:
+    """Unescape a value, because many pages escape twice, and collapse its white space.
+
+    >>> plain("Long-Distance &#038; Cross-Country  Movers")
+    'Long-Distance & Cross-Country Movers'
+    """
+    return " ".join(html.unescape(text).split())
+
+
+def make_thing(value: dict[str, Any], source: str, by_id: Mapping[str, dict[str, Any]]) -> Thing:
+    """Make a Thing from a JSON object. An object that refers to another by its id gets that one's properties."""
+    identity = value.get("@id")
+    if isinstance(identity, str) and identity in by_id:
+        value = {**by_id[identity], **value}
+    types = [_local_name(kind) for kind in _as_list(value.get("@type")) if isinstance(kind, str)]
+    properties = {_local_name(name): content for name, content in value.items()}
+    return Thing(tuple(filter(None, types)), properties, source, by_id)
+
+
+def read_json_ld(root: etree._Element) -> list[Thing]:
+    """Return the items in a page's scripts, in order. Damaged scripts are skipped."""
+    items = []
+    for script in root.iter("script"):
+        if script.get("type") == "application/ld+json":
+            with suppress(ValueError, RecursionError):  # one script at a time, so that damage costs only that one
+                items += _json_ld_extractor().extract_items(script)
+    return _things(items, JSON_LD)
+
+
+def read_microdata(root: etree._Element) -> list[Thing]:
+    """Return the items in the attributes of a page's elements."""
+    scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
+    if not 0 < len(scopes) <= MOST_THINGS:
+        return []
+    depths: dict[etree._Element, int] = {}
+    for scope in scopes:  # in document order, so that outer ones come first
+        outer = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
+        depths[scope] = 1 + (depths[outer] if outer is not None else 0)
+        if depths[scope] > DEEPEST_SCOPES:  # extruct's time grows with the cube of the depth
+            return []
+    try:
+        items = _microdata_extractor().extract_items(root, None)
+    except (ValueError, TypeError, RecursionError):  # damaged beyond what extruct expects
+        return []
+    return _things([_as_json_ld(item) for item in items], MICRODATA)
+
+
+def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
+    """Return the values of all meta tags by name in lower case, whichever attribute has the name."""
+    values: dict[str, list[str]] = {}
+    for tag in root.iter("meta"):
+        content = plain(tag.get("content") or "")
+        names = {(tag.get(key) or "").strip().lower() for key in ("name", "property", "itemprop", "http-equiv")}
+        for name in names - {""} if content else ():
+            values.setdefault(name, []).append(content)
+    return values
+
+
+@cache
+def _json_ld_extractor() -> Any:
+    try:
+        from extruct.jsonld import JsonLdExtractor
+    except ModuleNotFoundError as error:
+        raise missing("extruct", EXTRA, "reading structured data") from error
+    return JsonLdExtractor()
+
+
+@cache
+def _microdata_extractor() -> Any:
+    try:
+        from extruct.w3cmicrodata import MicrodataExtractor
+    except ModuleNotFoundError as error:
+        raise missing("extruct", EXTRA, "reading structured data") from error
+
+    class PlainText(MicrodataExtractor):  # type: ignore[misc]
+        """Reads an element's text directly. extruct renders each element, which costs more than cleaning the page."""
+
+        def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)
+            return " ".join("".join(map(str, node.itertext("*"))).split())
+
+        def _extract_property_value(self, node: etree._Element, **around: Any) -> Any:
+            """Take the text of an author's link, not its address, as the name."""
+            if node.tag == "a" and "author" in (node.get("itemprop") or ""):
+                return self._extract_textContent(node)
+            if node.tag == "time" and not node.get("datetime"):
+                return self._extract_textContent(node)
+            return super()._extract_property_value(node, **around)
+
+    return PlainText()
+
+
+def _as_json_ld(item: Any, depth: int = 0) -> Any:
+    """Convert an item of microdata to the form of JSON-LD."""
+    if isinstance(item, list):
+        return [_as_json_ld(part, depth) for part in item[:MOST_THINGS]]
+    if not isinstance(item, dict) or depth > DEEPEST:
+        return item
+    if "properties" not in item:
+        return item.get("value", "")
+    properties = {name: _as_json_ld(value, depth + 1) for name, value in item["properties"].items()}
+    return {"@type": item.get("type", []), **properties}
+
+
+def _things(items: list[Any], source: str) -> list[Thing]:
+    nodes = [node for item in items for node in _nodes(item)][:MOST_THINGS]
+    by_id: dict[str, dict[str, Any]] = {}
+    for node in nodes:
+        if isinstance(node.get("@id"), str):
+            by_id.setdefault(node["@id"], node)
+    return [make_thing(node, source, by_id) for node in nodes]
+
+
+def _nodes(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the objects about the page itself, outermost first, without those that they only mention."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, list):
+        for part in value:
+            yield from _nodes(part, depth + 1)
+    elif isinstance(value, dict):
+        if "@type" in value:
+            yield value
+        if value.get("@type") == "FAQPage":  # its questions are not articles
+            return
+        for name in _TOWARDS_TOPIC:
+            yield from _nodes(value.get(name), depth + 1)
+        posts = _as_list(value.get("blogPost"))
+        yield from _nodes(posts if len(posts) == 1 else None, depth + 1)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _local_name(name: str) -> str:
+    """Remove the vocabulary from a name: ``schema:Article``, ``http://schema.org/Article``."""
+    if name.startswith("@"):
+        return name
+    return name.strip().rstrip("/").rpartition("/")[2].rpartition(":")[2].rpartition("#")[2]

@@ -1,0 +1,150 @@
+"""Find the title of a page.
+
+The `<title>` also names the site and its sections. A heading has the bare title, but many headings are something else:
+the site's name, "Blog", an advertisement. If both agree, the heading is right; otherwise the `<title>` without the
+site's name is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from victorpy.docview.metadata.page import Candidate, Page, words
+from victorpy.docview.metadata.sites import SEPARATOR, Site
+
+# Titles that editors and frameworks generate, and general words for pages without a title of their own.
+_GENERATED = frozenset(
+    title
+    for line in """
+    untitled, untitled document, untitled page, untitled-1, no title, title, title here, document, page
+    web page, website, new page, new document, blank page, default page, sample page, home, home page, homepage
+    index, start, start page, main page, front page, landing page, welcome, loading, just a moment
+    react app, vite app, vite + react, vue app
+    unbenannt, unbenanntes dokument, neue seite, startseite, ohne titel, hauptseite, willkommen
+    sans titre, sans nom, document sans titre, document sans nom, page sans titre, nouvelle page, accueil, bienvenue
+    documento sin título, documento sin titulo, sin título, sin titulo, página nueva, nueva página, inicio, bienvenidos
+    documento sem título, documento sem titulo, sem título, sem titulo, nova página, início, página inicial
+    documento senza titolo, senza titolo, nuova pagina, pagina iniziale, naamloos, naamloos document, nieuwe pagina
+    bez nazwy, dokument bez tytułu, nowa strona, strona główna, bez názvu, nová stránka, úvod, domů, hlavní stránka
+    без названия, без имени, новая страница, документ без названия, главная, главная страница
+    无标题, 无标题文档, 新建网页, 未命名, 首页, 無題, 無題ドキュメント
+    ホーム, トップページ, 제목 없음, 홈, adsız, başlıksız, ana sayfa
+    """.split("\n")
+    for title in line.strip().split(", ")
+)
+_NUMBERED = re.compile(r"[\s-]*\d*$")
+_FILE_NAME = re.compile(
+    r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I
+)
+_COLON = re.compile(r":\s+")
+_BAR = re.compile(r"\s*[|｜│¦]+\s*")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # scripts that write words together
+_SAME_MATTER = 1 / 3
+"""Share of a heading's words in the title from which both are about the same."""
+_MUCH_LONGER = 1.5  # times the words
+_META_NAMES = tuple(
+    "og:title twitter:title citation_title dc.title dcterms.title parsely-title sailthru.title title".split()
+)
+
+
+def find_title(page: Page, site: Site) -> Candidate | None:
+    """Return the first candidate that is not generated."""
+    return next((candidate for candidate in _candidates(page, site) if not is_generated(candidate.value)), None)
+
+
+def is_generated(title: str) -> bool:
+    """Whether a title says nothing about the page, such as one that a program made.
+
+    >>> [is_generated(title) for title in ("Untitled Document", "index.html", "Startseite", "Tea", "")]
+    [True, True, True, False, True]
+    """
+    plain = title.strip(" -–|.…").casefold()
+    return not plain or bool({plain, _NUMBERED.sub("", plain)} & _GENERATED or _FILE_NAME.fullmatch(title.strip()))
+
+
+def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
+    """Yield candidates, most trustworthy first. See the module's docstring."""
+    title = page.title_tag
+    headings = [text for _, text in page.headings]
+    other_headings = [text for text in headings if not site.is_name(text)]
+    yield from (Candidate(text, "h1") for text in _headings_in_title(headings, title, site))
+    for text in other_headings[:1]:  # the visible title in other words; on other pages it may be a slogan
+        own, title_words = words(text), set(words(title))
+        shared = sum(word in title_words for word in own) / len(own) if own else 0
+        if shared >= _SAME_MATTER or (len(own) > 2 and page.is_article):
+            yield Candidate(text, "h1")
+    if not headings:
+        yield from (Candidate(text, "title and text") for text in _visible_parts(page, title, site))
+    headlines = [Candidate(text, thing.source) for thing in page.written for text in thing.texts("headline")]
+    declared = page.meta(_META_NAMES) + headlines[:1]
+    if not is_generated(title):
+        yield Candidate(without_site(title, site, declared), "title")
+    for value, source in declared:
+        yield Candidate(without_site(value, site), source)
+    yield from (Candidate(text, "h1") for text in other_headings)
+    yield from (Candidate(text, "h1") for text in headings[:1])
+
+
+def _headings_in_title(headings: list[str], title: str, site: Site) -> list[str]:
+    """Return the headings that are part of the title, longest first, because a shorter one may be a section."""
+    title_words = words(title)
+    parts = [words(part) for part in SEPARATOR.split(title)]
+    contained = []
+    for text in headings:
+        own = words(text)
+        begins = title_words[: len(own)] == own and (len(own) > 2 or own in parts)
+        follows = own in parts and len(own) >= len(parts[0])  # the site's name or a section may come first
+        if own and (begins or follows) and not (site.is_name(text) and own != title_words):
+            contained.append(text)
+    return sorted(contained, key=lambda text: -len(text))
+
+
+def _visible_parts(page: Page, title: str, site: Site) -> list[str]:
+    """Return the parts of the title that the page shows by themselves, longest first, for pages without an h1.
+
+    The page may show the rest of the title as well, such as the site's name. Then the part must be much longer.
+    """
+    cuts = [*SEPARATOR.finditer(title), *_COLON.finditer(title)]
+    halves = [(title[: cut.start()], title[cut.end() :]) for cut in cuts]
+    visible = []
+    for part, rest in halves + [(tail, head) for head, tail in halves]:
+        own, other = len(words(part)), len(words(rest))
+        is_visible = own > 2 and own >= other and page.shows(part) and not site.is_name(part)
+        if is_visible and (own > _MUCH_LONGER * other or not page.shows(rest)):
+            visible.append(part.strip())
+    return sorted(visible, key=lambda part: -len(words(part)))
+
+
+def without_site(title: str, site: Site, declared: list[Candidate] | None = None) -> str:
+    """Remove the site's name from the end or beginning of a title.
+
+    If OpenGraph's or JSON-LD's title is one side of a separator, the other side is a section. Otherwise the parts that
+    name the site are removed, and what follows a bar, which is meant for search engines.
+    """
+    cuts = list(SEPARATOR.finditer(title))
+    sides = [words(side) for cut in cuts for side in (title[: cut.start()], title[cut.end() :])]
+    for value, _ in declared or ():
+        if words(value) in sides and not site.is_name(value):
+            title = value
+            break
+    while (shorter := _cut_once(title, site)) != title:
+        title = shorter
+    parts = _BAR.split(title)
+    longest = max(parts, key=lambda part: len(words(part)))
+    # A much longer part follows if the first one is a section or the site.
+    chosen = parts[0] if 2 * len(words(parts[0])) > len(words(longest)) else longest
+    return chosen if len(words(chosen)) > 1 or _UNSPACED.search(chosen) else title
+
+
+def _cut_once(title: str, site: Site) -> str:
+    """Remove the last or the first part of a title if it names the site."""
+    cuts = list(SEPARATOR.finditer(title))
+    if not cuts:
+        return title
+    first, last = cuts[0], cuts[-1]
+    if site.is_name(title[last.end() :]) and title[: last.start()].strip():
+        return title[: last.start()].strip()
+    if site.is_name(title[: first.start()]) and title[first.end() :].strip():
+        return title[first.end() :].strip()
+    return title

@@ -1,0 +1,154 @@
+"""Describe a page in a DocView record: the eight elements of the paper (section 2) and metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from victorpy.base.parameters import check_count, check_range
+from victorpy.document import CleanPage, Metadata
+from victorpy.docview.abstract import abstract
+from victorpy.docview.categories import CategoryModel, load_categories
+from victorpy.docview.language import language_of
+from victorpy.docview.links import Link, node_images, node_links, relevant_links
+from victorpy.docview.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.docview.weights import SPREAD, feature_vector, keywords
+from victorpy.outputs.text import render_text
+
+PAGE_HUB = 0.13
+"""Share of words in hub blocks from which a page is a hub: the mean of the shares around and inside the content."""
+_MOST_OF_CONTENT = 0.8  # share of its words
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Parameters of a record, with the paper's symbols."""
+
+    keywords: int = 10
+    """λ: number of keywords."""
+    sentences: int = 15
+    """δ: largest number of sentences in an abstract."""
+    theta: int = 15
+    """θ: number of keywords by which sentences are chosen."""
+    beta: float = 0.2
+    """β: least similarity of a block of links to the content."""
+    spread: float = SPREAD
+    """Share of a block's force that is passed on to the blocks around it."""
+    categories: str = ""
+    """Directory of a category model. Without one, records have no category."""
+
+    def __post_init__(self) -> None:
+        check_count("docview", 0, keywords=self.keywords, sentences=self.sentences, theta=self.theta)
+        check_range("docview", 0, 1, beta=self.beta, spread=self.spread)
+
+
+@dataclass(frozen=True, slots=True)
+class DocView:
+    """The record of a page."""
+
+    identifier: str
+    """The page's address, or the name of its file."""
+    type: str
+    """topic, hub or image."""
+    category: str
+    """Category by the user's model, or an empty string."""
+    title: str
+    keywords: tuple[str, ...]
+    abstract: str
+    content: str
+    """The topic content, as text."""
+    links: tuple[Link, ...]
+    """Relevant links: links beside the content to pages about the same topic."""
+    main_links: tuple[Link, ...]
+    """The topic content of a hub page."""
+    images: tuple[Link, ...]
+    """The topic content of an image page, with alt texts."""
+    author: str
+    date: str
+    """Date of publication, as ``2024-05-17``."""
+    language: str
+    """Detected language; for a short text, the declared one."""
+    site_name: str
+    description: str
+    """The page's own description."""
+    confidence: float | None
+    """Expected word F1 of the content. None if unknown."""
+    losses: tuple[str, ...]
+    """Descriptions of what was lost or guessed between bytes and blocks."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the record as plain data for JSON or a table."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        for name in ("keywords", "losses"):
+            values[name] = list(values[name])
+        for name in ("links", "main_links", "images"):
+            values[name] = [link._asdict() for link in values[name]]
+        return values
+
+
+def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
+    """Return the record of a cleaned page."""
+    chosen = parameters or Parameters()
+    metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
+    text = render_text(page)
+    language = language_of(text, metadata.language)
+    kept = [label.is_content for label in page.labels]
+    whole = TagTree(page.document)
+    content = TagTree(whole.page, kept)
+    vector = feature_vector(content, language, chosen.spread)
+    kind = page_type(whole, content)
+    kept_nodes = [node for node, part in zip(whole.nodes, content.nodes, strict=True) if part.texts]
+    central_nodes = [node for node, is_central in zip(whole.nodes, whole.central, strict=True) if is_central]
+    return DocView(
+        identifier=page.document.url or metadata.url or page.document.source,
+        type=str(kind),
+        category=category_model(chosen.categories).category(page) if chosen.categories else "",
+        title=metadata.title or " ".join(keywords(vector, 2)),  # as in the paper
+        keywords=tuple(keywords(vector, chosen.keywords)),
+        abstract=" ".join(abstract(content, vector, chosen.sentences, chosen.theta, language)),
+        content=text,
+        links=() if kind is Type.HUB else tuple(relevant_links(whole, content, vector, chosen.beta, language)),
+        main_links=tuple(node_links(whole, kept_nodes)) if kind is Type.HUB else (),
+        images=tuple(node_images(whole, central_nodes)) if kind is Type.IMAGE else (),
+        author=metadata.author,
+        date=metadata.date,
+        language=language,
+        site_name=metadata.site_name,
+        description=metadata.description,
+        confidence=page.confidence,
+        losses=page.document.losses,
+    )
+
+
+@cache
+def category_model(directory: str) -> CategoryModel:
+    """Load a category model, once per process."""
+    return load_categories(directory)
+
+
+def page_type(whole: TagTree, content: TagTree) -> Type:
+    """Return the type of a page from the area around its kept text and from that text; either alone errs more often.
+
+    Images are never kept and may be beside the kept text, so they are looked for in the whole central area.
+    """
+    thresholds = Thresholds()
+    around = whole.shares(thresholds, area_of_content(whole, content))
+    kept = content.shares(thresholds, [True] * len(content.nodes))
+    hub_share = (around[Type.HUB] + kept[Type.HUB]) / 2
+    return type_by_shares({**whole.shares(thresholds), Type.HUB: hub_share}, PAGE_HUB, thresholds.page_image)
+
+
+def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:
+    """Whether each node lies around the content: in the smallest node with most of it, and not at a margin.
+
+    This is the only way to find the central area of pages whose tags and names do not mark menus, such as old ones.
+    """
+    totals, _ = content.word_totals()
+    if not totals[0]:
+        return whole.central
+    enough = _MOST_OF_CONTENT * totals[0]
+    candidates = [number for number, node in enumerate(content.nodes) if totals[node.element] >= enough]
+    first = candidates[-1]  # each candidate lies in the previous one
+    stop = first + sum(1 for _ in whole.inside(first))
+    return [first <= number < stop and is_central for number, is_central in enumerate(whole.central)]

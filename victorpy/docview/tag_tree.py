@@ -1,0 +1,226 @@
+"""Build the markup tag tree: a page as nested content blocks (section 3.1).
+
+A node is a container tag. The texts, links, images and weighty tags directly in it, not in a container inside it, are
+attached to it. Their numbers determine the node's type.
+
+The paper names TABLE, TR, TD, P and DIV as typical containers and gives no thresholds. Modern container tags are added
+here. A list is one container, so that its links are judged together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from victorpy.base.unicode import count_words
+from victorpy.document import Document, Elements
+from victorpy.docview.areas import is_marginal, is_menu
+from victorpy.page.markup import begins_segment
+from victorpy.page.tree import PageTree
+
+CONTAINERS = frozenset(
+    "html body table tr td th p div "
+    "article aside blockquote caption center dl fieldset figure footer form header main nav ol pre section ul".split()
+)
+WEIGHTY = {
+    **{"h1": 4.0, "h2": 3.0, "h3": 2.5, "h4": 2.0, "h5": 1.5, "h6": 1.5},
+    **{"b": 1.5, "strong": 1.5, "big": 1.5, "mark": 1.5, "em": 1.2, "i": 1.2, "u": 1.2, "font": 1.2},
+}
+"""The force of weighty tags. The paper only says that H1 has more than H3. None is below 1, the force of a node
+without weighty tags."""
+_NEARLY_ALL = 0.9  # share of a page's words
+_ICON = 32  # pixels
+_LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
+
+
+class Type(StrEnum):
+    """Whether a block or page consists mainly of text, links or images."""
+
+    TOPIC = "topic"
+    HUB = "hub"
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Proportions from which a block or a page is of a type."""
+
+    hub: float = 0.45
+    """Words in links per word of a block."""
+    image: float = 0.2
+    """Images per word of a block."""
+    page_hub: float = 0.25
+    """Words in hub blocks per word of the central area."""
+    page_image: float = 0.5
+    """Share of image blocks in the central area, in words, with their images counted as words."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A content block: a container and what is attached to it."""
+
+    element: int
+    parent: int
+    """Number of the parent node, -1 for the outermost."""
+    children: list[int] = field(default_factory=list)
+    texts: list[int] = field(default_factory=list)
+    """Numbers of the attached texts in the page tree."""
+    words: float = 0.0
+    link_words: float = 0.0
+    links: list[int] = field(default_factory=list)
+    """Elements of attached links."""
+    images: list[int] = field(default_factory=list)
+    """Elements of attached images."""
+    weighty: list[int] = field(default_factory=list)
+    """Elements of attached weighty tags."""
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    def type(self, thresholds: Thresholds) -> Type:
+        if self.words and self.link_words > thresholds.hub * self.words:
+            return Type.HUB
+        if len(self.images) > thresholds.image * self.words:
+            return Type.IMAGE
+        return Type.TOPIC
+
+
+class TagTree:
+    """The containers of a page in document order, outermost first."""
+
+    def __init__(self, page: Document | PageTree, kept: Sequence[bool] | None = None) -> None:
+        """Build the tree. With `kept`, only from the texts of the kept blocks."""
+        self.page = page if isinstance(page, PageTree) else PageTree(page)
+        self.kept = kept
+        self.nodes: list[Node] = []
+        self.node_of: list[int] = []
+        """The innermost container around each element, which may be the element itself."""
+        elements = self.page.elements
+        for element, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
+            attributes = elements.attributes[element]
+            container = self.node_of[parent] if parent >= 0 else -1
+            if tag in CONTAINERS or container < 0:
+                self.node_of.append(len(self.nodes))
+                if container >= 0:
+                    self.nodes[container].children.append(len(self.nodes))
+                self.nodes.append(Node(element, container))
+                continue
+            self.node_of.append(container)
+            if tag == "img" and not _is_tiny(attributes):
+                self.nodes[container].images.append(element)
+            elif tag == "a" and attributes.get("href"):
+                self.nodes[container].links.append(element)
+            elif tag in WEIGHTY:
+                self.nodes[container].weighty.append(element)
+        for number, count in enumerate(self.words):
+            if count is not None:
+                node = self.nodes[self.node_of[self.page.texts[number].element]]
+                node.texts.append(number)
+                node.words += count
+                node.link_words += count if self.page.in_link[number] else 0
+
+    @cached_property
+    def words(self) -> list[float | None]:
+        """Number of words of each text of the page, None for a text that is left out."""
+        texts = self.page.texts
+        counts = count_words([text.text if text.shown else "" for text in texts])
+        kept = [text.shown and (self.kept is None or self.kept[text.block]) for text in texts]
+        return [count if keep else None for count, keep in zip(counts, kept, strict=True)]
+
+    def word_totals(self) -> tuple[list[float], list[float]]:
+        """Return the number of words in each element of the page, and of those in links."""
+        words = [count or 0.0 for count in self.words]
+        in_links = [count if is_link else 0.0 for count, is_link in zip(words, self.page.in_link, strict=True)]
+        return self.page.totals(words), self.page.totals(in_links)
+
+    def text(self, node: Node) -> str:
+        """Return the text attached to a node, with a line break where a paragraph begins."""
+        parts: list[str] = []
+        previous = -1
+        for number in node.texts:
+            text = self.page.texts[number]
+            before_break = text.tags[: text.tags.index("br")] if "br" in text.tags else ()
+            # Pages without heading tags write <b>Heading</b><br>.
+            follows_heading = any(tag[0] == "/" and tag[1:] in WEIGHTY for tag in before_break)
+            if begins_segment(text.tags) or follows_heading:
+                separator = "\n"
+            else:
+                separator = " " if text.spaced or number != previous + 1 else ""
+            parts += [separator, text.text]
+            previous = number
+        return "".join(parts[1:])
+
+    def inside(self, number: int) -> Iterator[Node]:
+        """Yield a node and all nodes in it."""
+        stop = self.page.elements.stop[self.nodes[number].element]
+        for node in self.nodes[number:]:
+            if node.element >= stop:
+                break
+            yield node
+
+    @cached_property
+    def central(self) -> list[bool]:
+        """Whether each node belongs to the page's central area.
+
+        An element that contains nearly the whole page is not marginal, whatever its name: some pages are one form, or
+        never close their header.
+        """
+        totals, _ = self.word_totals()
+        most = _NEARLY_ALL * totals[0]
+
+        def is_margin(elements: Elements, element: int) -> bool:
+            return totals[element] <= most and is_marginal(elements, element)
+
+        return [not is_inside for is_inside in self._inside_any(is_margin)]
+
+    @cached_property
+    def in_menu(self) -> list[bool]:
+        """Whether each node belongs to the site's navigation."""
+        return self._inside_any(is_menu)
+
+    def _inside_any(self, wanted: Callable[[Elements, int], bool]) -> list[bool]:
+        """Whether each node, or a node around it, meets a condition."""
+        flags: list[bool] = []
+        for node in self.nodes:
+            inherited = node.parent >= 0 and flags[node.parent]
+            flags.append(inherited or wanted(self.page.elements, node.element))
+        return flags
+
+    def shares(self, thresholds: Thresholds, central: Sequence[bool] | None = None) -> dict[Type, float]:
+        """Return the share of each type of block in the words of the central area (section 4.1).
+
+        Most images are in blocks without words. To weigh image blocks against the others, each of their images counts
+        as many words as one image allows in an image block. The shares may therefore add up to more than 1.
+        """
+        words = dict.fromkeys(Type, 0.0)
+        images = 0.0
+        for node, is_central in zip(self.nodes, central or self.central, strict=True):
+            if is_central:
+                kind = node.type(thresholds)
+                words[kind] += node.words
+                images += len(node.images) if kind is Type.IMAGE else 0
+        total = sum(words.values())
+        image_words = images / max(thresholds.image, _LEAST_IMAGES)
+        shares = {kind: count / total if total else 0.0 for kind, count in words.items()}
+        if total + image_words:
+            shares[Type.IMAGE] = (words[Type.IMAGE] + image_words) / (total + image_words)
+        return shares
+
+    def page_type(self, thresholds: Thresholds) -> Type:
+        return type_by_shares(self.shares(thresholds), thresholds.page_hub, thresholds.page_image)
+
+
+def _is_tiny(attributes: Mapping[str, str]) -> bool:
+    """Whether the declared size of an image makes it a spacer, a counter or an icon."""
+    sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
+    return any(size.isdecimal() and int(size) <= _ICON for size in sizes)
+
+
+def type_by_shares(shares: Mapping[Type, float], page_hub: float, page_image: float) -> Type:
+    """Return the type of a page from the shares of the types of its blocks."""
+    if shares[Type.HUB] > page_hub:
+        return Type.HUB
+    return Type.IMAGE if shares[Type.IMAGE] > page_image else Type.TOPIC

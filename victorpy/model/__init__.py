@@ -1,0 +1,1 @@
+"""The trainable model: encoding, templates, trees, the CRF, the labeller that joins them, training and storage."""

@@ -1,0 +1,140 @@
+"""A model directory: written whole, and verified before any of it is opened.
+
+config.conf      the resolved configuration
+template.tpl     the template
+tables.npy       the weights, as victorpy runs them
+model.crfsuite   the same weights as crfsuite's own model
+evidence.tpl     with evidence: trees, the numbers that the trees decide by ...
+lexicon.tsv      ... the log-odds of names and words ...
+trees.npy        ... and the trees
+kinds.tpl        with kinds: trees, the numbers that these trees decide by ...
+kinds.npy        ... and the trees
+meta.json        labels, digests of every file, and what the model was trained on
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from victorpy.base.digests import META, read_meta, verify_directory, write_directory
+from victorpy.base.resources import shipped
+from victorpy.config import Config, read_config
+from victorpy.errors import ModelError, VictorError, suggest
+from victorpy.features.base import find_modules
+from victorpy.model.crf.tables import Tables
+from victorpy.model.evidence import Evidence
+from victorpy.model.evidence.kinds import Kinds
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.template import load_template
+
+FORMAT = 1
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained labeller with its configuration and the content of its meta.json."""
+
+    labeller: CRFLabeller
+    config: Config
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+def save_model(directory: Path, labeller: CRFLabeller, config: Config, training: Mapping[str, Any]) -> None:
+    """Write a model directory; it appears whole or not at all, and replaces only another model."""
+    tables, evidence, kinds = labeller.tables_, labeller.evidence_, labeller.kinds_
+    if tables is None:
+        raise ModelError("this labeller has not been trained: there is nothing to save")
+    check_target(directory)
+    meta = {
+        "format": FORMAT,
+        "labels": list(tables.labels),
+        "versions": {name: _version(name) for name in ("victorpy", "python-crfsuite", "catboost", "numpy", "lxml")},
+        "python": platform.python_version(),
+        "attributes": len(tables.numbers),
+        "training": dict(training),
+    }
+    with write_directory(directory, meta) as fresh:
+        modules = find_modules(config)
+        for source in modules:
+            shutil.copyfile(source, fresh / source.name)
+        # The saved config names the files beside it.
+        own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
+        (fresh / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")
+        (fresh / "model.crfsuite").write_bytes(labeller.crfsuite_model_)
+        tables.save(fresh / "tables.npy")
+        for name, stage in {"evidence": evidence, "kinds": kinds}.items():
+            if stage is not None:
+                own[f"{name}-template"] = (f"{name}.tpl",)
+                (fresh / f"{name}.tpl").write_text(stage.inputs.template.text, encoding="utf-8")
+                stage.save(fresh)
+        resolved = replace(config, values={**config.values, **own})
+        (fresh / "config.conf").write_text(resolved.text(), encoding="utf-8")
+
+
+def check_target(directory: Path) -> None:
+    """Raise ModelError if a model cannot be saved here, or would replace something else."""
+    if directory.exists() and not directory.is_dir():
+        raise ModelError(f"{directory}: is a file; a model is a directory")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / META).is_file():
+        raise ModelError(f"{directory}: is not empty and is no model: choose another place")
+    existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    if not os.access(existing, os.W_OK):
+        raise ModelError(f"{directory}: cannot be written: no permission in {existing}")
+
+
+def find_model(name: str | Path) -> Path:
+    """Find a model by path or plain name: a bundled model, else one in ./models or the current directory.
+
+    A directory in the current directory never replaces the bundled model of the same name.
+    """
+    places = [Path(name)]
+    if len(Path(name).parts) == 1:
+        places = [shipped("models") / name, Path("models") / name, Path(name)]
+    for place in places:
+        if (place / META).exists():
+            return place
+    if Path(name).exists():
+        raise ModelError(f"{name}: not a model directory: there is no meta.json in it")
+    bundled = sorted(path.parent.name for path in shipped("models").glob(f"*/{META}"))
+    raise ModelError(
+        f"no model {str(name)!r}{suggest(str(name), bundled)}; bundled are {', '.join(bundled)}, or give a path"
+    )
+
+
+def load_model(name: str | Path = DEFAULT) -> Model:
+    """Verify a model directory and load it."""
+    directory = find_model(name)
+    meta = read_meta(directory)
+    if meta["format"] != FORMAT:
+        raise ModelError(
+            f"{directory}: a model of format {meta['format']}; this victorpy reads format {FORMAT}: train it again"
+        )
+    verify_directory(directory, meta)
+    try:
+        config = read_config(directory / "config.conf")
+        tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), load_template(config))
+        evidence = Evidence.load(directory, config) if config.get("evidence") else None
+        kinds = Kinds.load(directory, config, evidence.rows) if config.get("kinds") and evidence else None
+        if kinds is not None and not set(kinds.labels) <= set(tables.labels):
+            raise ValueError("its trees tell kinds apart that its CRF does not know")
+        crfsuite_model = (directory / "model.crfsuite").read_bytes()
+        labeller = CRFLabeller(config).with_tables(tables, crfsuite_model, evidence, kinds)
+        labeller.prepare()
+    except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
+        raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error
+    return Model(labeller, config, meta)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,94 @@
+"""Annotated pages to a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from victorpy.config import Config
+from victorpy.document import CleanPage, Label
+from victorpy.errors import DataError
+from victorpy.model.crf.training import Progress
+from victorpy.model.evidence.stage import Report
+from victorpy.model.labeller import CRFLabeller
+from victorpy.model.store import save_model
+from victorpy.page.anno import load_anno, load_progress, write_anno
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A labeller and the `training` entry of its meta.json."""
+
+    labeller: CRFLabeller
+    config: Config
+    story: dict[str, Any]
+
+    def save(self, directory: Path) -> None:
+        """Write the model directory."""
+        save_model(directory, self.labeller, self.config, self.story)
+
+
+def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
+    """Read annotation files and those in directories."""
+    return [load_anno(file, config.cuts) for file in find_annotations(paths)]
+
+
+def find_annotations(paths: Sequence[Path]) -> list[Path]:
+    """List annotation files; a directory stands for all those below it."""
+    files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
+    if not files:
+        raise DataError("no annotation files (*.anno) to learn from")
+    return files
+
+
+@dataclass(frozen=True)
+class Unconfirmed:
+    """An annotation file with `blocks` blocks, of `of` in all, that no person has decided on."""
+
+    path: Path
+    blocks: int
+    of: int
+
+
+def find_unconfirmed(files: Sequence[Path]) -> list[Unconfirmed]:
+    """Find the files in which some blocks have no label or only a model's; gold standards count as a person's."""
+    progress = ((file, *load_progress(file)) for file in files)
+    return [Unconfirmed(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
+
+
+def train(
+    pages: Sequence[CleanPage],
+    config: Config,
+    progress: Progress | None = None,
+    report: Report = lambda message: None,
+) -> Trained:
+    """Train a model on annotated pages: its stages of evidence, if it has any, and its CRF."""
+    labeller = CRFLabeller(config)
+    labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
+    return Trained(labeller, config, tell_story(pages, labeller))
+
+
+def tell_story(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, Any]:
+    """Describe the training pages and how well the labeller does on them; new pages are harder."""
+    digest = hashlib.sha256()
+    for text in sorted(write_anno(page) for page in pages):
+        digest.update(text.encode())
+    gold_labels = [label for page in pages for label in page.labels]
+    predicted = [label for page in pages for label in labeller.label(page.document).labels]
+    pairs = list(zip(predicted, gold_labels, strict=True))
+    right = sum(ours == gold for ours, gold in pairs)
+    right_content = sum((ours is Label.OTHER) == (gold is Label.OTHER) for ours, gold in pairs)
+    return {
+        "pages": len(pages),
+        "blocks": len(gold_labels),
+        "labels": dict(sorted(Counter(map(str, gold_labels)).items())),
+        "data-sha256": digest.hexdigest(),
+        "scores": {
+            "label_accuracy": round(right / max(len(pairs), 1), 6),
+            "content_accuracy": round(right_content / max(len(pairs), 1), 6),
+        },
+    }

@@ -1,0 +1,1 @@
+"""From bytes to a Document: decoding, parsing, splitting, annotation files, and a page as a tree."""

@@ -1,0 +1,348 @@
+"""Victor's annotation files: a page with its labels, one block per line, that reads back exactly.
+
+After a header of ``name: value`` lines and an empty line, every line is one block, in columns separated by tabs: its
+label, the label's probability (``-`` if a person gave it), the tags since the previous block, and its text with the
+tags inside it. Lines that begin with ``#`` are comments, for example the features of a block. Tags after the last
+block are on a line labelled ``end``.
+
+While a page is being annotated, blocks without a label have a ``?``. `read_annotation` reads such files; `read_anno`,
+which models learn from, requires a label for every block.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from victorpy.config import Cuts
+from victorpy.document import CleanPage, Document, Label
+from victorpy.errors import AnnotationError, suggest
+from victorpy.page.markup import TagWriter, escape, pieces, unescape
+from victorpy.page.parse import VOID
+from victorpy.page.same_blocks import find_difference
+from victorpy.page.split import Splitter
+
+MAGIC = "%victor-anno 1"
+_HEADER = ("url", "title", "source", "encoding", "split")
+_LOSS = "loss"
+_END = "end"
+_LABELS = [*Label, _END]
+UNLABELLED = "?"
+"""Written for a block that has no label yet."""
+_TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
+_ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
+
+
+def write_anno(page: CleanPage) -> str:
+    """Write a page and its labels."""
+    comments = {
+        number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
+        for number, features in enumerate(page.features)
+    }
+    # Labels of a method without probabilities get 1.0, since labels without a number are a person's.
+    probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
+    return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
+
+
+class AnnotationWriter:
+    """Writes one page again and again while its labels change; the rest of the file is prepared once."""
+
+    def __init__(self, document: Document, comments: Mapping[int, Sequence[str]] | None = None) -> None:
+        comments = comments or {}
+        header = [MAGIC, *(f"{name}: {_escape_edges(getattr(document, name))}".rstrip() for name in _HEADER)]
+        header += [f"{_LOSS}: {escape(loss)}" for loss in document.losses]
+        self._head = "\n".join([*header, "", *comments.get(0, ())]) + "\n"
+        self._line_ends = []  # tags and text of every block, and the comments after it
+        tag_writer = TagWriter(document)
+        for number, block in enumerate(document.blocks, 1):
+            (tags_before, first_text), *rest = pieces(block)
+            markup = tag_writer.write(tags_before)
+            gap = " " if block.spaced and not block.preformatted else ""
+            text = gap + escape(first_text) + "".join(tag_writer.write(tags) + escape(text) for tags, text in rest)
+            self._line_ends.append("\n".join([f"{markup}\t{text}", *comments.get(number, ())]))
+        self._last_line = f"{_END}\t-\t{tag_writer.write(document.trailing)}\t\n"
+
+    def write(self, labels: Sequence[Label | None], probabilities: Sequence[float | None]) -> str:
+        """Write the page with these labels; a probability of None means that a person gave the label."""
+        rows = [
+            f"{label or UNLABELLED}\t{'-' if probability is None else repr(probability)}\t{end}\n"
+            for label, probability, end in zip(labels, probabilities, self._line_ends, strict=True)
+        ]
+        return self._head + "".join(rows) + self._last_line
+
+
+def _escape_edges(value: str) -> str:
+    """Escape a header's value, including the white space at its ends, which reading would strip."""
+    inner = value.strip()
+    before, _, after = value.partition(inner) if inner else (value, "", "")
+    edges = ("".join(f"&#{ord(char)};" for char in edge) for edge in (before, after))
+    return escape(inner).join(edges)
+
+
+def is_anno(page: bytes | str) -> bool:
+    """Whether a page is an annotation file."""
+    return page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An annotation file, finished or not."""
+
+    document: Document
+    labels: tuple[Label | None, ...]
+    """None for blocks that have no label yet."""
+    probabilities: tuple[float | None, ...]
+    """None for labels that a person gave."""
+    comments: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """The comment lines before each block's line, by the number of the block."""
+
+    @property
+    def decided(self) -> tuple[bool, ...]:
+        """Which blocks a person decided on: those with a label and no model's probability."""
+        pairs = zip(self.labels, self.probabilities, strict=True)
+        return tuple(label is not None and probability is None for label, probability in pairs)
+
+    @property
+    def decisions(self) -> tuple[Label | None, ...]:
+        """The labels that a person gave; None for other blocks."""
+        return tuple(label if decided else None for label, decided in zip(self.labels, self.decided, strict=True))
+
+
+def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool = False) -> Annotation:
+    """Read an annotation file, finished or not: every line is a block, however the page was cut.
+
+    With `recut` the page is cut again as `cuts` says, and labels follow their text. Then every block must have a label.
+    """
+    file = _parse(text, name)
+    if recut:
+        return _recut(file, cuts)
+    document = None
+    if file.header["split"] == ("every" if cuts.every else "block") and file.is_complete:
+        # Most files were cut as `cuts` says. Whatever is wrong with the others is reported below.
+        with contextlib.suppress(AnnotationError):
+            document = _build(file, cuts, row_by_row=True)
+    document = replace(document or _build_as_written(file, cuts), split=file.header["split"])
+    labels = tuple(None if row.label == UNLABELLED else Label(row.label) for row in file.rows[:-1])
+    return Annotation(document, labels, tuple(row.probability for row in file.rows[:-1]), file.comments)
+
+
+def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
+    """Read a page and its labels. If it was cut otherwise than `cuts` says, labels follow their text."""
+    annotation = read_annotation(text, cuts, name, recut=True)
+    labels = tuple(label for label in annotation.labels if label is not None)  # none is missing
+    probabilities = tuple(number for number in annotation.probabilities if number is not None)
+    return CleanPage(annotation.document, labels, probabilities if len(probabilities) == len(labels) else ())
+
+
+def load_anno(path: Path, cuts: Cuts) -> CleanPage:
+    """Read an annotation file with `read_anno`."""
+    return read_anno(_read_text(path), cuts, str(path))
+
+
+def load_annotation(path: Path, cuts: Cuts, recut: bool = False) -> Annotation:
+    """Read an annotation file with `read_annotation`."""
+    return read_annotation(_read_text(path), cuts, str(path), recut)
+
+
+def load_progress(path: Path) -> tuple[int, int]:
+    """Return on how many blocks of an annotation file a person has decided, and how many there are."""
+    rows = [row for row in _parse(_read_text(path), str(path)).rows if row.label != _END]
+    return sum(row.label != UNLABELLED and row.probability is None for row in rows), len(rows)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise AnnotationError(f"{path}: not an annotation file: it is not UTF-8") from error
+
+
+# Lines
+
+
+class _Row(NamedTuple):
+    line: int
+    label: str
+    probability: float | None
+    markup: str
+    text: str
+
+
+class _File(NamedTuple):
+    name: str
+    header: dict[str, str]
+    losses: list[str]
+    rows: list[_Row]
+    """The last one is labelled ``end``, if the file is complete."""
+    comments: dict[int, tuple[str, ...]]
+    """The comment lines before each row."""
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self.rows) and self.rows[-1].label == _END
+
+
+def _parse(text: str, name: str) -> _File:
+    """Read the lines of a file into columns."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if lines[0].rstrip() != MAGIC:
+        raise AnnotationError(f"{name}:1: not an annotation file: it does not begin with {MAGIC!r}")
+    file = _File(name, {"split": "every"}, [], [], {})
+    header_stop = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    for number, line in enumerate(lines[1:header_stop], 2):
+        key, colon, value = line.partition(":")
+        value = unescape(value.strip())
+        if not colon or key not in (*_HEADER, _LOSS):
+            names = ", ".join([*_HEADER, _LOSS])
+            problem = f"the header has lines 'name: value' and ends with an empty line; names: {names}"
+            raise AnnotationError(f"{name}:{number}: {problem}")
+        if key == "split" and value not in {"every", "block"}:
+            raise AnnotationError(f"{name}:{number}: split is every or block, not {value!r}")
+        if key == _LOSS:
+            file.losses.append(value)
+        else:
+            file.header[key] = value
+    for number, line in enumerate(lines[header_stop:], header_stop + 1):
+        if line.startswith("#"):
+            file.comments[len(file.rows)] = (*file.comments.get(len(file.rows), ()), line)
+        elif line.strip():
+            file.rows.append(_read_row(line, number, f"{name}:{number}"))
+    return file
+
+
+def _read_row(line: str, number: int, place: str) -> _Row:
+    columns = line.split("\t")
+    if len(columns) != 4:
+        raise AnnotationError(f"{place}: expected label, probability, tags and text between tabs, found {line[:60]!r}")
+    label, probability, markup, text = columns
+    if label not in _LABELS and label != UNLABELLED:
+        message = f"{place}: unknown label {label!r}{suggest(label, _LABELS)}; there are {', '.join(Label)}"
+        raise AnnotationError(message)
+    if probability == "-":
+        return _Row(number, label, None, markup, text)
+    try:
+        value = float(probability)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise AnnotationError(f"{place}: a probability is '-' or a number from 0 to 1, not {probability!r}")
+    return _Row(number, label, value, markup, text)
+
+
+# Documents
+
+
+def _build(file: _File, cuts: Cuts, row_by_row: bool) -> Document:
+    """Make a page of the rows; if `row_by_row`, each row but the end must be exactly one block."""
+    splitter = Splitter(cuts)
+    texts_after = []
+    for row in file.rows:
+        _feed(splitter, row, f"{file.name}:{row.line}")
+        texts_after.append(splitter.texts)
+        if row_by_row:
+            splitter.cut()
+    document = splitter.document()
+    if row_by_row:
+        _check_rows(file, texts_after, document)
+    header = file.header
+    return replace(
+        document,
+        url=header.get("url", ""),
+        title=header.get("title", ""),
+        source=header.get("source", ""),
+        encoding=header.get("encoding", ""),
+        losses=tuple(file.losses),
+    )
+
+
+def _build_as_written(file: _File, cuts: Cuts) -> Document:
+    """Make a page in which every row is a block, whatever tags are in it."""
+    document = _build(file, replace(cuts, every=False, block_level=frozenset()), row_by_row=True)
+    if not file.is_complete:
+        raise AnnotationError(f"{file.name}: the file is cut off: its last line must be labelled {_END!r}")
+    return document
+
+
+def _check_rows(file: _File, texts_after: list[int], document: Document) -> None:
+    """Raise an error for a row that is not exactly one block, except the last, which has none.
+
+    The splitter counts texts, and a block has one or more of them: `blocks_until[n]` blocks have begun with n texts.
+    """
+    blocks_until = [0]
+    for block in document.blocks:
+        blocks_until += [block.index + 1] * len(block.pieces)
+    for number, (row, texts) in enumerate(zip(file.rows, texts_after, strict=True)):
+        count = blocks_until[texts] - number
+        if count != (row.label != _END):
+            place = f"{file.name}:{row.line}"
+            raise AnnotationError(f"{place}: a line is one block, and this makes {count}: {row.text[:60]!r}")
+
+
+def _feed(splitter: Splitter, row: _Row, place: str) -> None:
+    """Give a line's tags and texts to the splitter."""
+    if _TAG.sub("", row.markup).strip():
+        raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
+    line = row.markup + row.text
+    offset = 0
+    is_alt_text = False  # the splitter takes the text of an image from the tag
+    for match in _TAG.finditer(line):
+        _feed_text(splitter, line[offset : match.start()], place)
+        offset = match.end()
+        slash, tag, attribute_text = match.groups()
+        if slash:
+            if splitter.innermost != tag:
+                raise AnnotationError(f"{place}: </{tag}> closes nothing: <{splitter.innermost}> is open")
+            splitter.end()
+            is_alt_text = False
+            continue
+        attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attribute_text)}
+        splitter.start(tag, attributes)
+        if tag in VOID:
+            splitter.end()
+        is_alt_text = tag == "img" and bool(attributes.get("alt", "").strip())
+    if not is_alt_text:
+        _feed_text(splitter, line[offset:], place)
+
+
+def _feed_text(splitter: Splitter, text: str, place: str) -> None:
+    if "<" in text or ">" in text:
+        raise AnnotationError(f"{place}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
+    if text:
+        splitter.text(unescape(text))
+
+
+def _recut(file: _File, cuts: Cuts) -> Annotation:
+    """Cut a page as `cuts` says, and give its blocks the labels of their text.
+
+    A new block has the label of the old block where it begins. Later new blocks of the same old block continue it. A
+    label is a person's only if a person labelled all of its text.
+    """
+    missing = [row.line for row in file.rows if row.label == UNLABELLED]
+    if missing:
+        blocks = "1 block has" if len(missing) == 1 else f"{len(missing):,} blocks have"
+        raise AnnotationError(f"{file.name}:{missing[0]}: {blocks} no label yet: finish it with annotate.py")
+    as_written = _build_as_written(file, cuts)
+    document = _build(file, cuts, row_by_row=False)
+    old_labels = tuple(Label(row.label) for row in file.rows[:-1])
+    old_probabilities = tuple(row.probability for row in file.rows[:-1])
+    if find_difference(document, as_written) is None:
+        return Annotation(document, old_labels, old_probabilities)
+    old_blocks = [block.index for block in as_written.blocks for char in block.text if not char.isspace()]
+    labels: list[Label] = []
+    probabilities: list[float | None] = []
+    offset, previous = 0, -1
+    for block in document.blocks:
+        stop = offset + len("".join(block.text.split()))
+        first, last = old_blocks[offset], old_blocks[stop - 1]
+        label = old_labels[first]
+        labels.append(Label.CONTINUATION if first == previous and label.is_content else label)
+        known = [number for number in old_probabilities[first : last + 1] if number is not None]
+        probabilities.append(min(known, default=None))
+        offset, previous = stop, last
+    return Annotation(document, tuple(labels), tuple(probabilities))

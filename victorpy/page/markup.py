@@ -1,0 +1,95 @@
+"""Write a Document as tags and texts again, with the attributes of the tags."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from victorpy.config import load_config
+from victorpy.document import Block, Document
+from victorpy.page.parse import VOID
+from victorpy.page.split import DEEPEST
+
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "#x27": "'"}
+_ESCAPED = re.compile(r"&(#x27|#\d{1,6}|amp|lt|gt|quot);")
+_NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ESCAPABLE = re.compile("[&<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def escape(text: str) -> str:
+    r"""Escape text for markup, on one line and without control characters.
+
+    >>> escape("a < b\t\x1b[0m")
+    'a &lt; b&#9;&#27;[0m'
+    """
+    if not _ESCAPABLE.search(text):
+        return text
+    return _NOT_PLAIN.sub(lambda match: f"&#{ord(match[0])};", html.escape(text))
+
+
+def unescape(text: str) -> str:
+    r"""Undo `escape` exactly; `html.unescape` would replace characters that no page should have.
+
+    >>> unescape(escape("<\x8e\x1a&")) == "<\x8e\x1a&"
+    True
+    """
+    if "&" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _NAMED.get(match[1]) or chr(int(match[1][1:])), text)
+
+
+class TagWriter:
+    """Writes a document's tags in order, each opening tag with the attributes of its element."""
+
+    def __init__(self, document: Document) -> None:
+        self._attributes = document.elements.attributes
+        self._next = 0
+        self._depth = 0
+
+    def write(self, tags: Iterable[str]) -> str:
+        """Write the next tags of the document, given as in `Block.distance`."""
+        written = []
+        for tag in tags:
+            attributes = ""
+            if tag.startswith("/"):
+                self._depth -= 1
+            else:
+                if self._depth < DEEPEST:  # deeper elements were not kept
+                    values = self._attributes[self._next]
+                    attributes = "".join(f' {name}="{escape(value)}"' for name, value in values.items())
+                    self._next += 1
+                self._depth += tag not in VOID
+            written.append(f"<{tag}{attributes}>")
+        return "".join(written)
+
+
+def to_html(document: Document) -> str:
+    """Write a document as the HTML that it was made of, without what was deleted."""
+    writer = TagWriter(document)
+    parts = []
+    for block in document.blocks:
+        for number, (tags, text) in enumerate(pieces(block)):
+            shown_by_image = tags and tags[-1] == "img"
+            parts += [writer.write(tags), " " if block.spaced and not number and not block.preformatted else ""]
+            parts.append("" if shown_by_image else escape(text))
+    return "".join(parts) + writer.write(document.trailing)
+
+
+def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield for each piece of a block the tags before it, and its text."""
+    stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+    for piece, stop in zip(block.pieces, stops, strict=True):
+        yield piece.distance, block.text[piece.start : stop]
+
+
+def begins_segment(distance: Sequence[str]) -> bool:
+    """Whether the tags before a block separate it from the previous text: one line break does not, two do."""
+    breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
+    return breaks != ["br"] and bool(breaks)
+
+
+@cache
+def _block_level() -> frozenset[str]:
+    return load_config("base").cuts.block_level

@@ -1,0 +1,335 @@
+"""Split a pruned tree into blocks of text.
+
+The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and inside ``<pre>`` at every line as if there were
+a ``<br>``. ``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links
+stays one block of several pieces. An image's ``alt`` text and hidden elements are always separate blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from lxml import etree
+
+from victorpy.config import Cuts
+from victorpy.document import Block, Document, Elements, Piece
+from victorpy.page.parse import VOID, Tree
+
+# Elements nested deeper are not kept as containers, so a page with thousands of levels costs no more than others.
+DEEPEST = 256
+
+_HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
+_SPECIAL = frozenset(["pre", "img"])
+_NONE: dict[str, str] = {}
+_ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> puts into tag names
+_LINE_END = re.compile(r"\r\n?|\n")
+
+_Text = tuple[str, int, int, bool, bool, str | None]
+"""A text that is not only white space (in a ``<pre>``, one line of it): the text as in the page, its element, the
+number of tags before it, whether white space precedes it, whether it starts a block whatever the tags are, and its
+indent on a line of a ``<pre>`` (None elsewhere)."""
+
+# Named tuples made from plain ones, which is faster than calling the class.
+_piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__new__, Piece)
+_block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
+
+
+def split(tree: Tree, cuts: Cuts) -> Document:
+    """Split a page into blocks."""
+    splitter = Splitter(cuts)
+    if tree.root is not None:
+        splitter.walk(tree.root)
+    return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
+
+
+class Splitter:
+    """Turns a page's tags and texts into blocks: it records them in order and cuts the texts at the end."""
+
+    def __init__(self, cuts: Cuts) -> None:
+        self._cuts = cuts
+        self._texts: list[_Text] = []
+        self._passed: list[str] = []
+        """The tags so far, closing tags with a slash."""
+        # Plain lists, because tuples would keep Python's garbage collector busy. Until the texts are cut,
+        # first_block and stop_block count texts instead of blocks.
+        self._elements = Elements()
+        # The open elements, outermost first. -1 stands for the page itself.
+        self._tags: list[str] = []
+        self._numbers = [-1]
+        self._too_deep = 0
+        self._preformatted = 0
+        self._special = False
+        """Whether an open element is too deep, preformatted or hidden."""
+        # Hidden elements, and the positions of their tags in `_passed`.
+        self._hidden = False
+        self._hiding: set[int] = set()
+        self._hiding_tags: list[int] = []
+        # State since the last text.
+        self._gap = True
+        self._cut = False
+        self._indent = ""
+
+    def walk(self, root: etree._Element) -> None:
+        """Record a whole tree. This loop, `start` and `end` run for every element of every page."""
+        keep, start, end, add_text = self._cuts.attributes, self.start, self.end, self.text
+        around: list[etree._Element] = []
+        for node in root.iter():
+            parent = node.getparent()
+            while around and around[-1] is not parent:
+                end()
+                text = around.pop().tail
+                if text:
+                    add_text(text)
+            tag = node.tag
+            attributes = _NONE
+            items: Any = node.items()
+            if items:
+                attributes = {}
+                for name, value in items:  # faster than a comprehension
+                    if name in keep:
+                        attributes[name] = value
+            start(tag if tag.isalnum() else _ODD.sub("_", tag), attributes)
+            around.append(node)
+            text = node.text
+            if text:
+                add_text(text)
+        for node in reversed(around):
+            end()
+            add_text(node.tail or "")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Open an element. An image's ``alt`` becomes its text."""
+        self._passed.append(tag)
+        self._tags.append(tag)
+        numbers = self._numbers
+        if len(numbers) > DEEPEST:
+            self._too_deep += 1
+            self._special = True
+        else:
+            elements = self._elements
+            number, texts = len(elements.tag), len(self._texts)
+            elements.tag.append(tag)
+            elements.parent.append(numbers[-1])
+            elements.attributes.append(attributes)
+            elements.stop.append(number + 1)
+            elements.first_block.append(texts)
+            elements.stop_block.append(texts)
+            numbers.append(number)
+        if tag in _SPECIAL or self._preformatted or not _MAY_HIDE.isdisjoint(attributes):
+            self._start_special(tag, attributes)
+
+    def end(self) -> None:
+        """Close the innermost element."""
+        tag = self._tags.pop()
+        if tag not in VOID:
+            self._passed.append("/" + tag)
+        number = -1
+        if not self._too_deep:
+            number = self._numbers.pop()
+            elements = self._elements
+            elements.stop[number] = len(elements.tag)
+            elements.stop_block[number] = len(self._texts)
+        if self._special:
+            self._end_special(tag, number)
+
+    def text(self, text: str) -> None:
+        """Add text. White space is collapsed except in ``<pre>``, where every line is a block."""
+        if self._preformatted:
+            self._add_lines(text)
+        elif text.isspace():
+            self._gap = True
+        elif text:
+            self._texts.append((text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
+            self._gap = self._cut = False
+
+    def cut(self) -> None:
+        """End the current block, whatever follows."""
+        self._cut = True
+
+    @property
+    def innermost(self) -> str:
+        """Tag of the innermost open element, or an empty string."""
+        return self._tags[-1] if self._tags else ""
+
+    @property
+    def texts(self) -> int:
+        """Number of texts so far."""
+        return len(self._texts)
+
+    def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
+        """Handle an element that may hide its text, keep white space, or be an image with an ``alt`` text."""
+        if self._preformatted and tag in self._cuts.block_level:
+            self._indent = ""
+        if tag == "img" and attributes.get("alt", "").strip():
+            self._texts.append((attributes["alt"], self._numbers[-1], len(self._passed), True, True, None))
+            self._gap = self._cut = True
+        if not self._too_deep:
+            self._preformatted += tag == "pre"
+            hides = (
+                "hidden" in attributes
+                or attributes.get("aria-hidden") == "true"
+                or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
+            )
+            if hides and not self._hidden:
+                self._hidden = True
+                self._hiding.add(self._numbers[-1])
+                self._hiding_tags.append(len(self._passed) - 1)
+        self._special = bool(self._too_deep or self._preformatted or self._hidden)
+
+    def _end_special(self, tag: str, number: int) -> None:
+        """Close an element inside one that is too deep, preformatted or hidden."""
+        if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
+            self._indent = ""
+        if self._too_deep:
+            self._too_deep -= 1
+        else:
+            self._preformatted -= tag == "pre"
+            if number in self._hiding:
+                self._hidden = False
+                self._hiding_tags.append(len(self._passed) - 1)
+        self._special = bool(self._too_deep or self._preformatted or self._hidden)
+
+    def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
+        """Close open elements, cut the texts into blocks and return the page."""
+        while self._tags:
+            self.end()
+        elements = self._elements
+        blocks = self._blocks(elements)
+        blocks_started = [0]  # by number of texts
+        for block in blocks:
+            blocks_started += [block.index + 1] * len(block.pieces)
+        elements.first_block[:] = [blocks_started[texts] for texts in elements.first_block]
+        elements.stop_block[:] = [blocks_started[texts] for texts in elements.stop_block]
+        tags_before_last_text = self._texts[-1][2] if self._texts else 0
+        return Document(
+            blocks=tuple(blocks),
+            elements=elements,
+            url=url,
+            title=title,
+            losses=losses,
+            trailing=tuple(self._passed[tags_before_last_text:]),
+            split="every" if self._cuts.every else "block",
+        )
+
+    def _add_lines(self, text: str) -> None:
+        """Add the lines of a ``<pre>``, as if separated by ``<br>``."""
+        element = self._numbers[-1]
+        for number, line in enumerate(_LINE_END.split(text)):
+            if number:
+                self.start("br", _NONE)
+                self.end()
+                self._indent = ""
+            if line.strip():
+                self._texts.append((line, element, len(self._passed), self._gap, self._cut, self._indent))
+                self._gap = self._cut = False
+                self._indent = ""
+            else:
+                self._indent += line  # belongs to the next text on the line, if any
+
+    def _blocks(self, elements: Elements) -> list[Block]:
+        """Join the texts that no cut separates."""
+        every, breaking, passed = self._cuts.every, self._cuts.breaking, self._passed
+        hidden = frozenset(number for first in self._hiding for number in range(first, elements.stop[first]))
+        hiding_tags = sorted(self._hiding_tags)
+        maker = _BlockMaker(elements, hidden)
+        parts: list[_Part] = []
+        previous_place = 0
+        gap = True
+        for text, element, place, follows_gap, cut, indent in self._texts:
+            tags = tuple(passed[previous_place:place])
+            breaks = not breaking.isdisjoint(tags)
+            if parts and (
+                breaks
+                or cut
+                or (every and tags)
+                or (hiding_tags and bisect_left(hiding_tags, previous_place) < bisect_left(hiding_tags, place))
+            ):
+                maker.make(parts, breaks)
+                parts = []
+            gap = gap or breaks or follows_gap or (indent is None and text[0].isspace())
+            parts.append((text, element, tags, gap, indent))
+            gap = indent is None and text[-1].isspace()
+            previous_place = place
+        if parts:
+            maker.make(parts, breaks=True)
+        return maker.blocks
+
+
+_Part = tuple[str, int, tuple[str, ...], bool, str | None]
+"""A text of a block, its element, the tags before it, whether white space precedes it, its indent in a ``<pre>``."""
+
+
+class _BlockMaker:
+    """Makes blocks in order."""
+
+    def __init__(self, elements: Elements, hidden: frozenset[int]) -> None:
+        self.blocks: list[Block] = []
+        self._elements = elements
+        self._hidden = hidden
+        self._containers = [*_paths(elements), ()]  # the last is for element -1, no element
+        self._indent = ""
+
+    def make(self, parts: list[_Part], breaks: bool) -> None:
+        """Make a block of the given texts. `breaks` says whether it ends with a break or within a line."""
+        text, holder, tags, spaced, indent = parts[0]
+        if len(parts) == 1 and indent is None:
+            text = " ".join(text.split())
+            pieces: tuple[Piece, ...] = (_piece((0, holder, tags)),)
+        else:
+            text, pieces = _joined(parts) if indent is None else self._preformatted(parts, breaks)
+            for piece in pieces:
+                if piece.element != holder:
+                    holder = self._common(holder, piece.element)
+        hidden = holder in self._hidden
+        containers = self._containers[holder]
+        self.blocks.append(_block((len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces)))
+
+    def _preformatted(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
+        """Join the parts of a line, with their white space."""
+        text = self._indent
+        pieces: list[Piece] = []
+        for part, element, tags, _, indent in parts:
+            pieces.append(Piece(len(text) if pieces else 0, element, tags))
+            text += (indent or "") + part
+        # White space at the end belongs to the next text on the line, if any.
+        self._indent = "" if breaks else text[len(text.rstrip()) :]
+        return text.rstrip(), tuple(pieces)
+
+    def _common(self, element: int, other: int) -> int:
+        """Return the innermost element that contains both."""
+        stop, parent = self._elements.stop, self._elements.parent
+        while element >= 0 and not element <= other < stop[element]:
+            element = parent[element]
+        return element
+
+
+def _paths(elements: Elements) -> list[tuple[str, ...]]:
+    """Return the tags from the outermost element to each element. Equal paths, as of list items, are shared."""
+    different: list[tuple[str, ...]] = [()]
+    numbers: dict[tuple[int, str], int] = {}
+    number_of: list[int] = []
+    for tag, parent in zip(elements.tag, elements.parent, strict=True):
+        step = (number_of[parent] if parent >= 0 else 0, tag)
+        number = numbers.get(step)
+        if number is None:
+            number = numbers[step] = len(different)
+            different.append((*different[step[0]], tag))
+        number_of.append(number)
+    return [different[number] for number in number_of]
+
+
+def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
+    """Join texts into a line, with a space at each gap."""
+    words: list[str] = []
+    pieces = []
+    length = 0
+    for text, element, tags, gap, _ in parts:
+        pieces.append(_piece((length, element, tags)))
+        words.append(("" if not words or not gap else " ") + " ".join(text.split()))
+        length += len(words[-1])
+    return "".join(words), tuple(pieces)

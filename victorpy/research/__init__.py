@@ -1,0 +1,1 @@
+"""Measure and compare: gold standards, scores, cross-validation, comparisons, studies and their reports."""

@@ -1,0 +1,239 @@
+"""The report of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from victorpy.research.report import plots
+from victorpy.research.report.base import Report, Scores, Section, interval, percent, plural
+
+_TRAINED, _UNKNOWN = "†", "?"
+"""Marks after the name of a model that was trained on a data set, or may have been."""
+_MARKS = {True: f" {_TRAINED}", None: f" {_UNKNOWN}", False: ""}
+_MEASURE_TITLES = {"words_f1": "Words F1", "value_recall": "Share of values kept"}
+_NEEDS = {
+    "labels": "trained on labelled pages",
+    "site": "other pages of the site",
+    "nothing": "nothing but the page",
+    "peer": "another program",
+}
+
+
+class Column(NamedTuple):
+    """A column of a table of scores."""
+
+    name: str
+    """Its name in scores.json."""
+    title: str
+    show: Callable[[Any], str]
+    meaning: str
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _held_out(trained_on: bool | None) -> str:
+    return {True: "no", False: "yes", None: _UNKNOWN}[trained_on]
+
+
+_MAIN = (
+    Column("trained_on", "held out", _held_out, "whether no model of the method was trained on these pages"),
+    Column("words_f1", "words F1", percent, "overlap of the words of output and gold, as multisets; mean over pages"),
+    Column("words_f1_interval", "95 % interval", interval, "of that mean, by resampling pages"),
+    Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),
+    Column("words_recall", "recall", percent, "share of the gold's words that are in the output"),
+    Column("words_f1_pooled", "pooled F1", percent, "words F1 with the words of all pages counted together"),
+    Column("value_recall", "values kept", percent, "share of a page's values whose words stand in the output in a row"),
+    Column("value_recall_interval", "95 % interval", interval, "of that mean, by resampling pages"),
+    Column("words_removed", "words removed", percent, "share of a page's words that are gone; mean over pages"),
+    Column("empty", "empty", str, "pages of which not a word is left although the gold has some"),
+    Column("failed", "failed", str, "pages that the method could not clean at all; they count as empty output"),
+    Column("cpu_ms", "CPU ms a page", _number, "CPU time of cleaning a page, from bytes to text"),
+    Column("site_ms", "CPU ms to learn, a page", _number, "CPU time of learning a site, by pages learned from"),
+)
+_MORE = (
+    Column("cleaneval_words_f1", "CleanEval words F1", percent, "words in order: the longest common subsequence"),
+    Column("shingle_f1", "4-word shingles F1", percent, "overlap of runs of four words"),
+    Column("content_accuracy", "content/noise right", percent, "share of blocks rightly kept or dropped"),
+    Column("label_accuracy", "labels right", percent, "share of blocks whose kind is right too"),
+)
+_NOT_IN_TERMINAL = ("words_precision", "words_recall", "words_f1_pooled")
+
+
+def report(scores: Scores) -> Report:
+    """Build the report."""
+    title = f"{plural(len(scores['methods']), 'method')} on {', '.join(map(_short, scores['sets']))}"
+    sections = [_all_sets(scores)] if len(scores["sets"]) > 1 else []
+    for data in scores["sets"]:
+        sections += [_scores(scores, data), _differences(scores, data)]
+        sections.append(_table(f"More measures on {_short(data)}", _MORE, _ranked(scores, data)))
+        measures = [data["measure"]] + ["words_removed"] * (data["measure"] == "value_recall")
+        sections += [_by_group(scores, data, group, name) for group in ("type", "site") for name in measures]
+    meanings = [(column.title, column.meaning) for column in _used((*_MAIN, *_MORE), scores["results"])]
+    columns = Section("What the columns mean", ("column", "meaning"), meanings, look="words")
+    sections += [_methods(scores), columns]
+    return Report(title, _lead(scores), tuple(section for section in sections if section.rows))
+
+
+def summary(scores: Scores) -> Report:
+    """Build the table that a terminal shows: all methods on all data sets."""
+    columns = [column for column in _used(_MAIN, scores["results"]) if column.name not in _NOT_IN_TERMINAL]
+    rows = [
+        (_marked(row), row["data"], str(row["pages"]), *(column.show(row[column.name]) for column in columns))
+        for row in scores["results"]
+    ]
+    return Report(sections=(Section("", ("method", "data", "pages", *(column.title for column in columns)), rows),))
+
+
+def _lead(scores: Scores) -> tuple[str, str]:
+    """Say how the numbers were made."""
+    settings = scores["settings"]
+    lead = "All methods cleaned the same pages in one process, page by page in turn; times are CPU times."
+    if any(row["site_ms"] is not None for row in scores["results"]):
+        sample = f"at most {settings['sample']} of each, seed {settings['seed']}"
+        lead += f" Methods that learn from sites saw each site's own pages first ({sample}), without their labels"
+        lead += f" but for {settings['tune']} pages a site." if settings["tune"] else "."
+    if scores["failures"]:
+        lead += f" {len(scores['failures'])} times a method failed on a page: scores.json says where and why."
+    if scores["warnings"]:
+        lead += f" {len(scores['warnings'])} warnings on data were given: scores.json has them."
+    versions = ", ".join(f"{name} {number}" for name, number in scores["versions"].items())
+    return lead, f"Versions: {versions}."
+
+
+def _short(data: Scores) -> str:
+    """Return a data set's name; the kind alone if its directory has the same name."""
+    kind, _, name = data["source"].partition(":")
+    return str(kind if kind == name else data["source"])
+
+
+def _marked(row: Scores) -> str:
+    """Return a method's name, with a mark if it was trained on the data, or may have been."""
+    return f"{row['method']}{_MARKS[row['trained_on']]}"
+
+
+def _ranked(scores: Scores, data: Scores) -> list[Scores]:
+    """Return the results on a data set, the best first."""
+    rows = [row for row in scores["results"] if row["data"] == data["data"]]
+    return sorted(rows, key=lambda row: -(row[data["measure"]] or 0.0))
+
+
+def _used(columns: Sequence[Column], rows: Sequence[Scores]) -> list[Column]:
+    """Return the columns in which some row has something."""
+    return [column for column in columns if any(row[column.name] is not None for row in rows)]
+
+
+def _table(title: str, columns: Sequence[Column], results: Sequence[Scores], note: str = "") -> Section:
+    used = _used(columns, results)
+    rows = [(_marked(row), *(column.show(row[column.name]) for column in used)) for row in results]
+    return Section(title, ("method", *(column.title for column in used)), rows if used else (), note)
+
+
+def _all_sets(scores: Scores) -> Section:
+    results = {(row["method"], row["data"]): row for row in scores["results"]}
+    rows = []
+    for method in scores["methods"]:
+        cells = []
+        for data in scores["sets"]:
+            row = results[method["method"], data["data"]]
+            cells.append(percent(row[data["measure"]]) + _MARKS[row["trained_on"]])
+        rows.append((method["method"], *cells))
+    titles = {"words_f1": "words F1", "value_recall": "values kept"}
+    head = [f"{_short(data)}, {titles[data['measure']]}" for data in scores["sets"]]
+    return Section("All data sets", ("method", *head), rows)
+
+
+def _scores(scores: Scores, data: Scores) -> Section:
+    """Build the main table and the plots of a data set."""
+    results = _ranked(scores, data)
+    title = f"{_short(data)}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
+    table = _table(title, _MAIN, results, _note(scores, data, results))
+    return replace(table, plots=_plots(data["measure"], results))
+
+
+def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
+    """Say what a reader has to know about a data set, and about methods on it."""
+    is_values = data["measure"] == "value_recall"
+    sentences = [f"Shares are in percent; {'what keeps most values' if is_values else 'the best'} first."]
+    if data["tuned_pages"]:
+        told = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} of a site, at most half of it)"
+        sentences.append(
+            f"The labels of {told} were told to methods that learn from sites; no method is scored on them."
+        )
+    if is_values:
+        share = percent(data["values_in_pages"])
+        sentences.append(
+            f"The gold is {data['values']:,} values, not texts; {share} % of them are in the pages' text at all."
+        )
+    if any(row["site_ms"] is not None for row in results) and data["single_page_sites"]:
+        sentences.append(f"{data['single_page_sites']} sites have one page only, from which no site can be learned.")
+    if any(row["trained_on"] for row in results):
+        sentences.append(f"{_TRAINED} was trained on these pages: the score says nothing of how it does on new ones.")
+    if any(row["trained_on"] is None for row in results):
+        sentences.append(f"{_UNKNOWN} does not say what it was trained on; it may have been these pages.")
+    return " ".join(sentences)
+
+
+def _plots(measure: str, results: Sequence[Scores]) -> tuple[plots.Plot, ...]:
+    title = _MEASURE_TITLES[measure]
+    values = [(_marked(row), row[measure], row[f"{measure}_interval"]) for row in results]
+    drawn = [plots.bars(values, f"{title}, with 95 % intervals", across=title)]
+    if measure == "value_recall":
+        removed = [(_marked(row), row["words_removed"], row[measure]) for row in results]
+        caption = "Values kept against words removed: up and to the right is better"
+        drawn.append(plots.points(removed, caption, "Share of words removed", title))
+    costs = [(_marked(row), row["cpu_ms"], row[measure]) for row in results if row["cpu_ms"]]
+    caption = f"{title} against CPU time of cleaning a page: up and to the left is better"
+    return (*drawn, plots.points(costs, caption, "CPU ms a page", title, logarithmic=True))
+
+
+def _differences(scores: Scores, data: Scores) -> Section:
+    pairs = {(row["method"], row["against"]): row for row in scores["differences"] if row["data"] == data["data"]}
+    others = list(dict.fromkeys(other for _, other in pairs))
+    results = _ranked(scores, data)
+    names = {row["method"]: _marked(row) for row in results}
+    rows = []
+    for row in results:
+        cells = [_marked(row)]
+        for other in others:
+            pair = pairs.get((row["method"], other))
+            if pair is None:
+                cells += ["–", "–"]
+            else:
+                mean, low, high = (f"{100 * pair[name]:+.2f}" for name in ("mean", "low", "high"))
+                p_value = f"{pair['p_value']:.3f}" if pair["p_value"] >= 0.001 else "<0.001"
+                cells += [f"{mean} ({low} to {high})", p_value]
+        rows.append(tuple(cells))
+    head = [cell for other in others for cell in (f"less {names[other]}", "p")]
+    note = (
+        "Differences on the same pages, in points, with 95 % intervals, from the first method and from the best one; "
+        "p is how often chance alone, swapping the two on each page at will, makes a difference as large."
+    )
+    return Section(f"Differences on {_short(data)}", ("method", *head), rows if others else (), note)
+
+
+def _by_group(scores: Scores, data: Scores, group: str, measure: str) -> Section:
+    """Build a table of one measure of every method, a row for each page type or site."""
+    results = [row for row in scores[f"by_{group}"] if row["data"] == data["data"]]
+    values = {(row[group], row["method"]): row[measure] for row in results}
+    pages = {row[group]: row["pages"] for row in results}
+    methods = {row["method"]: _marked(row) for row in scores["results"] if row["data"] == data["data"]}
+    title = next(column.title for column in _MAIN if column.name == measure)
+    return Section(
+        f"{title[0].upper()}{title[1:]} by {group} on {_short(data)}",
+        (group, "pages", *methods.values()),
+        [(name, str(pages[name]), *(percent(values[name, method]) for method in methods)) for name in pages],
+    )
+
+
+def _methods(scores: Scores) -> Section:
+    learning = {row["method"] for row in scores["results"] if row["site_ms"] is not None}
+    rows = []
+    for method in scores["methods"]:
+        needs = _NEEDS[method["needs"]]
+        needs += "; other pages of the site" if method["needs"] == "labels" and method["method"] in learning else ""
+        rows.append((method["method"], needs, method["run_as"]))
+    return Section("Methods", ("method", "needs", "run as"), rows, look="words")

@@ -1,0 +1,224 @@
+"""The report of mining: the papers' tables and figure, what is removed and what survives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from victorpy.research.report import plots
+from victorpy.research.report.base import Report, Scores, Section, percent, score
+
+_CONFIGURATIONS = {
+    "1": "both classes are learned from the same site and tested at all others",
+    "2": "the classes are learned from two sites and tested at all others",
+    "3": "the classes are learned from two sites and tested on all other pages, those of the two sites too",
+    "4": "as 3, from two sites that have both classes, and tested only on the class of each that was not learned",
+}
+_AVERAGES = [f"{letter}{number}" for letter in "FA" for number in _CONFIGURATIONS]
+
+
+def report(scores: Scores, title: str) -> Report:
+    """Build the report."""
+    data = scores["data"]
+    lead = (
+        f"{data['pages']:,} pages of {data['sites']} sites in {len(data['verticals'])} verticals "
+        f"({', '.join(data['verticals'])}), with {data['values']:,} attribute values."
+    )
+    if scores["warnings"]:
+        lead += f" {len(scores['warnings'])} pages could not be used."
+    sections = [_overview(scores), _by_vertical(scores), _clustering(scores), _classification(scores)]
+    if any(result["removed"] for result in scores["results"]):
+        sections.append(_removed(scores))
+    for measure, letter, table in (("f", "F", "table 3, F scores"), ("accuracy", "A", "table 4, accuracies")):
+        sections += [_by_pair(scores, number, measure, letter, table) for number in _CONFIGURATIONS]
+    if scores["order"]:
+        sections.append(_order(scores))
+    return Report(title, (lead, _how(scores)), (*sections, _by_site(scores)))
+
+
+def summary(scores: Scores) -> Report:
+    """Build what a terminal shows: the main tables without verdicts."""
+    sections = (_overview(scores), _clustering(scores), _classification(scores))
+    return Report(sections=tuple(replace(section, verdict="") for section in sections))
+
+
+def _how(scores: Scores) -> str:
+    """Say how the pages were mined."""
+    settings = scores["settings"]
+    parameters = [f"{name} with {', '.join(values)}" for name, values in scores["parameters"].items() if values]
+    clustered = min(settings["cluster_pages"], scores["data"]["pages"])
+    which = f"{clustered:,} pages drawn by chance" if clustered else "All pages"
+    dimensions = settings["dimensions"]
+    reduced = f"; after its first step it goes on in {dimensions} dimensions" if dimensions else ""
+    sentences = [
+        f"Methods that learn from a site saw at most {settings['sample']:,} of its pages, without labels.",
+        f"Parameters: {'; '.join(parameters)}." if parameters else "",
+        "Terms are words of at least two characters that are no mere numbers.",
+        f"{which} are clustered, as tf-idf vectors of length 1. A run of k-means starts from pages drawn by chance "
+        f"(seed {settings['seed']}), the same ones for every method{reduced}. Its F is the mean over the verticals "
+        "under the best assignment of clusters to them.",
+        "Classification is by multinomial naive Bayes; F is the mean over the two classes.",
+        "The papers' order is none < template methods (pagelets, dom-template, text-template, rtdm) < sst ≤ "
+        "sentence-entropy; other methods have no place in it.",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _overview(scores: Scores) -> Section:
+    """Show what each method removes, what survives, and what it costs."""
+    rows = []
+    for result in scores["results"]:
+        total, cost = result["survival"]["all"], result["cost"]
+        shares = (percent(total["removed_share"]), percent(total["survived_share"]))
+        times = (f"{cost[name]:.2f}" for name in ("learn_ms", "clean_ms", "read_ms"))
+        rows.append((result["method"], *shares, f"{total['empty']:,}", *times))
+    head = ("method", "words removed, %", "values that survive, %", "pages left empty")
+    costs = ("learning, ms a page", "cleaning, ms a page", "reading, ms a page")
+    total = scores["results"][0]["survival"]["all"]
+    note = (
+        f"A value survives when its words still follow one another in the text. Of {total['values']:,} values "
+        f"{total['values'] - total['present']:,} do not occur in the text before cleaning and are not counted. "
+        "Removing much is no merit where values go with it. Times are CPU; learning is by page learned from, and "
+        "reading (decoding, parsing, cutting into blocks) is the same for all methods that cut pages alike."
+    )
+    caption = (
+        "Words removed against values that survive; small marks are verticals. The best place is at the upper right"
+    )
+    plot = plots.trade(scores["results"], caption)
+    return Section("What is removed and what survives", (*head, *costs), rows, note, plots=(plot,))
+
+
+def _by_vertical(scores: Scores) -> Section:
+    columns = [result["survival"]["verticals"] for result in scores["results"]]
+    groups = [(name, [column[name] for column in columns]) for name in scores["data"]["verticals"]]
+    return _side_by_side("By vertical", "vertical", scores, groups)
+
+
+def _by_site(scores: Scores) -> Section:
+    columns = [result["survival"]["sites"] for result in scores["results"]]
+    groups = [(f"{row[0]['vertical']}: {row[0]['site']}", row) for row in zip(*columns, strict=True)]
+    return _side_by_side("By site", "site", scores, groups)
+
+
+def _side_by_side(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
+    """Show the shares that each method removes and keeps, a row for each group of pages."""
+    rows = []
+    for name, by_method in groups:
+        row = [name, f"{by_method[0]['pages']:,}"]
+        for cell in by_method:
+            shares = (cell["removed_share"], cell["survived_share"])
+            row.append(" / ".join("–" if share is None else f"{100 * share:.1f}" for share in shares))
+        rows.append(tuple(row))
+    return Section(title, (what, "pages", *scores["methods"]), rows, "In percent: words removed / values that survive.")
+
+
+def _clustering(scores: Scores) -> Section:
+    """Show table 2 of the SST paper."""
+    rows = []
+    for result in scores["results"]:
+        runs = result["clustering"]
+        shares = (percent(runs[name]) for name in ("below_50", "from_70", "from_80", "from_90"))
+        rows.append((result["method"], score(runs["mean"]), score(runs["deviation"]), *shares))
+    head = ("method", "mean F", "deviation", "F < 0.5, %", "F ≥ 0.7, %", "F ≥ 0.8, %", "F ≥ 0.9, %")
+    runs, clusters = scores["settings"]["runs"], len(scores["data"]["verticals"])
+    note = f"{runs:,} runs of k-means from random pages into {clusters} clusters."
+    plot = plots.distribution(scores["results"], "How many runs have which F (figure 9)")
+    return Section("Clustering (table 2)", head, rows, note, _order_holds(scores, "clustering F"), (plot,))
+
+
+def _classification(scores: Scores) -> Section:
+    """Show the averages of tables 3 and 4."""
+    averages = {result["method"]: result["classification"]["average"] for result in scores["results"]}
+    rows = [(method, *_averages(average)) for method, average in averages.items()]
+    first = next(iter(averages.values()))
+    counts = ", ".join(f"{(first[number] or {'cases': 0})['cases']:,}" for number in _CONFIGURATIONS)
+    note = (
+        f"Means over all pairs of verticals; {counts} cases in configurations 1 to 4. The fourth is not in the papers: "
+        "it is tested on those pages of their third that mislead most, from sites that taught the other class."
+    )
+    order_counts = []
+    for measure in _AVERAGES:
+        holds = [row["holds"] for row in scores["order"] if row["measure"] == measure]
+        order_counts += [f"{measure} in {sum(holds)} of {len(holds)}"] if holds else []
+    verdict = f"The papers' order holds by {', '.join(order_counts)} comparisons of methods." if order_counts else ""
+    return Section("Classification, averages (tables 3 and 4)", ("method", *_AVERAGES), rows, note, verdict)
+
+
+def _averages(average: Mapping[str, Scores | None]) -> list[str]:
+    return [_score(average[number], measure) for measure in ("f", "accuracy") for number in _CONFIGURATIONS]
+
+
+def _score(cell: Scores | None, measure: str) -> str:
+    return score(None if cell is None else cell[measure])
+
+
+def _removed(scores: Scores) -> Section:
+    """Show how well the removed text tells classes apart by itself: why cleaning may not help."""
+    removed = [(result["method"], result["removed"]) for result in scores["results"]]
+    rows = [(method, *_averages(average)) for method, average in removed if average is not None]
+    note = (
+        "The same with nothing but the text that each method removed. Where it does well, what sites repeat is about "
+        "their vertical, and removing it takes away what helps. The papers' sites had pages of all classes, which "
+        "menus cannot tell apart; here configurations 1 and 4 are about such sites."
+    )
+    return Section("What is removed, by itself", ("method", *_AVERAGES), rows, note)
+
+
+def _by_pair(scores: Scores, number: str, measure: str, letter: str, table: str) -> Section:
+    """Show a configuration of table 3 or 4 by itself: a row for each pair of verticals, and the averages."""
+    results = [result["classification"] for result in scores["results"]]
+    lines = [
+        (" – ".join(pairs[0]["classes"]), [pair[number] for pair in pairs])
+        for pairs in zip(*(result["pairs"] for result in results), strict=True)
+    ]
+    lines.append(("average", [result["average"][number] for result in results]))
+    rows = [
+        (name, f"{cells[0]['cases']:,}" if cells[0] else "–", *(_score(cell, measure) for cell in cells))
+        for name, cells in lines
+    ]
+    note = f"Configuration {number}: {_CONFIGURATIONS[number]}."
+    if any(pair[number] is None for pair in results[0]["pairs"]):
+        reasons = {"1": "no site has pages of both", "4": "no two sites have pages of both"}
+        note += f" A dash where {reasons.get(number, 'sites are too few')}, or no pages of both are left to test on."
+    title = f"{'Beyond' if number == '4' else 'As'} {table}: {letter}{number}"
+    verdict = _order_holds(scores, f"{letter}{number}")
+    return Section(title, ("classes", "cases", *scores["methods"]), rows, note, verdict)
+
+
+def _order(scores: Scores) -> Section:
+    """Show all comparisons that the papers' order asks for."""
+    rows = [
+        (
+            row["measure"],
+            f"{row['worse']} {'≤' if row['may_be_equal'] else '<'} {row['better']}",
+            "yes" if row["holds"] else "no",
+            f"{row['difference']:+.3f}",
+            f"{row['low']:+.3f} to {row['high']:+.3f}",
+        )
+        for row in scores["order"]
+    ]
+    note = (
+        "Each method against every one that the papers found better, on the same runs or cases. The interval resamples "
+        "these, not the sites: it says nothing of other sites. Cases weigh alike here and pairs of verticals in the "
+        "tables, so that differences may disagree in the last digit."
+    )
+    head = ("measure", "the papers' order", "holds", "difference", "95 % interval")
+    return Section("The papers' order", head, rows, note)
+
+
+def _order_holds(scores: Scores, measure: str) -> str:
+    """Say whether the papers' order (none < template < SST <= sentence entropy) holds in a measure, and where not."""
+    comparisons = [row for row in scores["order"] if row["measure"] == measure]
+    if not comparisons:
+        return "The papers' order cannot be checked here: there is nothing to compare."
+    exceptions = []
+    for row in comparisons:
+        if not row["holds"]:
+            lack, least, most = (round(-row[name], 3) + 0.0 for name in ("difference", "high", "low"))  # no -0.000
+            how = f"{lack:.3f} below" if row["difference"] else "no better than"
+            exceptions.append(f"{row['better']} is {how} {row['worse']} ({least:.3f} to {most:.3f})")
+    count = len(comparisons)
+    if not exceptions:
+        return f"The papers' order holds in all {count} comparisons of methods."
+    holding = f"The papers' order holds in {count - len(exceptions)} of {count} comparisons of methods."
+    return f"{holding} Not so: {'; '.join(exceptions)}."

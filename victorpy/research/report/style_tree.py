@@ -1,0 +1,105 @@
+"""A site's style tree drawn for a person: what the site repeats, and what only single pages say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from victorpy.research.report.base import plural
+from victorpy.research.report.shell import page, text
+from victorpy.sites.importance import Judged, Judgement
+from victorpy.sites.style_tree import ElementNode, StyleTree
+
+MOST_CHILDREN = 60
+"""Further children of an element are only counted."""
+OPEN_LEVELS = 14
+"""How deep the tree is open at first."""
+EXAMPLES = 8
+"""Words shown of what pages say at a leaf."""
+
+_SIGNS = {"noise": "-", "content": "+", "mixed": " "}
+_STYLE = """
+.tree details, .tree .leaf { margin-left: 1.2em; }
+.tree summary, .tree .leaf { padding: 1px 4px; border-left: 5px solid transparent; margin-bottom: 1px; }
+.tree code { font-weight: 600; }
+.tree .noise code { text-decoration: line-through; }
+.tree .facts { color: #556; font-size: 85%; }
+.tree .words { color: #667; font-style: italic; }
+""" + "".join(
+    f".tree .i{step} {{ border-left-color: hsl({step * 12}, 60%, 48%); background: hsl({step * 12}, 55%, 95%); }}\n"
+    for step in range(11)
+)
+
+
+def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
+    """Write the tree as indented lines: all of it, or the simplified tree."""
+
+    def lines(element: ElementNode, depth: int) -> Iterator[str]:
+        importance = judgement.of(element)
+        children, hidden = _children(element, importance, full)
+        words = "" if children else f"  {_words(element)}"
+        facts = f"{_SIGNS[_mark(importance)]} {importance.composite:.2f} {element.page_count:>5}"
+        yield f"{facts}  {'  ' * depth}{_name(element)[:70]}{words}".rstrip()
+        for child in children:
+            yield from lines(child, depth + 1)
+        if hidden:
+            yield f"  {'':>10}  {'  ' * (depth + 1)}... {hidden} more"
+
+    return "\n".join(lines(tree.root, 0)) + "\n"
+
+
+def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = False) -> str:
+    """Write the tree as a page in which branches open and close, coloured by importance from red to green."""
+
+    def draw(element: ElementNode, depth: int) -> str:
+        importance = judgement.of(element)
+        children, hidden = _children(element, importance, full)
+        colour, mark = f"i{min(int(importance.composite * 10 + 0.5), 10)}", _mark(importance)
+        numbers = f"{importance.composite:.2f} · {importance.node:.2f}"
+        facts = f"{numbers} · {element.page_count} pages · {plural(len(element.styles), 'style')} · {mark}"
+        label = f'<code>{text(_name(element)[:120])}</code> <span class="facts">{facts}</span>'
+        if not children:
+            words = _words(element)
+            label += f' <span class="words">{text(words)}</span>' if words else ""
+            return f'<div class="leaf {colour} {mark}">{label}</div>\n'
+        below = "".join(draw(child, depth + 1) for child in children)
+        below += f'<div class="leaf">... {hidden} more</div>' if hidden else ""
+        is_open = " open" if depth < OPEN_LEVELS else ""
+        return f'<details{is_open}><summary class="{colour}">{label}</summary>{below}</details>\n'
+
+    note = (
+        "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
+        "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
+        "content as a whole; noise is struck through."
+    )
+    body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{draw(tree.root, 0)}</div>'
+    return page(title, body, style=_STYLE)
+
+
+def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[list[ElementNode], int]:
+    """Return the children that are shown, and how many are not.
+
+    The simplified tree (3.4) ends at maximal noisy and meaningful nodes.
+    """
+    if (importance.noisy or importance.meaningful) and not full:
+        return [], 0
+    children = sorted(element.children(), key=lambda child: -child.page_count)
+    return children[:MOST_CHILDREN], max(len(children) - MOST_CHILDREN, 0)
+
+
+def _mark(importance: Judged) -> str:
+    return "noise" if importance.noisy else "content" if importance.meaningful else "mixed"
+
+
+def _name(element: ElementNode) -> str:
+    return f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site"
+
+
+def _words(element: ElementNode) -> str:
+    """Return what most pages say at the first leaf below an element."""
+    for node in element.walk():
+        if node.content is not None and node.content.sums:
+            sums = node.content.sums
+            words = [feature for feature in sums if " " not in feature]
+            words.sort(key=lambda word: -int(sums[word][0]).bit_count())
+            return " ".join(words[:EXAMPLES])
+    return ""

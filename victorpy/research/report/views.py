@@ -1,0 +1,146 @@
+"""A page that a person can look at: every block in its place, coloured by its label."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from victorpy.config import Config
+from victorpy.document import Block, CleanPage, Label
+from victorpy.model.labeller import CRFLabeller
+from victorpy.research.crossval import PageResult
+from victorpy.research.gold import LabelledPage
+from victorpy.research.report.shell import page as html_page
+from victorpy.research.report.shell import read_asset, text
+
+_BREAKING = re.compile(
+    r"/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|fig\w+|footer|form|h\d|header|hr|li|main"
+    r"|nav|ol|option|p|pre|section|select|summary|table|td|th|tr|ul|button|body|html)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One cleaner's labels of a page."""
+
+    title: str
+    page: CleanPage
+
+
+def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | None = None) -> str:
+    """Write a page with the labels of one cleaner, or of several side by side, compared with the gold labels if given.
+
+    A block is marked as different if the next cleaner keeps it and this one does not, or the reverse.
+    """
+    document = columns[0].page.document
+    paths = document.paths()
+    sections = ""
+    for column in columns:
+        other = next((each.page.labels for each in columns if each is not column), None)
+        lines: list[str] = []
+        for block in document.blocks:
+            written = _block(block, column.page, paths[block.index], gold, other)
+            if lines and not any(_BREAKING.match(tag) for tag in block.distance):
+                lines[-1] += (" " if block.spaced else "") + written  # both were in one line of the page
+            else:
+                lines.append(written)
+        blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
+        counts = f'<p class="soft">{text(_counts(column.page, gold))}</p>'
+        sections += f"<section><h2>{text(column.title)}</h2>{counts}{blocks}</section>"
+    losses = "".join(f'<p class="soft">lost: {text(loss)}</p>' for loss in document.losses)
+    legend = _legend(gold is not None, len(columns) > 1) + losses
+    body = (
+        f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{legend}</header>\n'
+        f'<main><div class="columns">{sections}</div>'
+        '<aside aria-live="polite"><h2>Block</h2><dl><dd>Point at a block, or step with j and k.</dd></dl>'
+        "<table><tbody></tbody></table></aside></main>"
+    )
+    return html_page(title, body, read_asset("view.css"), read_asset("view.js"))
+
+
+def _legend(has_gold: bool, has_other: bool) -> str:
+    names = "".join(f'<span class="{label} s4">{label}</span>' for label in Label)
+    keys = "keys: j, k step"
+    if has_gold:
+        names += '<span class="missed">dropped, but gold</span><span class="extra">kept, but not gold</span>'
+    if has_other:
+        names += '<span class="differs">the other cleaner differs</span>'
+    if has_gold or has_other:
+        keys += ", n, p step through disagreements"
+    return f'<p class="legend">{names} <span class="soft">stronger: surer; {keys}</span></p>'
+
+
+def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
+    counts = Counter(page.labels)
+    shown = ", ".join(f"{counts[label]} {label}" for label in Label if counts[label])
+    if gold is not None:
+        pairs = list(zip(page.labels, gold, strict=True))
+        missed = sum(wanted.is_content and not ours.is_content for ours, wanted in pairs)
+        extra = sum(ours.is_content and not wanted.is_content for ours, wanted in pairs)
+        shown += f"; {missed} dropped that are gold, {extra} kept that are not"
+    return shown
+
+
+def _block(
+    block: Block, page: CleanPage, path: str, gold: Sequence[Label] | None, other: Sequence[Label] | None
+) -> str:
+    label = page.labels[block.index]
+    classes = ["block", str(label)]
+    data = {"number": str(block.index), "label": str(label), "path": path}
+    if page.probabilities:
+        probability = page.probabilities[block.index]
+        classes.append(f"s{min(int(10 * probability), 9)}")
+        data["probability"] = f"{probability:.4f}"
+    if gold is not None:
+        wanted = gold[block.index]
+        data["gold"] = str(wanted)
+        if wanted.is_content != label.is_content:
+            classes.append("missed" if wanted.is_content else "extra")
+    marks = {
+        "differs": other is not None and other[block.index].is_content != label.is_content,
+        "pre": block.preformatted,
+        "hidden-text": block.hidden,
+        "head": any(re.fullmatch("h[1-6]", tag) for tag in block.containers),
+    }
+    classes += [name for name, is_set in marks.items() if is_set]
+    if page.features:
+        data["features"] = json.dumps(page.features[block.index], ensure_ascii=False)
+    attributes = "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
+    return f'<span class="{" ".join(classes)}" tabindex="0"{attributes}>{text(block.text)}</span>'
+
+
+def write_views(
+    results: Sequence[PageResult],
+    pages: Sequence[LabelledPage],
+    config: Config,
+    directory: Path,
+    count: int = 20,
+    method: str = "",
+) -> dict[str, str]:
+    """Write views of the worst pages. Return the path of each, relative to the report, by data set and name.
+
+    `method` names a method that is not trained: it has no folds, and no features to show.
+    """
+    by_name = {(page.data, page.name): page for page in pages}
+    worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
+    directory.mkdir(parents=True, exist_ok=True)
+    labeller = CRFLabeller(config) if not method else None
+    files = {}
+    for number, result in enumerate(worst, 1):
+        page = by_name[result.data, result.name]
+        labels = result.labelling
+        features = labeller.features(page.document) if labeller else ()
+        clean = CleanPage(
+            page.document, labels.labels, labels.probabilities, labels.content, labels.confidence, features
+        )
+        safe_name = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
+        file = f"{number:02}-{safe_name}.html"
+        column = Column(method or f"fold {result.fold + 1}", clean)
+        view = render_view(page.document.title or result.name, [column], page.labels)
+        (directory / file).write_text(view, encoding="utf-8")
+        files[f"{result.data}/{result.name}"] = f"{directory.name}/{file}"
+    return files
