@@ -37,14 +37,14 @@ from victorpy.batch.records import Record
 from victorpy.batch.retry import settings_beside
 from victorpy.batch.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
-from victorpy.batch.site import learn_site, use_tree
-from victorpy.batch.site_models import SiteModel, at_site_bytes
+from victorpy.batch.site import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
-from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
+    configure_dedup,
+    dedup_of,
     limits_of,
     name_of,
     positive,
