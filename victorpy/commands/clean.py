@@ -179,8 +179,10 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
     base = choice.load()
     cleaner = base if arguments.by_site else _at_site(arguments, choice, base, inputs)
-    make: Callable[[], Cleaner] | None = (lambda: cleaner) if is_few else None
-    if cleaner is not base and not is_few:
+    make: Callable[[], Cleaner] = choice.load
+    if is_few:
+        make = lambda: cleaner  # noqa: E731
+    elif cleaner is not base:
         make = SiteModel(choice, at_site_bytes(cleaner, base)).load
     job = Job(
         inputs=tuple(inputs),
