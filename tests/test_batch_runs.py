@@ -43,7 +43,7 @@ from victorpy.batch.progress import Progress
 from victorpy.batch.records import Record
 from victorpy.batch.run import Job, run_job
 from victorpy.batch.shards import Counts, Store
-from victorpy.batch.site_models import at_site_bytes, from_bytes
+from victorpy.batch.site import at_site_bytes, from_bytes
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import read_document
 from victorpy.commands.clean import FEW

@@ -15,7 +15,7 @@ from sitepages import own_labels, own_words, site, site_page
 
 from victorpy import ConfigError, ModelError, load_config
 from victorpy.batch.choice import Choice
-from victorpy.batch.site_models import SiteModel, at_site_bytes
+from victorpy.batch.site import SiteModel, at_site_bytes
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config

@@ -29,8 +29,7 @@ from victorpy.batch.progress import Progress
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
-from victorpy.batch.site import SEED, with_sample
-from victorpy.batch.site_models import at_site_bytes, from_bytes
+from victorpy.batch.site import SEED, at_site_bytes, from_bytes, with_sample
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document

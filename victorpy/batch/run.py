@@ -53,7 +53,7 @@ class Job:
     """Format of the texts."""
     choice: Choice = field(default_factory=Choice)
     make: Callable[[], Cleaner] | None = None
-    """Returns the cleaner, if it is not simply loaded by `choice`."""
+    """Returns the cleaner, if it has learned from a site or was loaded before."""
     site: tuple[str, ...] = ()
     """Pages that the cleaner has learned from, if they are not the inputs."""
     learned: bool = False
@@ -113,8 +113,8 @@ class Job:
 def run_job(job: Job, stream: TextIO, write: Write | None = None) -> dict[str, Any]:
     """Run a job to its end and return the counts. Progress goes to the stream."""
     find_output(job.format)
-    if job.guarded:
-        (job.make or job.choice.load)()  # errors are reported here, and not by workers
+    if job.make is None:
+        job.choice.load()  # errors are reported here, and not by workers
     if job.dedup is not None:
         job.dedup.check()
     seen = survey(job.inputs) if job.retry is None else None

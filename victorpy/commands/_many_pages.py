@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.batch.choice import Choice
+from victorpy.batch.dedup import Dedup
 from victorpy.batch.guard import Limits
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
+from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError
 
 
@@ -25,6 +27,18 @@ def add_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     group.add_argument(
         "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, hybrid)"
+    )
+
+
+def configure_dedup(group: argparse._ActionsContainer) -> None:
+    group.add_argument(
+        "--dedup",
+        metavar="METHOD",
+        help=f"leave out pages that repeat others ({', '.join(DETECTORS)}): docs/replicas.md",
+    )
+    group.add_argument("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
+    group.add_argument(
+        "--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method"
     )
 
 
@@ -55,6 +69,18 @@ def choice_of(arguments: argparse.Namespace, at_site: bool) -> Choice:
     if arguments.by_site and not learns_from_site(choice):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
     return choice
+
+
+def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
+    """Return how to find replicas; None if they are not to be removed."""
+    if arguments.dedup is None:
+        if arguments.keep or arguments.dedup_param:
+            option = "--keep" if arguments.keep else "--dedup-param"
+            raise ConfigError(f"{option} says how replicas are dealt with: give --dedup {' or '.join(DETECTORS)} too")
+        return None
+    dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
+    dedup.detector()
+    return dedup
 
 
 def learns_from_site(choice: Choice) -> bool:

@@ -38,14 +38,14 @@ from victorpy.batch.records import Record
 from victorpy.batch.retry import settings_beside
 from victorpy.batch.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
-from victorpy.batch.site import learn_site, use_tree
-from victorpy.batch.site_models import SiteModel, at_site_bytes
+from victorpy.batch.site import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
-from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
+    configure_dedup,
+    dedup_of,
     limits_of,
     name_of,
     positive,
@@ -179,8 +179,10 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
     base = choice.load()
     cleaner = base if arguments.by_site else _at_site(arguments, choice, base, inputs)
-    make: Callable[[], Cleaner] | None = (lambda: cleaner) if is_few else None
-    if cleaner is not base and not is_few:
+    make: Callable[[], Cleaner] = choice.load
+    if is_few:
+        make = lambda: cleaner  # noqa: E731
+    elif cleaner is not base:
         make = SiteModel(choice, at_site_bytes(cleaner, base)).load
     job = Job(
         inputs=tuple(inputs),

@@ -20,10 +20,11 @@ from typing import Any
 from victorpy.base.variables import FAVORS
 from victorpy.batch.progress import summary_table
 from victorpy.batch.run import check_summary, write_summary
-from victorpy.commands._dedup import configure_dedup, dedup_of
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
+    configure_dedup,
+    dedup_of,
     learns_from_site,
     limits_of,
     name_of,
