@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_commands import only_line
-from test_site_commands import here
+from support.commands import clean, only_line, victor
 
 from victorpy import Cleaner
 from victorpy.base.digests import _digest, _meta_digest
@@ -33,7 +32,7 @@ from victorpy.docview.categories import (
 )
 from victorpy.errors import ConfigError, DataError, ModelError
 
-categories, clean = partial(here, "categories", "victor categories"), partial(here, "clean", "clean.py")
+categories = partial(victor, "categories")
 
 TEXTS = {
     "tea": "Green tea and black tea are brewed from the leaves of the same bush, cup after cup, in water that is hot.",
@@ -119,7 +118,7 @@ def test_a_page_without_known_terms_has_no_category(saved):
     assert model.category(Cleaner.load().document("")) == ""
 
 
-def test_a_model_tells_the_same_after_it_was_saved(saved, bags):
+def test_saved_model_gives_the_same_categories(saved, bags):
     model, directory = saved
     loaded = load_categories(directory)
     cleaner = Cleaner.load()
@@ -130,42 +129,38 @@ def test_a_model_tells_the_same_after_it_was_saved(saved, bags):
 
 
 @pytest.mark.parametrize("name", ["meta.json", "terms.tsv", "arrays.npz"])
-def test_a_damaged_model_is_told(saved, name, tmp_path):
-    _, directory = saved
-    copy = shutil.copytree(directory, tmp_path / "copy")
+def test_damaged_model_is_refused(saved, name, tmp_path):
+    copy = shutil.copytree(saved[1], tmp_path / "copy")
     content = bytearray((copy / name).read_bytes())
     content[len(content) // 2] ^= 0x01
     (copy / name).write_bytes(content)
     with pytest.raises(ModelError, match=r"copy\b.*(damaged|another kind|another version)"):
         load_categories(copy)
-
-
-@pytest.mark.parametrize("name", ["terms.tsv", "arrays.npz"])
-def test_a_model_with_a_file_missing_is_told(saved, name, tmp_path):
-    copy = shutil.copytree(saved[1], tmp_path / "copy")
-    (copy / name).unlink()
-    with pytest.raises(ModelError, match=f"{name}: missing or unreadable"):
-        load_categories(copy)
+    if name != "meta.json":
+        (copy / name).unlink()
+        with pytest.raises(ModelError, match=f"{name}: missing or unreadable"):
+            load_categories(copy)
 
 
 @settings(max_examples=40)
 @given(st.sampled_from(["meta.json", "terms.tsv", "arrays.npz"]), st.data())
-def test_a_model_that_is_cut_off_is_told(tmp_path_factory, bags, name, data):
+def test_truncated_model_is_refused(tmp_path_factory, bags, name, data):
     directory = tmp_path_factory.mktemp("cut") / "model"
     save_categories(train_categories(*bags), directory)
     content = (directory / name).read_bytes()
-    last = len(content.rstrip()) - 1  # a line end lost at the end of JSON is no loss
+    last = len(content.rstrip()) - 1  # JSON may lack the line end
     (directory / name).write_bytes(content[: data.draw(st.integers(0, last))])
     with pytest.raises(ModelError):
         load_categories(directory)
 
 
-def resign(directory: Path, **files: bytes) -> None:
-    """Put other files into a model with digests that fit, as somebody with bad intent would."""
+def replace_arrays(directory, **arrays):
+    """Replace the arrays of a model and its digests, as somebody with bad intent would."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=True, **arrays)
+    (directory / "arrays.npz").write_bytes(content.getvalue())
     meta = json.loads((directory / "meta.json").read_bytes())
-    for name, content in files.items():
-        (directory / name.replace("_", ".")).write_bytes(content)
-        meta["files"][name.replace("_", ".")] = _digest(content)
+    meta["files"]["arrays.npz"] = _digest(content.getvalue())
     meta["digest"] = _meta_digest(meta)
     (directory / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
 
@@ -177,33 +172,29 @@ class Trap:
         return (Path.touch, (Path("sprung"),))
 
 
-def test_a_pickle_in_a_model_is_not_opened(saved, tmp_path, monkeypatch):
+def test_pickle_in_a_model_is_not_opened(saved, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     copy = shutil.copytree(saved[1], tmp_path / "copy")
-    held = io.BytesIO()
-    np.savez(held, allow_pickle=True, **{name: np.array([Trap()], dtype=object) for name in saved[0].arrays})
-    resign(copy, arrays_npz=held.getvalue())
+    replace_arrays(copy, **{name: np.array([Trap()], dtype=object) for name in saved[0].arrays})
     with pytest.raises(ModelError, match="damaged"):
         load_categories(copy)
     assert not Path("sprung").exists()
 
 
-def test_arrays_that_do_not_fit_are_told(saved, tmp_path):
+def test_arrays_of_the_wrong_size_are_refused(saved, tmp_path):
     model, directory = saved
     copy = shutil.copytree(directory, tmp_path / "copy")
-    held = io.BytesIO()
-    np.savez(held, **{name: array[:-1] if array.ndim else array for name, array in model.arrays.items()})
-    resign(copy, arrays_npz=held.getvalue())
+    replace_arrays(copy, **{name: array[:-1] if array.ndim else array for name, array in model.arrays.items()})
     with pytest.raises(ModelError, match="damaged"):
         load_categories(copy)
 
 
-def test_a_model_of_another_kind_is_told():
+def test_model_of_another_kind_is_refused():
     with pytest.raises(ModelError, match="another kind of model"):
         load_categories(Path(__file__).parents[1] / "victorpy" / "data" / "models" / "default")
 
 
-def test_a_model_does_not_replace_what_is_none(bags, tmp_path):
+def test_model_does_not_replace_another_folder(bags, tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "love.txt").write_text("dear")
     with pytest.raises(ModelError, match="choose another place"):
@@ -226,7 +217,7 @@ def test_a_fold_has_no_site_of_another():
     assert all(len({fold for fold, site in zip(folds, sites, strict=True) if site == one}) == 1 for one in set(sites))
 
 
-def test_every_page_is_told_once_by_a_model_that_has_not_seen_it(bags):
+def test_every_page_is_tested_once(bags):
     groups = [str(number) for number in range(len(bags[0]))]
     told = [number for fold in cross_validate(*bags, groups, Settings(k=3), 3) for number, _ in fold]
     assert sorted(told) == list(range(len(bags[0])))
@@ -268,7 +259,7 @@ def test_records_have_the_category(folders, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["train", "{folders}"], "give -o MODEL"),
         (["train", "{folders}/nothing", "-o", "x"], "is no directory"),
@@ -281,10 +272,10 @@ def test_records_have_the_category(folders, tmp_path):
         (["predict", "{folders}", "{folders}/tea/0.html"], "no model of categories"),
     ],
 )
-def test_mistakes_are_one_line(folders, tmp_path, arguments, said):
+def test_mistakes_are_reported(folders, tmp_path, arguments, message):
     ended = categories(*(argument.format(folders=folders) for argument in arguments), cwd=tmp_path)
     assert ended.returncode == 2
-    assert said in ended.stderr.decode()
+    assert message in ended.stderr.decode()
     assert "Traceback" not in ended.stderr.decode()
 
 

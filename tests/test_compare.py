@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
 from lxml import html as lxml_html
 from sitepages import SEEN, DropRepeated
+from support.commands import JPEG, ROOT, names_in, refused
+from support.commands import victor as run_victor
 
 from victorpy import load_config
 from victorpy.base.parameters import split_name
@@ -35,8 +34,7 @@ from victorpy.research.scores import word_f1
 from victorpy.research.site_runs import share_out
 from victorpy.research.statistics import compare
 
-ROOT = Path(__file__).parents[1]
-JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
+victor = partial(run_victor, text=True)
 FOOTER = "All rights reserved by the tea company"
 TELLS = "tells at length how tea is made and who drinks it"
 
@@ -56,13 +54,12 @@ class Stumbles(DropRepeated):
         return super().label(document)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def methods():
     """Register the methods of these tests."""
     assert "crf" in LABELLERS  # so that the others are registered
     LABELLERS.add("repeated", DropRepeated)
     LABELLERS.add("stumbles", Stumbles)
-    SEEN.clear()
     yield
     LABELLERS.remove("repeated")
     LABELLERS.remove("stumbles")
@@ -109,6 +106,7 @@ def two_sites(tmp_path_factory):
 
 
 def run(names, *specs, warn=pytest.fail, **plan):
+    SEEN.clear()
     sets, methods, divided = open_sets(specs, warn), load_methods(names), Plan(**plan)
     sites = compare_methods(sets, methods, divided, lambda name: None)
     return sites, summarise_comparison(sets, methods, divided, sites)
@@ -118,33 +116,16 @@ def of(scores, method, data=None):
     return next(r for r in scores["results"] if r["method"] == method and data in (None, r["data"]))
 
 
-def victor(*arguments, before, cwd=ROOT):
-    code = f"import sys; {before}; from victorpy.commands import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, check=False, timeout=120, cwd=cwd, env=environment, text=True)
-
-
-def assert_refused(arguments, message, capsys):
-    """Run a command with a mistake in its arguments: one line on standard error, and nothing else."""
-    assert main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert re.fullmatch(rf"{arguments[0]}: .*\n", printed.err)
-    assert message in printed.err
-
-
 # Scores
 
 
 def test_every_method_has_a_result_on_every_set(two_sites, tmp_path):
     other = write_sites(tmp_path / "other", ["ceylon"], 3)
     _, scores = run("everything,repeated", f"cleaneval:{two_sites}", f"cleaneval:{other}")
-    assert [(row["method"], row["data"], row["pages"]) for row in scores["results"]] == [
-        ("everything", "cleaneval:two", 12),
-        ("repeated", "cleaneval:two", 12),
-        ("everything", "cleaneval:other", 3),
-        ("repeated", "cleaneval:other", 3),
+    assert [(row["data"], row["pages"], row["method"]) for row in scores["results"]] == [
+        (*data, method)
+        for data in (("cleaneval:two", 12), ("cleaneval:other", 3))
+        for method in ("everything", "repeated")
     ]
     json.dumps(scores, allow_nan=False)
     _, scores = run("everything", f"cleaneval:{two_sites}")  # the only set of its kind is named by the kind
@@ -169,18 +150,15 @@ def test_scores_are_those_of_the_texts(two_sites):
     assert (len(records), records[0]["name"], records[0]["methods"]["repeated"]["f1"]) == (12, "input/0", 1)
 
 
-def test_learning_and_cleaning_are_timed_separately(two_sites):
-    _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
-    assert of(scores, "everything")["site_ms"] is None
-    assert of(scores, "repeated")["site_ms"] > 0
-    assert all(row["cpu_ms"] > 0 for row in scores["results"])
-
-
 def test_each_site_is_learned_by_itself_from_all_its_pages(two_sites):
-    run("repeated", f"cleaneval:{two_sites}")
+    _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
     assert [labeller.pages_ for labeller in SEEN] == [6, 6]
     assert [any("oolong" in text for text in labeller.repeated_) for labeller in SEEN] == [True, False]
     assert all(labeller.labels_ is None for labeller in SEEN)
+    # Learning and cleaning are timed separately.
+    assert of(scores, "everything")["site_ms"] is None
+    assert of(scores, "repeated")["site_ms"] > 0
+    assert all(row["cpu_ms"] > 0 for row in scores["results"])
 
 
 def test_parameters_reach_the_method_and_name_it(two_sites):
@@ -217,15 +195,15 @@ def test_differences_are_to_the_first_and_to_the_best(two_sites):
 def test_few_sites_are_scored_separately(two_sites, tmp_path):
     _, scores = run("everything,repeated", f"cleaneval:{two_sites}")
     assert [(row["site"], row["method"], row["pages"]) for row in scores["by_site"]] == [
-        ("oolong.example", "everything", 6),
-        ("oolong.example", "repeated", 6),
-        ("assam.example", "everything", 6),
-        ("assam.example", "repeated", 6),
+        (f"{site}.example", method, 6) for site in ("oolong", "assam") for method in ("everything", "repeated")
     ]
     single = write_sites(tmp_path / "single", [f"s{number}" for number in range(5)], 1)
-    _, scores = run("everything", f"cleaneval:{single}")
+    _, scores = run("repeated", f"cleaneval:{single}", tune=3)
     assert scores["by_site"] == []
     assert scores["sets"][0]["single_page_sites"] == 5
+    # A site of one page keeps it for scoring.
+    assert scores["results"][0]["pages"] == 5
+    assert scores["sets"][0]["tuned_pages"] == 0
 
 
 def test_model_labels_and_is_trained():
@@ -255,10 +233,6 @@ def test_pages_of_a_site_are_divided(count, tune, sample):
     assert share_out(count, Plan(sample, tune), "tea.example") == (learned, tuned, scored)
 
 
-def test_another_seed_takes_other_pages():
-    assert len({tuple(share_out(100, Plan(10, seed=seed)).learned) for seed in range(5)}) == 5
-
-
 @pytest.mark.parametrize(("sample", "tune"), [(0, 0), (-1, 0), (5, -1), (5, 6)])
 def test_plan_that_makes_no_sense_is_refused(sample, tune):
     with pytest.raises(ConfigError, match=f"sample {sample}, tune {tune}"):
@@ -269,6 +243,7 @@ def test_only_the_sample_is_learned_from_but_all_pages_are_scored(two_sites):
     _, scores = run("repeated", f"cleaneval:{two_sites}", sample=2)
     assert [labeller.pages_ for labeller in SEEN] == [2, 2]
     assert scores["results"][0]["pages"] == 12
+    assert len({tuple(share_out(100, Plan(10, seed=seed)).learned) for seed in range(5)}) == 5
 
 
 def test_given_labels_are_the_gold_and_no_method_is_scored_on_their_pages(two_sites):
@@ -280,13 +255,6 @@ def test_given_labels_are_the_gold_and_no_method_is_scored_on_their_pages(two_si
         assert given == 2 * [["other", "other", "header", "paragraph", "other"]]
         assert len(labeller.labels_) == labeller.pages_ == 6
     assert all(len(page.outcomes) == 2 for site in sites for page in site.pages)
-
-
-def test_site_of_one_page_keeps_it_for_scoring(tmp_path):
-    single = write_sites(tmp_path / "single", ["a", "b"], 1)
-    _, scores = run("repeated", f"cleaneval:{single}", tune=3)
-    assert scores["results"][0]["pages"] == 2
-    assert scores["sets"][0]["tuned_pages"] == 0
 
 
 def test_sites_come_whole_though_their_pages_are_scattered(two_sites):
@@ -397,7 +365,7 @@ def test_model_is_marked_on_its_training_data(tmp_path):
 def test_model_with_unknown_training_data_is_marked_too(tmp_path, two_sites):
     (tmp_path / "my.conf").write_text("include cleaneval\ncrf-param-max_iterations: 2\n")
     model = tmp_path / "mine"
-    assert main(["learn", "-q", "-c", str(tmp_path / "my.conf"), str(ROOT / "data" / "forum"), "-o", str(model)]) == 0
+    assert victor("learn", "-q", "-c", tmp_path / "my.conf", ROOT / "data" / "forum", "-o", model).returncode == 0
     _, scores = run(str(model), f"cleaneval:{two_sites}")
     (result,) = scores["results"]
     assert (result["method"], result["trained_on"]) == (str(model), None)
@@ -472,21 +440,24 @@ def test_wrong_names_are_refused(names, message, monkeypatch):
 
 # The command and its reports
 
-WITH_REPEATED = "sys.path.insert(0, 'tests'); import test_compare as t; t.LABELLERS.add('repeated', t.DropRepeated)"
-
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """A comparison run as a user runs it, on sites and on values, with hostile names."""
+    """A comparison on sites and on values, with hostile names."""
     directory = tmp_path_factory.mktemp("report")
     sites = write_sites(directory / "<i>two & three", ["oolong", "assam"], 4)
     (sites / "gold" / "0.txt").write_text("")
     values = write_swde(directory / "swde", [("book", "amazon"), ("camera", "amazon")])
     names = "everything,repeated,repeated(share=0.9),crf"
     data = [f"cleaneval:{sites}", f"swde:{values}"]
-    ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "out", before=WITH_REPEATED)
+    ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "out")
     assert ended.returncode == 0, ended.stderr
     return ended, directory / "out"
+
+
+@pytest.fixture(scope="module")
+def report_page(report):
+    return lxml_html.parse(str(report[1] / "report.html")).getroot()
 
 
 def test_summary_is_one_table_on_stdout(report):
@@ -503,7 +474,7 @@ def test_summary_is_one_table_on_stdout(report):
 
 def test_all_files_are_written(report):
     _, directory = report
-    assert {path.name for path in directory.iterdir()} == {"pages.jsonl", "report.html", "report.md", "scores.json"}
+    assert names_in(directory) == ["pages.jsonl", "report.html", "report.md", "scores.json"]
     scores = json.loads((directory / "scores.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
     assert len(scores["results"]) == 8
     assert {"method", "data", "pages", "words_f1", "cpu_ms"} <= set(scores["results"][0])
@@ -511,48 +482,39 @@ def test_all_files_are_written(report):
     assert len(scores["warnings"]) == 1
 
 
-def test_markdown_and_html_have_the_same_tables(report):
-    _, directory = report
-    markdown = (directory / "report.md").read_text(encoding="utf-8")
-    page = lxml_html.parse(str(directory / "report.html")).getroot()
-    titles = [heading.text_content() for heading in page.xpath("//h2")]
+def test_markdown_and_html_have_the_same_tables(report, report_page):
+    markdown = (report[1] / "report.md").read_text(encoding="utf-8")
+    titles = [heading.text_content() for heading in report_page.xpath("//h2")]
     assert titles == [line[3:].replace("&lt;", "<") for line in markdown.splitlines() if line.startswith("## ")]
     assert titles[0] == "All data sets"
-    assert "swde: 6 pages of 2 sites" in titles
-    assert "Words removed by type on swde" in titles
-    assert "What the columns mean" in titles
+    assert {"swde: 6 pages of 2 sites", "Words removed by type on swde", "What the columns mean"} <= set(titles)
     rows = [line for line in markdown.splitlines() if line.startswith("|") and not line.startswith("|---")]
-    assert len(rows) == len(page.xpath("//tr"))
+    assert len(rows) == len(report_page.xpath("//tr"))
 
 
-def test_every_column_is_explained(report):
-    page = lxml_html.parse(str(report[1] / "report.html")).getroot()
-    tables = page.xpath("//table")
+def test_every_column_is_explained(report_page):
+    tables = report_page.xpath("//table")
     explained = {row[0].text_content() for row in tables[-1].xpath("tbody/tr")}
-    heads = {cell.text_content() for cell in tables[1].xpath("thead//th")} - {"method"}
-    assert heads <= explained
+    assert {cell.text_content() for cell in tables[1].xpath("thead//th")} - {"method"} <= explained
 
 
-def test_html_report_loads_nothing_and_runs_nothing(report):
-    text = (report[1] / "report.html").read_text(encoding="utf-8")
-    page = lxml_html.fromstring(text)
-    assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
-    assert all(source.startswith("data:image/svg+xml;base64,") for source in page.xpath("//img/@src"))
-    assert len(page.xpath("//img")) == 2 + 3  # values have one more: kept against removed
-    assert page.xpath("//script | //link | //i") == []
-    assert "<i>two & three" in page.xpath("//h1")[0].text_content()
+def test_html_report_loads_nothing_and_runs_nothing(report_page):
+    assert "default-src 'none'" in report_page.xpath("//meta[@http-equiv]/@content")[0]
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in report_page.xpath("//img/@src"))
+    assert len(report_page.xpath("//img")) == 2 + 3  # values have one more: kept against removed
+    assert report_page.xpath("//script | //link | //i") == []
+    assert "<i>two & three" in report_page.xpath("//h1")[0].text_content()
 
 
-def test_best_method_comes_first(report):
-    page = lxml_html.parse(str(report[1] / "report.html")).getroot()
-    table = page.xpath("//h2[contains(., '7 pages')]/following::table")[0]
+def test_best_method_comes_first(report_page):
+    table = report_page.xpath("//h2[contains(., '7 pages')]/following::table")[0]
     assert table.xpath("tbody/tr[1]/td[1]")[0].text_content() == "repeated"
-    differences = page.xpath("//h2[contains(., 'Differences')]/following::table")[0]
+    differences = report_page.xpath("//h2[contains(., 'Differences')]/following::table")[0]
     head = [cell.text_content() for cell in differences.xpath("thead//th")]
     assert head == ["method", "less everything", "p", "less repeated", "p"]
 
 
-def test_report_says_what_was_tuned(two_sites, tmp_path):
+def test_report_names_the_tuned_pages(two_sites, tmp_path):
     names, data = "everything,repeated", f"cleaneval:{two_sites}"
     out = tmp_path / "out"
     assert main(["compare", "-m", names, "-d", data, "--tune", "1", "-o", str(out)]) == 0
@@ -564,31 +526,36 @@ def test_report_says_what_was_tuned(two_sites, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-m", "evrything"], "no method 'evrything' (did you mean 'everything'?)"),
-        (["-d", "clenaeval:{data}"], "no data set 'clenaeval' (did you mean 'cleaneval'?)"),
-        (["-d", "cleaneval:gone"], "gone: no such directory"),
-        (["-d", "cleaneval:{empty}"], "no pages in the layout of 'cleaneval' in it"),
-        (["-d", "{data}"], "give a data set as KIND:DIR"),
-        (["-d", "cleaneval:{data}", "cleaneval:{data}"], "two data sets have the same name, cleaneval:two"),
-        (["-o", "{file}"], "is a file; a report is a directory"),
-        (["-o", "{file}/report"], "is a file; a report is a directory"),
-        (["-o", "/proc/report"], "/proc/report: "),
-        (["--sample", "0"], "sample 0, tune 0"),
-        (["--tune", "-1"], "sample 500, tune -1"),
+        ("compare -m evrything", "no method 'evrything' (did you mean 'everything'?)"),
+        ("compare -d clenaeval:{data}", "no data set 'clenaeval' (did you mean 'cleaneval'?)"),
+        ("compare -d cleaneval:gone", "gone: no such directory"),
+        ("compare -d cleaneval:{empty}", "no pages in the layout of 'cleaneval' in it"),
+        ("compare -d {data}", "give a data set as KIND:DIR"),
+        ("compare -d cleaneval:{data} cleaneval:{data}", "two data sets have the same name, cleaneval:two"),
+        ("compare -o {file}", "is a file; a report is a directory"),
+        ("compare -o {file}/report", "is a file; a report is a directory"),
+        ("compare -o /proc/report", "/proc/report: "),
+        ("compare --sample 0", "sample 0, tune 0"),
+        ("compare --tune -1", "sample 500, tune -1"),
+        ("evaluate --method crf", "crf is a trained model: victor compare scores it as it is"),
+        ("evaluate --method everythin", "no method 'everythin' (did you mean 'everything'?)"),
+        ("evaluate --folds 3", "--folds: --method names a method that is not trained"),
+        ("evaluate --config default --ablate family", "--config, --ablate: --method"),
+        ("evaluate --sample 0", "sample 0"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_mistakes_are_one_line_and_exit_2(tmp_path, two_sites, arguments, message, monkeypatch, capsys):
+def test_mistakes_are_one_line_and_exit_2(tmp_path, two_sites, arguments, message):
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
     places = {"data": two_sites, "file": tmp_path / "file", "empty": tmp_path / "empty"}
-    given = [argument.format(**places) for argument in arguments]
-    given += [] if "-m" in given else ["-m", "everything"]
-    given += [] if "-d" in given else ["-d", f"cleaneval:{two_sites}"]
-    given += [] if "-o" in given else ["-o", str(tmp_path / "out")]
-    monkeypatch.chdir(tmp_path)
-    assert_refused(["compare", *given], message, capsys)
-    assert not (tmp_path / "out").exists()
+    command, *given = arguments.format(**places).split()
+    method = "-m" if command == "compare" else "--method"
+    for option, default in ((method, "everything"), ("-d", f"cleaneval:{two_sites}"), ("-o", tmp_path / "out")):
+        given += [] if option in given else [option, default]
+    error = refused(victor(command, *given, cwd=tmp_path))
+    assert error.startswith(f"{command}: ")
+    assert message in error
+    assert names_in(tmp_path) == ["empty", "file"]
 
 
 def test_labels_of_plots_move_no_more_than_needed():
@@ -628,19 +595,3 @@ def test_evaluation_and_comparison_agree(two_sites):
     for name in ("words_f1", "label_accuracy", "content_accuracy", "cleaneval_words_f1", "shingle_f1"):
         assert result["mean"][name] == pytest.approx(scores["results"][0][name])
     assert [page["name"] for page in result["pages"]] == [page.name for page in pages]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--method", "crf"], "crf is a trained model: victor compare scores it as it is"),
-        (["--method", "everythin"], "no method 'everythin' (did you mean 'everything'?)"),
-        (["--method", "everything", "--folds", "3"], "--folds: --method names a method that is not trained"),
-        (["--method", "everything", "--config", "default", "--ablate", "family"], "--config, --ablate: --method"),
-        (["--method", "everything", "--sample", "0"], "sample 0"),
-    ],
-)
-def test_mistakes_with_a_method(arguments, message, two_sites, tmp_path, capsys):
-    given = ["evaluate", *arguments, "--data", f"cleaneval:{two_sites}", "-o", str(tmp_path / "out")]
-    assert_refused(given, message, capsys)
-    assert not (tmp_path / "out").exists()

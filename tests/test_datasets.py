@@ -12,6 +12,7 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
 from victorpy.errors import DataError, VictorError
+from victorpy.model.train import find_unconfirmed
 from victorpy.page.anno import load_anno, write_anno
 from victorpy.research.align import Gold
 from victorpy.research.datasets import DATASETS, GoldPage, read_dataset
@@ -397,7 +398,7 @@ def test_shipped_pages_are_read_without_a_warning():
 
 FOLDERS = {
     "anno": anno("good") | {"bad.anno": "no annotation"},
-    "cleaneval": cleaneval(1, f"<h>Tea\n<p>{TEXT}", HTML) | {"input/2.html": HTML},
+    "cleaneval": cleaneval(1, f"URL: http://tea.example/\n<h>Tea\n<p>{TEXT}", HTML) | {"input/2.html": HTML},
     "dragnet": dragnet(1, f"Tea\n{TEXT}") | {"HTML/2.html": HTML},
     "l3s": l3s("one", f'<span class="x-nc-sel1">Tea</span><span class="x-nc-sel2">{TEXT}</span>')
     | {"original/two.html": HTML},
@@ -427,8 +428,13 @@ def test_every_layout_is_converted_and_broken_pages_are_counted(tmp_path, kind):
     warned = convert(["--from", kind, source], "anno", tmp_path / "out")
     assert warned.endswith(f"convert: 1 pages written to {tmp_path / 'out'}, 1 left out\n")
     (written,) = (tmp_path / "out").glob("**/*.anno")
-    assert content(load_anno(written, load_config("default").cuts)) == ["Tea", TEXT]
+    page = load_anno(written, load_config("default").cuts)
+    assert content(page) == ["Tea", TEXT]
+    assert find_unconfirmed([written]) == []  # a gold standard is a person's
     if kind == "cleaneval":  # converted pages can be learned from, and written in other formats
+        assert "2.html: no gold 2.txt" in warned
+        assert page.document.url == "http://tea.example/"
+        assert [str(label) for label in page.labels] == ["other", "header", "paragraph", "other"]
         ended = victor("learn", "-q", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model")
         assert ended.returncode == 0, ended.stderr
         assert (tmp_path / "model").is_dir()

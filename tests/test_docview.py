@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
-import subprocess
-import sys
+from functools import partial
 from math import log, sqrt
 from pathlib import Path
 
@@ -16,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from support.commands import ENVIRONMENT, JPEG, ROOT, refused, run_process, write_files
+from support.commands import clean as run_clean
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
 from victorpy.docview.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
@@ -29,7 +29,6 @@ from victorpy.labellers.docview import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output
 
-ROOT = Path(__file__).parents[1]
 CASES = Path(__file__).parent / "cases" / "docview"
 PAGE = (CASES / "cathedral.html").read_bytes()
 FORMATS = ["docview", "docview-tei", "docview-markdown", "docview-csv"]
@@ -66,21 +65,22 @@ def page(cleaner):
 # The tag tree and its weights.
 
 
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
 @pytest.mark.parametrize("case", cases("weights.json"))
 def test_algorithm_1(case):
     tree = tree_of(case["html"])
     weights = by_tag(tree, block_weights(tree, spread=0.5))
-    if "weights" in case:
-        for tag, expected in case["weights"].items():
-            assert weights[tag] == pytest.approx(expected), tag
-    else:
-        heaviest_of_all = max(max(each) if isinstance(each, list) else each for each in case["logarithms"].values())
-        for tag, steps in case["logarithms"].items():
-            shares = [
-                case["of_force"] ** (step - heaviest_of_all) for step in (steps if isinstance(steps, list) else [steps])
-            ]
-            found = weights[tag] if isinstance(weights[tag], list) else [weights[tag]]
-            assert found == pytest.approx(shares), tag
+    for tag, expected in case.get("weights", {}).items():
+        assert weights[tag] == pytest.approx(expected), tag
+    steps = {tag: listed(logarithms) for tag, logarithms in case.get("logarithms", {}).items()}
+    assert steps or "weights" in case
+    heaviest = max((max(logarithms) for logarithms in steps.values()), default=0)
+    for tag, logarithms in steps.items():
+        shares = [case["of_force"] ** (step - heaviest) for step in logarithms]
+        assert listed(weights[tag]) == pytest.approx(shares), tag
 
 
 def test_a_block_without_weighty_tags_has_force_1_and_headings_more_the_higher_they_are():
@@ -104,51 +104,40 @@ def test_formula_2_is_term_frequency_times_block_weight_of_length_1():
     assert vector == pytest.approx({term: weight / length for term, weight in raw.items()})
 
 
-def test_no_text_is_an_empty_vector():
+def test_vectors_of_no_text_and_of_kept_blocks_and_their_similarity():
     assert feature_vector(tree_of("<body><img src=a.gif></body>"), "en") == {}
     assert keywords({}, 5) == []
-
-
-def test_similarity_is_the_cosine():
-    assert similarity({"tea": 0.6, "bush": 0.8}, {"tea": 1.0}) == pytest.approx(0.6)
-    assert similarity({"tea": 1.0}, {"pot": 1.0}) == 0
-
-
-def test_only_kept_blocks_count():
-    html = "<body><p>tea kettle</p><p>socks for sale</p></body>"
-    tree = tree_of(html, [True, False])
+    tree = tree_of("<body><p>tea kettle</p><p>socks for sale</p></body>", [True, False])
     assert set(feature_vector(tree, "en")) == {"tea", "kettle"}
+    assert similarity({"tea": 0.6, "bush": 0.8}, {"tea": 1.0}) == pytest.approx(0.6)  # the cosine
+    assert similarity({"tea": 1.0}, {"pot": 1.0}) == 0
 
 
 @pytest.mark.parametrize("case", cases("types.json"))
 def test_types_of_blocks_and_pages(case):
     tree = tree_of(case["html"])
     assert str(tree.page_type(Thresholds())) == case["type"]
-    found = by_tag(tree, [str(node.type(Thresholds())) for node in tree.nodes])
-    for tag, expected in case["nodes"].items():
-        assert set(found[tag] if isinstance(found[tag], list) else [found[tag]]) == {expected}
+    types = by_tag(tree, [str(node.type(Thresholds())) for node in tree.nodes])
+    for tag, kind in case["nodes"].items():
+        assert set(listed(types[tag])) == {kind}
 
 
 @pytest.mark.parametrize("case", cases("cleaning.json"))
-def test_the_papers_cleaner(case):
+def test_cleaner_of_the_paper(case):
     document = read_document(case["html"], load_config("blocks"))
     labels = DocViewCleaner().label(document).labels
     kept = [block.text for block, label in zip(document.blocks, labels, strict=True) if label.is_content]
     assert kept == case["kept"]
 
 
-def test_the_cleaner_is_a_method_with_parameters():
-    found = load_method("docview", ["hub=0.3", "central=yes"]).labeller
-    assert (found.hub, found.central) == (0.3, True)
+def test_docview_cleaner_is_a_method_with_parameters():
+    labeller = load_method("docview", ["hub=0.3", "central=yes"]).labeller
+    assert (labeller.hub, labeller.central) == (0.3, True)
     with pytest.raises(ConfigError, match=r"docview: hub=2\.0: expected a number from 0 to 1"):
         load_method("docview", ["hub=2"])
-
-
-def test_the_cleaner_keeps_an_article_without_its_menus(page):
     cleaned = load_method("docview", ["central=yes"]).clean(PAGE)
     assert "eight bells of Aldermere" in cleaned
-    assert "Sport" not in cleaned
-    assert "socks" not in cleaned
+    assert not any(noise in cleaned for noise in ("Sport", "socks"))
 
 
 # Keywords, abstracts, links.
@@ -175,14 +164,11 @@ def test_words_are_of_the_text(text):
     assert all(word in plain for word in words(text))
 
 
-def test_paragraphs_are_the_sons_of_the_lowest_common_ancestor():
+def test_paragraphs_are_children_of_the_lowest_common_ancestor():
     inner = "<div id=b><p>One tea.</p><div><p>Two teas.</p><p>Three teas.</p></div></div>"
     tree = tree_of(f"<body><div id=a>{inner}</div><p>Out</p></body>", [True, True, True, False])
     assert tree.page.elements.attributes[tree.nodes[topic_root(tree)].element] == {"id": "b"}
     assert paragraph_texts(tree) == [["One tea."], ["Two teas.", "Three teas."]]
-
-
-def test_a_page_of_one_block_is_one_paragraph_and_an_empty_one_none():
     assert paragraph_texts(tree_of("<body><p>One tea. Two teas.</p></body>")) == [["One tea. Two teas."]]
     assert paragraph_texts(tree_of("<body></body>")) == []
 
@@ -195,12 +181,8 @@ def test_sentences_are_shared_out_whole(count, sizes):
     assert all(abs(share - count * size / total) < 1 for share, size in zip(shares, sizes, strict=True))
 
 
-def test_the_heaviest_sentences_are_given_in_the_order_of_the_page():
-    paragraph = [
-        Sentence("Tea.", ["tea"]),
-        Sentence("Socks.", ["socks"]),
-        Sentence("Pots of tea.", ["pots", "of", "tea"]),
-    ]
+def test_heaviest_sentences_come_in_the_order_of_the_page():
+    paragraph = [Sentence(text, text.lower().strip(".").split()) for text in ("Tea.", "Socks.", "Pots of tea.")]
     assert heaviest(paragraph, 2, {"tea": 0.9, "pots": 0.1}) == ["Tea.", "Pots of tea."]
 
 
@@ -213,9 +195,10 @@ def test_an_abstract_is_a_third_of_the_sentences_at_most(page):
     assert abstract(tree, vector, 0, 15, "en") == []
 
 
-def abstract_of(html, language="en", sentences=15):
-    tree = tree_of(html)
-    return abstract(tree, feature_vector(tree, language), sentences, 15, language)
+THAI = "เดือนนี้หอศิลป์ริมคลองชวนทุกคนมาใช้เวลาช่วงบ่ายริมน้ำ"
+RULES = "Tell us where you keep<br>your bees before you ask. Nobody can help you else, and nobody will."
+STOVES = "".join(f"<p>Stoves: {number} lbs. 5 oz.</p>" for number in range(20))
+LISTING = "<pre>sieve_line prints the lines of a file that pass.</pre>"
 
 
 def test_text_is_spaced_as_on_the_page():
@@ -223,30 +206,31 @@ def test_text_is_spaced_as_on_the_page():
     assert [tree.text(node) for node in tree.nodes if node.texts] == ["A spade, border width, of steel."]
 
 
-def test_a_heading_made_of_emphasis_and_a_break_is_no_part_of_a_sentence():
-    wrapped = "Tell us where you keep<br>your bees before you ask. Nobody can help you else, and nobody will."
-    assert abstract_of(f"<body><p><b>Forum rules</b><br>{wrapped}</p></body>") == [
-        "Tell us where you keep your bees before you ask."
-    ]
-
-
-def test_measures_and_prices_are_no_sentences():
-    rows = "".join(f"<p>Stoves: {number} lbs. 5 oz.</p>" for number in range(20))
-    assert abstract_of(f"<body>{rows}<p>Stoves are told apart by the fuel that they burn.</p></body>") == [
-        "Stoves are told apart by the fuel that they burn."
-    ]
+@pytest.mark.parametrize(
+    ("html", "language", "expected"),
+    [
+        # A heading of bold text and a line break is not part of a sentence.
+        (f"<p><b>Forum rules</b><br>{RULES}</p>", "en", "Tell us where you keep your bees before you ask."),
+        # Measures and prices are not sentences.
+        (f"{STOVES}<p>Stoves are told apart by the fuel that they burn.</p>", "en",
+         "Stoves are told apart by the fuel that they burn."),
+        # Preformatted text counts only if there is no other.
+        (LISTING, "en", "sieve_line prints the lines of a file that pass."),
+        (f"{LISTING}<p>Sieves are tools that part large things from small ones.</p>", "en",
+         "Sieves are tools that part large things from small ones."),
+    ],
+)  # fmt: skip
+def test_sentences_of_an_abstract(html, language, expected):
+    assert abstract_of(html, language) == [expected]
 
 
 def test_thai_sentences_need_no_full_stop():
-    text = "เดือนนี้หอศิลป์ริมคลองชวนทุกคนมาใช้เวลาช่วงบ่ายริมน้ำ"
-    assert text in abstract_of(f"<body><p>{text}</p><p>วันเสาร์ที่สิบ เวลา 16.00 น.</p></body>", "th")
+    assert THAI in abstract_of(f"<p>{THAI}</p><p>วันเสาร์ที่สิบ เวลา 16.00 น.</p>", "th")
 
 
-def test_a_page_that_is_all_preformatted_has_an_abstract():
-    listing = "<pre>sieve_line prints the lines of a file that pass.</pre>"
-    assert abstract_of(f"<body>{listing}</body>") == ["sieve_line prints the lines of a file that pass."]
-    prose = "<p>Sieves are tools that part large things from small ones.</p>"
-    assert abstract_of(f"<body>{listing}{prose}</body>") == ["Sieves are tools that part large things from small ones."]
+def abstract_of(html, language):
+    tree = tree_of(f"<body>{html}</body>")
+    return abstract(tree, feature_vector(tree, language), 15, 15, language)
 
 
 def test_links_of_similar_blocks_are_relevant_and_nothing_dangerous_is(page):
@@ -292,7 +276,7 @@ def test_links_within_the_page_are_none():
 # Records and formats.
 
 
-def test_the_record_of_a_page(page):
+def test_record_of_a_page(page):
     record = describe(page)
     assert (record.identifier, record.type, record.title) == (
         "https://weir.example/bells",
@@ -308,7 +292,7 @@ def test_the_record_of_a_page(page):
     assert record.images == record.main_links == ()
 
 
-def test_a_page_without_a_title_is_called_by_its_keywords(cleaner):
+def test_title_of_a_page_without_one_is_its_keywords(cleaner):
     html = (
         b"<html><head><title>Untitled Document</title></head><body>" + PAGE.partition(b"<h1>")[2].partition(b"</h1>")[2]
     )
@@ -326,21 +310,23 @@ def test_a_hub_page_has_its_links_as_content():
     assert record.links == ()
 
 
-def test_an_image_page_has_its_images_as_content():
-    images = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" for number in range(9))
-    found = load_method("everything").document(f"<body>{images}</body>", "https://weir.example/", metadata=True)
-    record = describe(found)
-    assert record.type == "image"
-    assert record.images[0] == ("https://weir.example/0.jpg", "Garden 0")
+IMAGES = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" for number in range(9))
 
 
-def test_an_image_page_may_say_some_words_beside_its_images():
-    images = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" for number in range(9))
-    page = f"<body>{images}<p>Our tea gardens in spring.</p></body>"
-    everything = load_method("everything")
-    assert describe(everything.document(page, metadata=True)).type == "image"
-    spacers = page.replace("<img ", "<img width=10 ")
-    assert describe(everything.document(spacers, metadata=True)).type == "topic"
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (IMAGES, "image"),
+        (f"{IMAGES}<p>Our tea gardens in spring.</p>", "image"),  # some words may stand beside the images
+        (f"{IMAGES}<p>Our tea gardens in spring.</p>".replace("<img ", "<img width=10 "), "topic"),  # spacers
+    ],
+)
+def test_image_page_has_its_images_as_content(html, kind):
+    page = load_method("everything").document(f"<body>{html}</body>", "https://weir.example/", metadata=True)
+    record = describe(page)
+    assert record.type == kind
+    if kind == "image":
+        assert record.images[0] == ("https://weir.example/0.jpg", "Garden 0")
 
 
 def test_menus_without_names_make_no_hub_of_a_story():
@@ -393,37 +379,37 @@ def test_markdown_has_front_matter(cleaner):
     assert "founder never cast bells again" in body
 
 
+def tei(html, method=None):
+    """Return a function that evaluates XPath expressions on a page's TEI."""
+    root = etree.fromstring((method or load_method("everything")).clean(html, format="docview-tei").encode())
+    return partial(root.xpath, namespaces=TEI)
+
+
 def test_tei_has_the_record_in_its_header(cleaner):
-    root = etree.fromstring(cleaner.clean(PAGE, format="docview-tei").encode())
-    assert root.xpath("string(//t:titleStmt/t:title)", namespaces=TEI) == "The bells of Aldermere"
-    assert root.xpath("string(//t:titleStmt/t:author)", namespaces=TEI) == "Ida Quist"
-    assert root.xpath("string(//t:date/@when)", namespaces=TEI) == "2024-05-17"
-    assert len(root.xpath("//t:keywords[@scheme='#keywords']/t:term", namespaces=TEI)) == 10
-    assert "founder never cast" in root.xpath("string(//t:body)", namespaces=TEI)
-    assert root.xpath("//t:ref/@target", namespaces=TEI)[0] == "https://weir.example/ringers"
+    find = tei(PAGE, cleaner)
+    assert find("string(//t:titleStmt/t:title)") == "The bells of Aldermere"
+    assert find("string(//t:titleStmt/t:author)") == "Ida Quist"
+    assert find("string(//t:date/@when)") == "2024-05-17"
+    assert len(find("//t:keywords[@scheme='#keywords']/t:term")) == 10
+    assert "founder never cast" in find("string(//t:body)")
+    assert find("//t:ref/@target")[0] == "https://weir.example/ringers"
 
 
 def test_tei_has_tables_of_rows_of_cells():
     rows = "<tr><th>Tea<th>Cups</tr><tr><th>green<td>2<br>or 3</tr><tr><th>black<td>\x0b5</tr>"
     html = f"<body><h2>Teas</h2><table><caption>A table</caption>{rows}</table><ul><li>one</li></ul></body>"
-    root = etree.fromstring(load_method("everything").clean(html, format="docview-tei").encode())
-    (division,) = root.xpath("//t:body/t:div", namespaces=TEI)
-    assert [etree.QName(each).localname for each in division] == ["head", "p", "table", "list"]
-    found = division.xpath("t:table/t:row", namespaces=TEI)
-    assert [[each.text for each in row] for row in found] == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
-    assert [row.get("role") for row in found] == ["label", None, None]
-    assert [each.get("role") for each in found[1]] == ["label", None]
+    (division,) = tei(html)("//t:body/t:div")
+    assert [etree.QName(element).localname for element in division] == ["head", "p", "table", "list"]
+    rows = division.xpath("t:table/t:row", namespaces=TEI)
+    assert [[cell.text for cell in row] for row in rows] == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
+    assert [row.get("role") for row in rows] == ["label", None, None]
+    assert [cell.get("role") for cell in rows[1]] == ["label", None]
 
 
-def test_tei_has_no_paragraphs_of_nothing_to_see_and_no_control_characters():
-    html = "<p>5\x80 of\x07 tea</p><p>\u200b</p><p>milk</p>"
-    root = etree.fromstring(load_method("everything").clean(html, format="docview-tei").encode())
-    assert [each.text for each in root.findall(".//t:body//t:p", TEI)] == ["5€ of tea", "milk"]
-
-
-def test_tei_holds_nothing_that_xml_cannot(cleaner):
-    html = PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode())
-    assert etree.fromstring(cleaner.clean(html, format="docview-tei").encode()) is not None
+def test_tei_has_no_invisible_paragraphs_and_nothing_that_xml_cannot_hold(cleaner):
+    find = tei("<p>5\x80 of\x07 tea</p><p>\u200b</p><p>milk</p>")
+    assert find("//t:body//t:p/text()") == ["5€ of tea", "milk"]
+    assert tei(PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode()), cleaner)("//t:body")
 
 
 @pytest.mark.parametrize(
@@ -447,8 +433,7 @@ def test_wrong_formats_are_refused(format, message):
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_sentences_of_the_same_weight_are_so_in_every_process(seed):
-    """A set of words has another order in each process; the sum of their weights must not depend on it."""
+def test_weights_of_sentences_do_not_depend_on_the_order_of_sets(seed):
     script = """
 from victorpy.docview.abstract import Sentence, heaviest
 weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
@@ -456,60 +441,41 @@ found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"
 for some in (found, found[::-1]):
     print(*heaviest([Sentence(text[0], text.split()) for text in some], 1, weights))
 """
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
-    assert ended.stdout == "A\nD\n"
+    assert run_process("-c", script, env={**ENVIRONMENT, "PYTHONHASHSEED": str(seed)}).stdout == b"A\nD\n"
 
 
 @pytest.mark.parametrize("command", [["clean", "--format", "docview"], ["categories", "predict", "no-model"]])
-def test_a_missing_package_is_told_once(command):
-    pages = [str(path) for path in sorted((ROOT / "data" / "article").glob("*.html"))[:2]]
-    script = (
-        "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main(sys.argv[1:]))"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script, *command, *pages], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    assert ended.returncode == 2
-    assert ended.stderr == (
-        f"{command[0]}: telling what pages are about needs py3langid: pip install 'victorpy[docview]'\n"
-    )
+def test_missing_package_is_reported_once(command):
+    pages = sorted((ROOT / "data" / "article").glob("*.html"))[:2]
+    script = "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main())"
+    error = refused(run_process("-c", script, *command, *pages))
+    assert error == f"{command[0]}: telling what pages are about needs py3langid: pip install 'victorpy[docview]'\n"
 
 
-def clean(*arguments, **options):
-    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, **options)
-
-
-def test_many_pages_in_one_file_have_one_head(tmp_path):
-    pages = [tmp_path / f"{number}.html" for number in range(3)]
-    for each in pages:
-        each.write_bytes(PAGE)
-    ended = clean(*pages, "--format", "docview-csv", "-o", tmp_path / "all.csv")
+def clean(*arguments):
+    ended = run_clean(*arguments, "--quiet", text=True)
     assert ended.returncode == 0, ended.stderr
-    rows = list(csv.DictReader((tmp_path / "all.csv").open(encoding="utf-8")))
-    assert [row["title"] for row in rows] == ["The bells of Aldermere"] * 3
 
 
-def test_files_of_a_folder_have_a_head_each(tmp_path):
-    (tmp_path / "in").mkdir()
-    for number in range(3):
-        (tmp_path / "in" / f"{number}.html").write_bytes(PAGE)
+def csv_rows(path):
+    return list(csv.DictReader(path.open(encoding="utf-8")))
+
+
+def test_csv_has_one_head_for_each_file(tmp_path):
+    write_files(tmp_path / "in", dict.fromkeys(["0.html", "1.html", "2.html"], PAGE))
+    csv_of = ["--format", "docview-csv", "-o"]
+    clean(*sorted((tmp_path / "in").iterdir()), *csv_of, tmp_path / "all.csv")
+    assert [row["title"] for row in csv_rows(tmp_path / "all.csv")] == ["The bells of Aldermere"] * 3
     for way in ([], ["--to", "folder"]):
-        ended = clean(tmp_path / "in", "--format", "docview-csv", "-o", f"{tmp_path}/out{len(way)}/", *way)
-        assert ended.returncode == 0, ended.stderr
-        (row,) = csv.DictReader((tmp_path / f"out{len(way)}" / "1.csv").open(encoding="utf-8"))
+        clean(tmp_path / "in", *csv_of, f"{tmp_path}/out{len(way)}/", *way)
+        (row,) = csv_rows(tmp_path / f"out{len(way)}" / "1.csv")
         assert row["author"] == "Ida Quist"
 
 
 def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "good.html").write_bytes(PAGE)
-    (tmp_path / "in" / "bad.html").write_bytes(bytes(range(256)) * 20)
-    ended = clean(
-        tmp_path / "in", "--format", "docview(keywords=2)", "--to", "jsonl", "-o", f"{tmp_path}/out", "--quiet"
-    )
-    assert ended.returncode in {0, 1}, ended.stderr
+    write_files(tmp_path / "in", {"good.html": PAGE, "bad.html": JPEG})
+    options = "--format", "docview(keywords=2)", "--to", "jsonl", "-o", tmp_path / "out", "--quiet"
+    assert run_clean(tmp_path / "in", *options).returncode in {0, 1}
     lines = [json.loads(line) for part in sorted((tmp_path / "out").glob("part-*.jsonl")) for line in part.open()]
     rows = {Path(row["name"]).name: row for row in lines}
     good = rows["good.html"]
@@ -519,22 +485,20 @@ def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
     assert rows["bad.html"]["keywords"] is None
 
 
-def test_a_worker_loads_libraries_before_its_first_record():
-    """Else the first record would spend its deadline on that."""
+def test_worker_imports_libraries_before_its_first_record():
+    """The deadline of the first record must not include the imports."""
     script = (
         "import sys; from victorpy import Cleaner; from victorpy.batch.worker import Tools, Work\n"
         "Tools(Work(Cleaner.load, 'docview'))\n"
         "print({'dateparser', 'extruct', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
     )
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert ended.stdout == "set()\n"
+    assert run_process("-c", script, cwd=ROOT).stdout == b"set()\n"
 
 
 def test_parquet_has_the_columns_of_a_record(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "good.html").write_bytes(PAGE)
-    ended = clean(tmp_path / "good.html", "--format", "docview", "-o", f"{tmp_path}/out.parquet/", "--quiet")
-    assert ended.returncode == 0, ended.stderr
+    clean(tmp_path / "good.html", "--format", "docview", "-o", f"{tmp_path}/out.parquet/")
     (part,) = (tmp_path / "out.parquet").glob("part-*.parquet")
     (row,) = parquet.read_table(part).to_pylist()
     assert row["keywords"][0] == "bells"
@@ -542,12 +506,10 @@ def test_parquet_has_the_columns_of_a_record(tmp_path):
     assert row["date"] == "2024-05-17"
 
 
-def test_a_wrong_format_is_one_line(tmp_path):
+def test_wrong_format_is_one_line(tmp_path):
     (tmp_path / "a.html").write_bytes(PAGE)
-    ended = clean(tmp_path / "a.html", "--format", "docview(lambda=3)")
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("clean: docview: 'lambda=3' sets no parameter")
-    assert ended.stderr.count("\n") == 1
+    error = refused(run_clean(tmp_path / "a.html", "--format", "docview(lambda=3)"))
+    assert error.startswith("clean: docview: 'lambda=3' sets no parameter")
 
 
 def test_weights_of_logarithms_are_those_of_products():

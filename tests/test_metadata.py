@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.commands import run_process
 
 from victorpy import Cleaner, Metadata
 from victorpy.batch.outcome import clean_record
@@ -30,26 +29,11 @@ ANNO = Path(__file__).parents[1] / "data" / "article" / "article-de-wald.anno"
 SOUP = [
     *("<title>", "</title>", "<h1>", "</h1>", "<time datetime=2024-13-45>", "<time datetime='2020-01-02'>", "</time>"),
     *("<meta name=author content='", "'>", "<meta property=og:title content=Tea>", "<a rel=author>", "</a>", "By "),
-    *(
-        "<div itemscope itemtype=http://schema.org/Article>",
-        "<b itemprop=author>",
-        "</b>",
-        "</div>",
-        "Jane Doe",
-        "1999",
-    ),
+    *("<div itemscope itemtype=http://schema.org/Article>", "<b itemprop=author>", "</b>", "</div>", "Jane Doe"),
     *("<script type=application/ld+json>", '{"@type": "Article",', '"author": [', '"datePublished": "', "}", "]", '"'),
-    *(
-        "</script>",
-        "May 17, 2024",
-        "31 February 2020",
-        "99.99.2010",
-        "|",
-        " - ",
-        "http://[x",
-        "<base href='http://[x'>",
-    ),
-    *("<link rel=canonical href='http://[x'>", "\x00", "茶", "'", "<html lang='", "2024年13月40日", " and ", ", "),
+    *("</script>", "May 17, 2024", "31 February 2020", "99.99.2010", "1999", "|", " - ", "http://[x"),
+    *("<base href='http://[x'>", "<link rel=canonical href='http://[x'>", "\x00", "茶", "'", "<html lang='"),
+    *("2024年13月40日", " and ", ", "),
 ]
 
 
@@ -66,7 +50,7 @@ def is_sound(found: Metadata) -> bool:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_what_pages_say(case):
+def test_metadata_of_the_table(case):
     found = metadata_of(case["page"], case.get("url", ""))
     expected = {name: tuple(value) if isinstance(value, list) else value for name, value in case["expect"].items()}
     assert {name: getattr(found, name) for name in expected} == expected
@@ -130,18 +114,16 @@ def test_any_json_is_read(value):
     ],
     ids=["nested", "nested often", "many", "deep", "deep graph", "deep heading", "marked", "title", "names", "text"],
 )
-def test_hostile_pages_take_no_time(page):
+def test_hostile_pages_are_read_quickly(page):
     started = time.process_time()
     assert is_sound(metadata_of(page))
     assert time.process_time() - started < 3
 
 
-def test_the_day_may_be_today_and_not_tomorrow():
+def test_date_may_be_today_and_not_tomorrow():
     page = Page(parse_whole("<meta property=article:published_time content=2024-05-17>"))
     assert find_date(page, today=date(2024, 5, 16)) is None
-    found = find_date(page, today=date(2024, 5, 17))
-    assert found is not None
-    assert found.value == "2024-05-17"
+    assert find_date(page, today=date(2024, 5, 17)).value == "2024-05-17"
 
 
 def test_metadata_only_on_request_and_the_blocks_are_the_same():
@@ -154,7 +136,7 @@ def test_metadata_only_on_request_and_the_blocks_are_the_same():
     assert (plain.document, plain.labels) == (full.document, full.labels)
 
 
-def test_an_annotation_file_says_its_title_and_address():
+def test_annotation_file_has_title_and_address():
     found = Cleaner.load().document(ANNO.read_bytes(), metadata=True).metadata
     assert found is not None
     assert found.title == "Der Wald, der nicht aufgeräumt wird"
@@ -163,27 +145,23 @@ def test_an_annotation_file_says_its_title_and_address():
 
 
 @pytest.fixture
-def said():
+def titled():
     """An output that shows a page's own title and nothing else."""
-    OUTPUTS.add("said", Output("said", ".txt", "", lambda page: page.metadata.title, wants_metadata=True))
-    yield "said"
-    OUTPUTS.remove("said")
+    OUTPUTS.add("titled", Output("titled", ".txt", "", lambda page: page.metadata.title, wants_metadata=True))
+    yield "titled"
+    OUTPUTS.remove("titled")
 
 
-def test_an_output_that_wants_metadata_gets_it(said):
-    assert Cleaner.load().clean(CASES[0]["page"], format=said) == "Tea at noon"
-
-
-def test_so_does_a_batch_run(said):
+def test_output_that_wants_metadata_gets_it(titled):
+    assert Cleaner.load().clean(CASES[0]["page"], format=titled) == "Tea at noon"
     record = Record("tea.html", Path("tea.html"), payload=CASES[0]["page"])
-    outcome = clean_record(record, Cleaner.load(), OUTPUTS.get(said))
-    assert outcome.text == "Tea at noon"
+    assert clean_record(record, Cleaner.load(), OUTPUTS.get(titled)).text == "Tea at noon"
 
 
-def test_cleaning_loads_nothing_of_it():
-    code = "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules, sep='\\n')"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(loaded)
+def test_cleaning_does_not_import_metadata():
+    ended = run_process("-c", "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules)", text=True)
+    assert "victorpy.cleaner" in ended.stdout
+    assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(ended.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -191,12 +169,11 @@ def test_cleaning_loads_nothing_of_it():
     [("extruct", CASES[0]["page"]), ("dateparser", "<h1>Tea</h1><p>May 17, 2024</p>")],
     ids=["extruct", "dateparser"],
 )
-def test_a_missing_package_is_named(package, page):
+def test_missing_package_is_named(package, page):
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from victorpy import Cleaner, VictorError\n"
         f"try: Cleaner.load().document({page!r}, metadata=True)\n"
         "except VictorError as error: print(error)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert f"needs {package}: pip install 'victorpy[docview]'" in said
+    assert f"needs {package}: pip install 'victorpy[docview]'" in run_process("-c", code, text=True).stdout

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from support.commands import ROOT, run_process
 
 from victorpy.errors import ConfigError, VictorError
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
 from victorpy.research.compare import load_methods
 from victorpy.research.evaluate import load_untrained
 
-ROOT = Path(__file__).parents[1]
 SENTENCE = (
     "Tea is a drink that is made of the leaves of a bush, and it is drunk all over the world by most of the people who "
     "have the time for it, in the morning or in the afternoon, with milk or without, as they were taught when young."
@@ -35,22 +31,15 @@ def needs(name):
 
 def victor_without(modules, *arguments):
     """Run victor as if some modules were not installed."""
-    command = [sys.executable, "-c", HIDDEN % (modules,), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=ROOT, env=environment, text=True)
+    return run_process("-c", HIDDEN % (modules,), *arguments, cwd=ROOT, text=True)
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_peer_cleans_bytes_to_text(name):
+def test_peer_is_a_method_that_cleans_bytes_to_text(name):
     needs(name)
     text = load_peer(name)(PAGE)
     assert SENTENCE in text
     assert "Contact us" not in text
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_peer_is_a_method(name):
-    needs(name)
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
     with pytest.raises(ConfigError, match="is another program, which labels no blocks: use victor compare"):

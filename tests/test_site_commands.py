@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_site
-from test_commands import clean as clean_process
-from test_commands import names_in, only_line, victor
+from support.commands import clean_process, names_in, only_line
+from support.commands import victor_process as victor
 
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site import learn_site

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from victorpy.batch.records import _standard_input
 from victorpy.commands import main, run
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,7 @@ def run_here(
     written = io.BytesIO(), io.BytesIO()
     out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in written)
     stdin = io.TextIOWrapper(io.BytesIO(input))
+    _standard_input.cache_clear()  # it is read once per process
     sigpipe = signal.getsignal(signal.SIGPIPE)
     with redirect_stdout(out), redirect_stderr(err), chdir(cwd or Path.cwd()), mock.patch.object(sys, "stdin", stdin):
         try:
