@@ -25,7 +25,7 @@ from results import table
 
 from victorpy.base.parameters import split_names
 from victorpy.base.score import Score
-from victorpy.docview.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
+from victorpy.description.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
 from victorpy.errors import VictorError
 from victorpy.methods import load_method
 from victorpy.research.datasets import read_dataset

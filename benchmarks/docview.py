@@ -27,10 +27,10 @@ from results import table
 from tqdm import tqdm
 
 from victorpy import Cleaner, CleanPage
-from victorpy.docview.record import PAGE_HUB, area_of_content, describe, page_type
-from victorpy.docview.tag_tree import TagTree, Thresholds, Type, type_by_shares
-from victorpy.docview.terms import terms, words
-from victorpy.docview.weights import feature_vector, keywords
+from victorpy.description.record import PAGE_HUB, area_of_content, describe, page_type
+from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.description.terms import terms, words
+from victorpy.description.weights import feature_vector, keywords
 from victorpy.errors import DataError, VictorError
 
 HUBS = frozenset(["listing", "collection"])

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from results import table
 
 from victorpy import Cleaner
-from victorpy.docview.metadata import read_metadata
+from victorpy.description.metadata import read_metadata
 from victorpy.page.decode import decode
 from victorpy.page.parse import parse_whole
 from victorpy.research.scores import word_f1

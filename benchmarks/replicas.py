@@ -22,9 +22,9 @@ from victorpy.dedup.base import Detector
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
+from victorpy.description.language import language_of
+from victorpy.description.terms import terms
 from victorpy.document import CleanPage, Label
-from victorpy.docview.language import language_of
-from victorpy.docview.terms import terms
 from victorpy.outputs import OUTPUTS
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ from support.commands import clean, only_line, victor
 
 from victorpy import Cleaner
 from victorpy.base.digests import _digest, _meta_digest
-from victorpy.docview.categories import (
+from victorpy.description.categories import (
     CLASSIFIERS,
     Settings,
     assign_folds,

@@ -15,10 +15,10 @@ from support.commands import run_process
 from victorpy import Cleaner, Metadata
 from victorpy.batch.outcome import clean_record
 from victorpy.batch.records import Record
-from victorpy.docview.metadata import read_metadata
-from victorpy.docview.metadata.dates import find_date
-from victorpy.docview.metadata.page import Page
-from victorpy.docview.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
+from victorpy.description.metadata import read_metadata
+from victorpy.description.metadata.dates import find_date
+from victorpy.description.metadata.page import Page
+from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.page.parse import parse_whole
 
@@ -161,7 +161,7 @@ def test_output_that_wants_metadata_gets_it(titled):
 def test_cleaning_does_not_import_metadata():
     ended = run_process("-c", "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules)", text=True)
     assert "victorpy.cleaner" in ended.stdout
-    assert {"extruct", "dateparser", "victorpy.docview.metadata"}.isdisjoint(ended.stdout.split())
+    assert {"extruct", "dateparser", "victorpy.description.metadata"}.isdisjoint(ended.stdout.split())
 
 
 @pytest.mark.parametrize(

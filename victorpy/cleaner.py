@@ -21,7 +21,7 @@ from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.split import split
 
 if TYPE_CHECKING:
-    from victorpy.docview.record import DocView
+    from victorpy.description.record import DocView
 
 
 def read_document(
@@ -53,7 +53,7 @@ def _read(
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:
-    from victorpy.docview.metadata import read_metadata  # only for those who ask
+    from victorpy.description.metadata import read_metadata  # only for those who ask
 
     return read_metadata(tree, url or "")
 
@@ -146,7 +146,7 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text", favor
 def docview(page: bytes | str, url: str | None = None, favor: str | None = None, **parameters: Any) -> DocView:
     """Say what a web page is about: its type, title, keywords, abstract, content, links, author, date and more.
 
-    Parameters are those of `victorpy.docview.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
+    Parameters are those of `victorpy.description.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
     ``docview``.
 
     >>> record = docview("<title>Tea</title><p>Tea is a drink. It is made by pouring water over the leaves of the "
@@ -154,6 +154,6 @@ def docview(page: bytes | str, url: str | None = None, favor: str | None = None,
     >>> record.type, record.title, record.language, record.keywords
     ('topic', 'Tea', 'en', ('tea', 'drink'))
     """
-    from victorpy.docview.record import Parameters, describe  # only for those who ask
+    from victorpy.description.record import Parameters, describe  # only for those who ask
 
     return describe(_default_cleaner(favor).document(page, url, metadata=True), Parameters(**parameters))

@@ -24,8 +24,7 @@ from victorpy.batch.inputs import find_records
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED
-from victorpy.document import CleanPage
-from victorpy.docview.categories import (
+from victorpy.description.categories import (
     CLASSIFIERS,
     Bag,
     Settings,
@@ -37,7 +36,8 @@ from victorpy.docview.categories import (
     score,
     train_categories,
 )
-from victorpy.docview.terms import check_packages
+from victorpy.description.terms import check_packages
+from victorpy.document import CleanPage
 from victorpy.errors import DataError, VictorError
 from victorpy.methods import load_method
 from victorpy.research.report.base import aligned, percent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from victorpy.dedup.base import DETECTORS, EXTRA, Detector
-from victorpy.docview.terms import words
+from victorpy.description.terms import words
 from victorpy.errors import ConfigError, missing
 
 if TYPE_CHECKING:

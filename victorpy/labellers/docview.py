@@ -13,8 +13,8 @@ On a topic page the whole tree is used, as in section 4.2; with `central=True` o
 from __future__ import annotations
 
 from victorpy.base.parameters import check_range
+from victorpy.description.tag_tree import TagTree, Thresholds, Type
 from victorpy.document import Document, Labelling
-from victorpy.docview.tag_tree import TagTree, Thresholds, Type
 from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
 
 

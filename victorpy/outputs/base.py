@@ -48,7 +48,7 @@ class Output:
         return self.header + self.render(page)
 
 
-OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victorpy.docview.formats")
+OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victorpy.description.formats")
 
 
 def find_output(format: str) -> Output:

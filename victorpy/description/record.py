@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any
 
 from victorpy.base.parameters import check_count, check_range
+from victorpy.description.abstract import abstract
+from victorpy.description.categories import CategoryModel, load_categories
+from victorpy.description.language import language_of
+from victorpy.description.links import Link, node_images, node_links, relevant_links
+from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import CleanPage, Metadata
-from victorpy.docview.abstract import abstract
-from victorpy.docview.categories import CategoryModel, load_categories
-from victorpy.docview.language import language_of
-from victorpy.docview.links import Link, node_images, node_links, relevant_links
-from victorpy.docview.tag_tree import TagTree, Thresholds, Type, type_by_shares
-from victorpy.docview.weights import SPREAD, feature_vector, keywords
 from victorpy.outputs.text import render_text
 
 PAGE_HUB = 0.13

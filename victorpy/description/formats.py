@@ -10,10 +10,10 @@ from dataclasses import fields
 from typing import Any
 
 from victorpy.base.parameters import parse_settings
+from victorpy.description.record import DocView, Parameters, category_model, describe
+from victorpy.description.tei import render_tei
+from victorpy.description.terms import check_packages
 from victorpy.document import CleanPage
-from victorpy.docview.record import DocView, Parameters, category_model, describe
-from victorpy.docview.tei import render_tei
-from victorpy.docview.terms import check_packages
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
 

@@ -27,9 +27,9 @@ import numpy.typing as npt
 
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.score import Score
+from victorpy.description.language import language_of
+from victorpy.description.terms import terms
 from victorpy.document import CleanPage
-from victorpy.docview.language import language_of
-from victorpy.docview.terms import terms
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
 from victorpy.outputs.text import render_text
 from victorpy.sites.grouping import make_folds

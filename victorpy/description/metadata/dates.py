@@ -8,8 +8,8 @@ from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
 
-from victorpy.docview.metadata.page import Candidate, Page, is_around, text_of
-from victorpy.docview.terms import EXTRA, primary
+from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
+from victorpy.description.terms import EXTRA, primary
 from victorpy.errors import missing
 
 OLDEST = date(1990, 1, 1)

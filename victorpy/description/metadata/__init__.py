@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from victorpy.document import Metadata
-from victorpy.docview.metadata.author import find_author
-from victorpy.docview.metadata.dates import find_date
-from victorpy.docview.metadata.page import Page
-from victorpy.docview.metadata.plain import (
+from victorpy.description.metadata.author import find_author
+from victorpy.description.metadata.dates import find_date
+from victorpy.description.metadata.page import Page
+from victorpy.description.metadata.plain import (
     find_description,
     find_image,
     find_keywords,
@@ -14,8 +13,9 @@ from victorpy.docview.metadata.plain import (
     find_language,
     find_url,
 )
-from victorpy.docview.metadata.sites import Site, find_site_name
-from victorpy.docview.metadata.title import find_title
+from victorpy.description.metadata.sites import Site, find_site_name
+from victorpy.description.metadata.title import find_title
+from victorpy.document import Metadata
 from victorpy.page.parse import Tree
 
 __all__ = ["read_metadata"]

@@ -15,8 +15,8 @@ from enum import StrEnum
 from functools import cached_property
 
 from victorpy.base.unicode import count_words
+from victorpy.description.areas import is_marginal, is_menu
 from victorpy.document import Document, Elements
-from victorpy.docview.areas import is_marginal, is_menu
 from victorpy.page.markup import begins_segment
 from victorpy.page.tree import PageTree
 

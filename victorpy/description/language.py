@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from victorpy.docview.terms import EXTRA, primary
+from victorpy.description.terms import EXTRA, primary
 from victorpy.errors import missing
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
-from victorpy.docview.metadata.page import Candidate, Page
+from victorpy.description.metadata.page import Candidate, Page
 
 _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.abstract")
 _LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language", "language")

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urldefrag
 
-from victorpy.docview.tag_tree import Node, TagTree, Thresholds, Type
-from victorpy.docview.terms import terms
-from victorpy.docview.weights import Vector, normalised, similarity
+from victorpy.description.tag_tree import Node, TagTree, Thresholds, Type
+from victorpy.description.terms import terms
+from victorpy.description.weights import Vector, normalised, similarity
 from victorpy.outputs.inline import safe_link
 
 

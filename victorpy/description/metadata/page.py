@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from victorpy.docview.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
+from victorpy.description.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
 from victorpy.page.parse import Tree
 
 # Names of elements whose content is about other pages or the site, or written by readers.

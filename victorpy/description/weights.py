@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from math import exp, log, sqrt
 
-from victorpy.docview.tag_tree import WEIGHTY, TagTree, Thresholds, Type
-from victorpy.docview.terms import terms
+from victorpy.description.tag_tree import WEIGHTY, TagTree, Thresholds, Type
+from victorpy.description.terms import terms
 
 SPREAD = 0.5
 _DIGITS = 9  # differences after these are rounding errors

@@ -15,7 +15,7 @@ from typing import Any
 
 from lxml import etree
 
-from victorpy.docview.terms import EXTRA
+from victorpy.description.terms import EXTRA
 from victorpy.errors import missing
 
 JSON_LD, MICRODATA = "json-ld", "microdata"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.names import after_by, clean_names, names_in_byline
-from victorpy.docview.metadata.page import LONGEST_LINE, Candidate, Page, is_around, pieces_of
-from victorpy.docview.metadata.sites import Site
+from victorpy.description.metadata.names import after_by, clean_names, names_in_byline
+from victorpy.description.metadata.page import LONGEST_LINE, Candidate, Page, is_around, pieces_of
+from victorpy.description.metadata.sites import Site
 
 _META_NAMES = tuple(
     """

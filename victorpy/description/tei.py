@@ -6,8 +6,8 @@ import re
 
 from lxml import etree
 
+from victorpy.description.record import DocView
 from victorpy.document import CleanPage, Label
-from victorpy.docview.record import DocView
 from victorpy.outputs.tables import Table, parts
 
 _TEI = "http://www.tei-c.org/ns/1.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.page import Candidate, Page, words
+from victorpy.description.metadata.page import Candidate, Page, words
 from victorpy.sites.grouping import site_of
 
 # Separates a page's title from the site's name. A hyphen or colon needs spaces around it, else it is part of a word.

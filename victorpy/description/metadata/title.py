@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from victorpy.docview.metadata.page import Candidate, Page, words
-from victorpy.docview.metadata.sites import SEPARATOR, Site
+from victorpy.description.metadata.page import Candidate, Page, words
+from victorpy.description.metadata.sites import SEPARATOR, Site
 
 # Titles that editors and frameworks generate, and general words for pages without a title of their own.
 _GENERATED = frozenset(

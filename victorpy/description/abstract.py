@@ -14,9 +14,9 @@ from math import ceil, fsum
 from typing import NamedTuple
 
 from victorpy.base.unicode import CLOSING, ENDS
-from victorpy.docview.tag_tree import TagTree
-from victorpy.docview.terms import primary, sentences, words
-from victorpy.docview.weights import Vector, keywords
+from victorpy.description.tag_tree import TagTree
+from victorpy.description.terms import primary, sentences, words
+from victorpy.description.weights import Vector, keywords
 
 SHARE = 0.35
 """Largest share of a page's sentences in its abstract."""
