@@ -7,7 +7,7 @@
     python benchmarks/compare.py --scores benchmarks/scores.json      the tables of an earlier run again
 
 Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages with its 95 % interval.
-Time is CPU time, as a ratio to trafilatura's where it is installed (pip install 'victorpy[peers]'). No cleaner
+Time is CPU time, as a ratio to trafilatura's where it is installed (pip install -e '.[peers]'). No cleaner
 always goes first: their order is rotated from page to page.
 """
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> Results:
         raise DataError(f"two data sets have the same name, {', '.join(sets)}: compare them one after the other")
     cleaners = find_cleaners(models, arguments.favor)
     if len(cleaners) == len(models) + 1:
-        print("no other cleaner is installed to compare with: pip install 'victorpy[peers]'", file=sys.stderr)
+        print("no other cleaner is installed to compare with: pip install -e '.[peers]'", file=sys.stderr)
     trained_on = {cleaner_name(model, arguments.favor): training_sets(model, sets) for model in models}
     pages = tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None)
     return Results(tell_story(arguments), trained_on, clean_all(pages, cleaners))

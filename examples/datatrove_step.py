@@ -1,6 +1,6 @@
 """victorpy as a step of a datatrove pipeline: documents come with HTML as their text, and go on with clean text.
 
-    pip install victorpy datatrove orjson
+    pip install victor-clean datatrove orjson
     python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments: two pages of its own
 
 The lines of the input have `html` and `url`. What is empty or fails goes no further; the step counts it by its reason.

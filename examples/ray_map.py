@@ -1,6 +1,6 @@
 """victorpy in Ray Data: pages in the rows of a dataset, cleaned by map_batches.
 
-    pip install victorpy 'ray[data]'
+    pip install victor-clean 'ray[data]'
     python examples/ray_map.py pages.parquet clean/        # without arguments: three pages of its own
 
 The rows of the input have `html` and `url`. Every row gives one, with `status`, `kind` and `reason`. The model is

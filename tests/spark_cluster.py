@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyspark", reason="no PySpark: pip install 'victorpy[spark]'")
+pytest.importorskip("pyspark", reason="no PySpark: pip install -e '.[spark]'")
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
 pytest.importorskip("pyarrow")

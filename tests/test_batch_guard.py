@@ -14,6 +14,7 @@ from victorpy.batch.guard import Guard, Limits, Task
 from victorpy.batch.reasons import Kind, Problem, Status
 from victorpy.batch.records import Record
 from victorpy.batch.worker import Work
+from victorpy.errors import install_command
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -157,7 +158,7 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
     assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
     two = clean("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
     assert two.returncode == 2
-    assert b"needs Pebble: pip install 'victorpy[batch]'" in two.stderr
+    assert f"needs Pebble: {install_command('batch')}".encode() in two.stderr
 
 
 def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():

@@ -17,7 +17,7 @@ from victorpy.model.store import load_model
 from victorpy.research.evaluate import Settings, evaluate, means
 from victorpy.research.gold import load_gold
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install 'victorpy[dev]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: pip install -e '.[dev]'")
 from selenium.common.exceptions import NoAlertPresentException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
@@ -81,7 +81,7 @@ def views(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A report of a small evaluation, with every plot and a page of a hostile name."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'victorpy[research]'")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[research]'")
     from victorpy.research.report import evaluation
     from victorpy.research.report.base import to_html
     from victorpy.research.report.views import write_views

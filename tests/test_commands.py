@@ -460,7 +460,10 @@ def test_victor_lists_its_commands_and_shows_its_version():
     assert ended.returncode == 0
     assert all(name in ended.stdout for name in (b"clean", b"learn", b"features", b"convert"))
     ended = victor("--version")
-    assert (ended.returncode, ended.stdout.decode()) == (0, f"victorpy {victorpy.__version__}\n")
+    assert (ended.returncode, ended.stdout.decode()) == (
+        0,
+        f"victor {victorpy.__version__} (distribution victor-clean)\n",
+    )
     for arguments in ([], ["claen"]):
         ended = victor_process(*arguments)
         assert ended.returncode == 2

@@ -25,6 +25,7 @@ from victorpy.description.record import Parameters, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds
 from victorpy.description.terms import sentences, terms, words
 from victorpy.description.weights import block_weights, feature_vector, forces, keywords, similarity
+from victorpy.errors import install_command
 from victorpy.labellers.docview import DocViewCleaner
 from victorpy.methods import load_method
 from victorpy.outputs import find_output
@@ -449,7 +450,7 @@ def test_missing_package_is_reported_once(command):
     pages = sorted((ROOT / "data" / "article").glob("*.html"))[:2]
     script = "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main())"
     error = refused(run_process("-c", script, *command, *pages))
-    assert error == f"{command[0]}: telling what pages are about needs py3langid: pip install 'victorpy[docview]'\n"
+    assert error == f"{command[0]}: telling what pages are about needs py3langid: {install_command('docview')}\n"
 
 
 def clean(*arguments):

@@ -19,6 +19,7 @@ from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date
 from victorpy.description.metadata.page import Page
 from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
+from victorpy.errors import install_command
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.page.parse import parse_whole
 
@@ -176,4 +177,4 @@ def test_missing_package_is_named(package, page):
         f"try: Cleaner.load().document({page!r}, metadata=True)\n"
         "except VictorError as error: print(error)"
     )
-    assert f"needs {package}: pip install 'victorpy[docview]'" in run_process("-c", code, text=True).stdout
+    assert f"needs {package}: {install_command('docview')}" in run_process("-c", code, text=True).stdout

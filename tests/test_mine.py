@@ -18,7 +18,7 @@ from sitepages import SEEN, DropRepeated
 
 from victorpy.commands import main
 from victorpy.document import Labelling
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError, VictorError, install_command
 from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
 from victorpy.research.mining.classification import averages, cells_to_test, classify, training_sites
@@ -558,7 +558,7 @@ def test_missing_scikit_learn_says_what_to_install(data, capsys, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "sklearn" else find(name))
     error = refused(["--data", f"swde:{data}", "--methods", "none"], capsys)
-    assert "mining needs scikit-learn: pip install 'victorpy[research]'" in error
+    assert f"mining needs scikit-learn: {install_command('research')}" in error
 
 
 def test_command_imports_no_heavy_library():

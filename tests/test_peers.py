@@ -7,7 +7,7 @@ import json
 import pytest
 from support.commands import ROOT, run_process
 
-from victorpy.errors import ConfigError, VictorError
+from victorpy.errors import ConfigError, VictorError, install_command
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
 from victorpy.research.compare import load_methods
 from victorpy.research.evaluate import load_untrained
@@ -26,7 +26,7 @@ HIDDEN = "import sys; sys.modules.update(dict.fromkeys(%r)); from victorpy.comma
 
 
 def needs(name):
-    pytest.importorskip(PEERS[name].module, reason=f"{name} is not installed: pip install 'victorpy[peers]'")
+    pytest.importorskip(PEERS[name].module, reason=f"{name} is not installed: pip install -e '.[peers]'")
 
 
 def victor_without(modules, *arguments):
@@ -89,7 +89,7 @@ def test_missing_peer_says_how_to_get_it(name):
     ended = victor_without(MODULES, "compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
     assert (ended.returncode, ended.stdout) == (2, "")
     missing = "no other cleaner is installed" if name == "peers" else f"{name} is not installed"
-    assert ended.stderr == f"compare: {missing}: pip install 'victorpy[peers]'\n"
+    assert ended.stderr == f"compare: {missing}: {install_command('peers')}\n"
 
 
 def test_all_without_any_peer():

@@ -16,7 +16,7 @@ import pytest
 from batchpages import ENVIRONMENT, ROOT, clean, rows, tree
 from replicapages import page, planted, story, write_lines
 
-pytest.importorskip("icu4py", reason="pip install 'victorpy[docview]'")
+pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
 pytest.importorskip("datasketch")
 
 from victorpy.batch import run as batch_run

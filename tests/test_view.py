@@ -20,6 +20,7 @@ import pytest
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import load_config
 from victorpy.document import CleanPage, Label
+from victorpy.errors import install_command
 from victorpy.page.anno import load_anno
 from victorpy.research.report.shell import read_asset
 from victorpy.research.report.views import Column, render_view
@@ -318,7 +319,7 @@ def test_two_models_are_side_by_side(other):
 
 
 def test_trafilatura_has_its_own_marks():
-    pytest.importorskip("trafilatura", reason="trafilatura is not installed: pip install 'victorpy[peers]'")
+    pytest.importorskip("trafilatura", reason="trafilatura is not installed: pip install -e '.[peers]'")
     gold = BAKERY.with_suffix(".anno")
     ours, theirs = view_of(BAKERY, "--gold", gold, "--against", "trafilatura").iter("section")
     assert theirs.findtext("h2") == "trafilatura"
@@ -339,7 +340,7 @@ def test_error_without_trafilatura_says_how_to_install_it():
     command = [sys.executable, "-c", code, "view", str(TEA), "--against", "trafilatura"]
     ended = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60)
     assert (ended.returncode, ended.stdout) == (2, b"")
-    assert ended.stderr == b"view: trafilatura is not installed: pip install 'victorpy[peers]'\n"
+    assert ended.stderr == f"view: trafilatura is not installed: {install_command('peers')}\n".encode()
 
 
 # Mistakes

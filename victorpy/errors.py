@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from importlib.util import find_spec
+from pathlib import Path
+
+DISTRIBUTION = "victor-clean"
+"""Name on the package index; the package is imported as victorpy."""
 
 
 class VictorError(Exception):
@@ -44,16 +48,28 @@ class OutputError(VictorError):
 
 
 def missing(package: str, extra: str, purpose: str) -> VictorError:
-    """What to say where a package is wanted and not there."""
-    return VictorError(f"{purpose} needs {package}: pip install 'victorpy[{extra}]'")
+    """Return an error that names a missing package and how to install it."""
+    return VictorError(f"{purpose} needs {package}: {install_command(extra)}")
+
+
+def install_command(extra: str, package: Path = Path(__file__).parent) -> str:
+    """Return the command that installs an extra for this copy of the package, which may be a checkout.
+
+    >>> install_command("docview", Path("/usr/lib/python3/site-packages/victorpy"))
+    "pip install 'victor-clean[docview]'"
+    """
+    project = package.parent
+    if (project / "pyproject.toml").is_file():  # a checkout, which an editable install refers to
+        return f"pip install -e '.[{extra}]' in {project}"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def require(packages: Iterable[str], extra: str, purpose: str) -> None:
-    """Say at once what is not installed, where each page would say it again.
+    """Raise an error that names all missing packages, before any work is done.
 
     >>> require(["json", "no_such_package"], "docview", "DocView")
     Traceback (most recent call last):
-    victorpy.errors.VictorError: DocView needs no_such_package: pip install 'victorpy[docview]'
+    victorpy.errors.VictorError: DocView needs no_such_package: pip install ...[docview]'...
     """
     absent = [package for package in packages if find_spec(package) is None]
     if absent:

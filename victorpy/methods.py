@@ -14,7 +14,7 @@ from pathlib import Path
 from victorpy.base.parameters import parse_settings, split_names
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.errors import ConfigError, ModelError, VictorError, suggest
+from victorpy.errors import ConfigError, ModelError, VictorError, install_command, suggest
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model.store import DEFAULT, find_model
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
@@ -133,7 +133,7 @@ def load_methods(names: str) -> list[Method]:
             raise ConfigError(f"{name!r} stands for many methods: give parameters to each by its name")
         peers = installed_peers()
         if name == ALL_PEERS and not peers:
-            raise VictorError("no other cleaner is installed: pip install 'victorpy[peers]'")
+            raise VictorError(f"no other cleaner is installed: {install_command('peers')}")
         own = [method for method in method_names() if _is_available(method)] if name == ALL else []
         methods += [find_method(method) for method in [*own, *peers]]
     return list(dict.fromkeys(methods))

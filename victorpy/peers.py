@@ -1,6 +1,6 @@
 """Other people's cleaners as methods: functions from a page's bytes to its main text.
 
-They are optional; ``pip install 'victorpy[peers]'`` installs them all. Their parameters are those of their functions.
+They are optional; the extra ``peers`` installs them all. Their parameters are those of their functions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import parse_settings
-from victorpy.errors import ConfigError, VictorError, suggest
+from victorpy.base.version import __version__
+from victorpy.errors import ConfigError, VictorError, install_command, suggest
 
 Extractor = Callable[[bytes], str]
 
@@ -99,7 +100,7 @@ def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
         raise VictorError(f"no cleaner {name!r}{suggest(name, PEERS)}; there are: {', '.join(PEERS)}")
     name = _OTHER_NAMES[name.lower()]
     if name not in installed_peers():
-        raise VictorError(f"{name} is not installed: pip install 'victorpy[peers]'")
+        raise VictorError(f"{name} is not installed: {install_command('peers')}")
     make = PEERS[name].make
     return make(**parse_settings(name, make, settings))
 
@@ -119,8 +120,8 @@ def show_peer(name: str, settings: Sequence[str] = ()) -> str:
 
 def versions(*packages: str) -> dict[str, str]:
     """Return the versions of victorpy, of the other cleaners and of more packages, if they are installed."""
-    installed = {}
-    for package in ("victorpy", *PEERS, *packages):
+    installed = {"victorpy": __version__}
+    for package in (*PEERS, *packages):
         with contextlib.suppress(PackageNotFoundError):
             installed[package] = version(package)
     return installed

@@ -31,7 +31,7 @@ from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
-from victorpy.errors import DataError, OutputError, VictorError
+from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
@@ -268,7 +268,7 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
         guard = Guard(job.work(), job.limits)
     else:
         if job.guarded and not job.quiet:
-            progress.say("pages are cleaned without guard, by one process: pip install 'victorpy[batch]' for more")
+            progress.say(f"pages are cleaned without guard, by one process; for more: {install_command('batch')}")
         guard = Unguarded(job.work())
     try:
         if job.by_site and store is not None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from victorpy.base.version import __version__
-from victorpy.errors import VictorError, suggest
+from victorpy.errors import DISTRIBUTION, VictorError, suggest
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=f"commands:\n{listed}\n\nvictor COMMAND --help says more of each.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"victorpy {__version__}")
+    parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
     parser.add_argument("command", metavar="COMMAND", help="one of those below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
     parsed = parser.parse_args(arguments)

@@ -25,6 +25,7 @@ from typing import Any
 
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.resources import shipped
+from victorpy.base.version import __version__
 from victorpy.config import Config, read_config
 from victorpy.errors import ModelError, VictorError, suggest
 from victorpy.features.base import find_modules
@@ -56,7 +57,8 @@ def save_model(directory: Path, labeller: CRFLabeller, config: Config, training:
     meta = {
         "format": FORMAT,
         "labels": list(tables.labels),
-        "versions": {name: _version(name) for name in ("victorpy", "python-crfsuite", "catboost", "numpy", "lxml")},
+        "versions": {"victorpy": __version__}
+        | {name: _version(name) for name in ("python-crfsuite", "catboost", "numpy", "lxml")},
         "python": platform.python_version(),
         "attributes": len(tables.numbers),
         "training": dict(training),

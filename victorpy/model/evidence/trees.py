@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from victorpy.columns import Flags, Floats
 from victorpy.config import Config
-from victorpy.errors import ConfigError, VictorError, suggest
+from victorpy.errors import ConfigError, missing, suggest
 
 EVIDENCE, KINDS = "evidence", "kinds"
 """The stages that have trees: one finds content, the other the kind of content."""
@@ -175,10 +175,7 @@ def _catboost() -> Any:
     try:
         import catboost
     except ImportError as error:
-        raise VictorError(
-            "to train evidence trees CatBoost is needed, which cleaning is not: pip install 'victorpy[train]', "
-            "or pip install -e '.[train]' in a clone"
-        ) from error
+        raise missing("CatBoost", "train", "training evidence trees") from error
     return catboost
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.research.mining.classification import averages, classify
@@ -52,7 +52,7 @@ class Settings:
 def require_sklearn() -> None:
     """Raise with a hint if scikit-learn is not installed."""
     if importlib.util.find_spec("sklearn") is None:
-        raise VictorError("mining needs scikit-learn: pip install 'victorpy[research]'")
+        raise missing("scikit-learn", "research", "mining")
 
 
 def mine(

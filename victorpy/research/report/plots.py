@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from victorpy.errors import VictorError
+from victorpy.errors import require
 
 INK, SOFT, GREY, BLUE, ORANGE = "#3b3f46", "#c9ced6", "#8d96a3", "#2f6db5", "#c9702a"
 _METHOD_COLOURS = (GREY, ORANGE, BLUE, "#3a8f5c", "#8d5bb0", "#b5404f", "#1f9aa6", "#a58a1f", INK, "#d484b0")
@@ -42,8 +41,7 @@ class Plot(NamedTuple):
 
 def require_matplotlib() -> None:
     """Raise an error that says what to install if matplotlib is missing."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise VictorError("HTML reports need matplotlib: pip install 'victorpy[research]'")
+    require(["matplotlib"], "research", "an HTML report")
 
 
 def draw_svg(plot: Plot) -> str:
