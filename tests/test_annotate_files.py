@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
 
 import pytest
+from support.commands import ENVIRONMENT, JPEG, ROOT, names_in, write_files
 from test_annotate_session import (
     CONFIG,
     PAGE,
     PREDICTED,
-    ROOT,
     C,
     Guess,
     H,
@@ -20,7 +19,6 @@ from test_annotate_session import (
     O,
     P,
     labelled,
-    names_in,
     opened_at,
     place,
     save,
@@ -47,18 +45,7 @@ ANOTHER = Guess(Prediction((L,) * 8, (0.7,) * 8, "another"))
 # Who decided
 
 
-def test_an_annotation_knows_what_a_person_decided(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.session.confirm()
-    opened.store.close()
-    found = load_annotation(place, CONFIG.cuts)
-    assert found.decided == (True, True, *[False] * 6)
-    assert found.decisions == (P, O, *[None] * 6)
-    assert load_progress(place) == (2, 8)
-
-
-def test_a_label_that_was_cut_anew_is_a_persons_only_if_all_of_its_text_is(tmp_path):
+def test_recut_block_is_decided_only_if_all_of_its_text_is(tmp_path):
     every = load_config("cleaneval")
     (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p><p>And <b>that</b></p>")
     opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every, Guess(Prediction((P,) * 5, (0.9,) * 5, "m")))
@@ -66,9 +53,12 @@ def test_a_label_that_was_cut_anew_is_a_persons_only_if_all_of_its_text_is(tmp_p
         opened.session.move(number)
         opened.session.confirm()
     opened.store.close()
-    found = load_annotation(tmp_path / "a.anno", CONFIG.cuts, recut=True)
-    assert [block.text for block in found.document.blocks] == ["See this page.", "And that"]
-    assert found.decided == (False, True)
+    recut = load_annotation(tmp_path / "a.anno", CONFIG.cuts, recut=True)
+    assert [block.text for block in recut.document.blocks] == ["See this page.", "And that"]
+    assert recut.decided == (False, True)
+    again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)  # it is still of the same page
+    assert len(again.session) == 5
+    again.store.close()
 
 
 # Adjudication
@@ -120,7 +110,7 @@ def test_two_equal_annotations_make_a_gold_file_at_once(tmp_path):
     assert load_progress(tmp_path / "gold.anno") == (8, 8)
 
 
-def test_what_only_the_model_said_is_not_agreed_on(tmp_path):
+def test_labels_of_the_model_are_not_agreed_on(tmp_path):
     two = [annotated(tmp_path, "anna", O, O, O, H), annotated(tmp_path, "ben", O, P, O)]
     opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
     session = opened.session
@@ -165,46 +155,35 @@ def test_markup_may_change_as_long_as_the_blocks_stay(place):
     assert labelled(place).session.decided == 1
 
 
-def test_an_annotation_that_was_cut_otherwise_is_of_the_same_page(tmp_path):
-    (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p>")
-    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", load_config("cleaneval"))
-    opened.session.give(P)
-    opened.store.close()
-    again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)
-    assert len(again.session) == 3
-    again.store.close()
-
-
 @pytest.mark.parametrize("name", ["courier-bridge", "article-zh-teahouse", "article-personal-1999"])
 def test_the_shipped_annotations_are_of_the_shipped_pages(name):
     page = ROOT / "data" / "article" / f"{name}.html"
     assert open_page(page, page.with_suffix(".anno"), CONFIG, read_only=True).session.is_finished
 
 
-def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path):
-    (tmp_path / "a.htm").write_text("<p>One")
-    assert annotation_of(tmp_path / "a.htm") == tmp_path / "a.anno"
-    (tmp_path / "a.html").write_text("<p>Two")
-    names = {suffix: annotation_of(tmp_path / f"a{suffix}").name for suffix in (".htm", ".html")}
-    assert names == {".htm": "a.htm.anno", ".html": "a.anno"}
-    found = [(entry.name, entry.anno.name) for entry in find_entries(tmp_path)]
-    assert sorted(found) == [("a.htm", "a.htm.anno"), ("a.html", "a.anno")]
+def entry_names(folder):
+    return {entry.name: entry.anno.name for entry in find_entries(folder)}
 
 
-def test_an_annotation_stays_with_the_page_that_it_was_made_of(tmp_path):
-    (tmp_path / "a.htm").write_text("<p>One")
-    opened = open_page(tmp_path / "a.htm", annotation_of(tmp_path / "a.htm"), CONFIG)
-    opened.session.give(P)
-    opened.store.close()
-    (tmp_path / "a.html").write_text("<p>Two")
-    assert annotation_of(tmp_path / "a.htm").name == "a.anno"
-    assert annotation_of(tmp_path / "a.html").name == "a.html.anno"
-    found = {entry.name: entry.anno.name for entry in find_entries(tmp_path)}
-    assert found == {"a.htm": "a.anno", "a.html": "a.html.anno"}
+@pytest.mark.parametrize("annotated_first", [False, True])
+def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path, annotated_first):
+    htm, html = tmp_path / "a.htm", tmp_path / "a.html"
+    htm.write_text("<p>One")
+    assert annotation_of(htm) == tmp_path / "a.anno"
+    if annotated_first:  # an annotation stays with the page that it was made of
+        opened = open_page(htm, annotation_of(htm), CONFIG)
+        opened.session.give(P)
+        opened.store.close()
+    html.write_text("<p>Two")
+    names = (
+        {"a.htm": "a.anno", "a.html": "a.html.anno"} if annotated_first else {"a.htm": "a.htm.anno", "a.html": "a.anno"}
+    )
+    assert {page.name: annotation_of(page).name for page in (htm, html)} == names
+    assert entry_names(tmp_path) == names
 
 
 def test_a_binary_page_is_named(tmp_path):
-    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 20)
+    (tmp_path / "picture.html").write_bytes(JPEG)
     with pytest.raises(DataError, match=r"picture\.html: "):
         open_page(tmp_path / "picture.html", tmp_path / "picture.anno", CONFIG)
 
@@ -212,11 +191,8 @@ def test_a_binary_page_is_named(tmp_path):
 # Models
 
 
-def test_another_model_labels_what_nobody_has_touched(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.session.confirm()
-    opened.store.close()
+def test_another_model_labels_what_nobody_has_decided(place):
+    labelled(place, P, O)
     again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, O, *[L] * 6]
     assert again.session.probabilities()[2] == 0.7
@@ -225,7 +201,7 @@ def test_another_model_labels_what_nobody_has_touched(place):
     assert labelled(place, model=ANOTHER).messages == []
 
 
-def test_without_a_model_what_nobody_has_touched_has_no_label(place):
+def test_undecided_blocks_have_no_label_without_a_model(place):
     labelled(place, P)
     again = labelled(place, model=None)
     assert again.session.labels() == [P, *[None] * 7]
@@ -233,7 +209,7 @@ def test_without_a_model_what_nobody_has_touched_has_no_label(place):
     assert labelled(place).session.labels() == [P, *PREDICTED.labels[1:]]
 
 
-def test_a_file_without_a_journal_keeps_its_labels_and_says_so(place):
+def test_file_without_a_journal_keeps_its_labels(place):
     labelled(place, P)
     journal_of(place).unlink()
     again = labelled(place, model=ANOTHER)
@@ -244,7 +220,7 @@ def test_a_file_without_a_journal_keeps_its_labels_and_says_so(place):
 # Other programs
 
 
-def test_what_another_program_wrote_meanwhile_is_kept(place):
+def test_changes_by_another_program_are_kept(place):
     opened = opened_at(place)
     opened.session.give(P)
     save(opened)
@@ -309,16 +285,10 @@ def test_an_atomic_file_keeps_its_mode(tmp_path, alone):
 # No more files than needed
 
 
-def test_looking_around_leaves_no_file(place):
-    opened_at(place).store.close()
-    opened = opened_at(place)
-    for number in (5, 2, 7):
-        opened.session.move(number)
-    opened.store.close()
+def test_moving_alone_leaves_no_file_but_is_kept_with_the_first_change(place):
+    labelled(place)
+    labelled(place, moves=[5, 2, 7])
     assert names_in(place.parent) == ["tea.html"]
-
-
-def test_a_move_before_the_first_change_is_kept_with_it(place):
     opened = opened_at(place)
     opened.session.move(5)
     opened.session.give(L)
@@ -331,22 +301,17 @@ def test_a_move_before_the_first_change_is_kept_with_it(place):
 # Locks
 
 
-def test_the_lock_of_a_killed_program_is_nobodys(place):
+def test_lock_of_a_killed_program_is_free(place):
     script = f"""
-import os, signal, sys
+import sys
 from pathlib import Path
 from victorpy.annotation.lock import Lock
 Lock(Path({str(lock_of(place))!r})).take()
 print("locked", flush=True)
 sys.stdin.read()
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    with process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], env=ENVIRONMENT, **pipes) as process:
         assert process.stdout.readline() == b"locked\n"
         (entry,) = find_entries(place.parent)
         assert entry.is_open
@@ -366,7 +331,7 @@ sys.stdin.read()
 # The thread that writes
 
 
-def test_keys_do_not_wait_for_a_large_file_to_be_made_ready(place, monkeypatch):
+def test_keys_do_not_wait_for_the_file_to_be_written(place, monkeypatch):
     began, go_on = threading.Event(), threading.Event()
     write = AnnotationWriter.write
 
@@ -388,7 +353,7 @@ def test_keys_do_not_wait_for_a_large_file_to_be_made_ready(place, monkeypatch):
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
 
 
-def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monkeypatch):
+def test_changes_during_a_write_survive_a_kill(place, monkeypatch):
     opened = opened_at(place)
     opened.session.give(P)
     snapshot = opened.session.labels(), opened.session.probabilities()
@@ -403,7 +368,7 @@ def test_what_came_while_a_file_was_written_is_written_after_a_kill(place, monke
 # Edits by hand and what is done again
 
 
-def test_what_was_taken_over_is_not_what_is_repeated(place):
+def test_edits_by_hand_are_not_repeated(place):
     labelled(place, P)
     place.write_text(place.read_text().replace("other\t0.97", "list\t-"))
     again = opened_at(place)
@@ -418,20 +383,19 @@ def test_what_was_taken_over_is_not_what_is_repeated(place):
 
 
 @pytest.mark.parametrize("scope", [Scope.CONTAINER, Scope.PATH, Scope.TEXT])
-def test_a_selection_that_the_program_makes_leaves_out_what_is_decided(scope):
+def test_selection_by_the_program_leaves_out_decided_blocks(scope):
     document = read_document("<ul><li>Tea<li>Tea<li>Tea<li>Tea</ul><p>End", CONFIG)
     session = Session(document, block_level=CONFIG.cuts.block_level)
-    session.move(2)
-    session.give(H)
-    session.move(1)
-    session.give(C)
+    for number, label in ((2, H), (1, C)):
+        session.move(number)
+        session.give(label)
     session.move(1)
     assert 2 not in session.select(scope).numbers
     assert 1 in session.selection.numbers  # the cursor's own block is meant
     session.give(P)
     assert session.labels()[1:4] == [P, H, P]
     if scope is Scope.CONTAINER:
-        assert session.cursor == 4  # behind the element, whatever was left out
+        assert session.cursor == 4  # after the element, whatever was left out
 
 
 def test_a_range_that_a_person_marks_is_taken_whole():
@@ -448,9 +412,7 @@ def test_a_range_that_a_person_marks_is_taken_whole():
 
 
 def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
-    (tmp_path / "empty.html").write_text("")
-    (tmp_path / "binary.html").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 20)
-    (tmp_path / "tea.html").write_text(PAGE)
+    write_files(tmp_path, {"empty.html": "", "binary.html": JPEG, "tea.html": PAGE})
     pages = Pages(tmp_path, CONFIG, None)
     while pages.work(1):
         pass

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import ValidationError, convert
+from support.commands import names_in
 
 from victorpy.annotation import journal as journals
 from victorpy.annotation.events import Moved, Prediction, Scope, State, Undone, read_labels
@@ -21,9 +22,8 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
-from victorpy.page.anno import load_anno, load_annotation, read_anno, read_annotation
+from victorpy.page.anno import load_anno, load_annotation, load_progress, read_anno, read_annotation
 
-ROOT = Path(__file__).parents[1]
 CONFIG = load_config("blocks")
 H, P, L, C, O = Label  # noqa: E741
 PAGE = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Tea</ul></nav>
@@ -54,25 +54,32 @@ def session():
     return session_of()
 
 
+def states_of(session, *numbers):
+    return [session.state(number) for number in numbers or range(len(session))]
+
+
 def state_of(session):
     """All that must come back."""
-    states = [session.state(number) for number in range(len(session))]
+    states = states_of(session)
     return session.labels(), session.probabilities(), states, session.cursor, session.history, session.decided
 
 
 # States and progress
 
 
-def test_a_block_is_predicted_then_changed_or_confirmed(session):
-    assert [session.state(number) for number in (0, 1)] == [State.PREDICTED] * 2
+def test_block_is_predicted_then_changed_or_confirmed(session):
+    assert states_of(session, 0, 1) == [State.PREDICTED] * 2
     session.confirm()
     session.give(P)
-    assert [session.state(number) for number in (0, 1)] == [State.CONFIRMED, State.CHANGED]
+    assert states_of(session, 0, 1) == [State.CONFIRMED, State.CHANGED]
     assert session.decided == 2
     assert session.probabilities()[:3] == [None, None, 0.97]
+    session.move(1)
+    assert session.clear() == 1  # gives the block back to the model
+    assert (session.state(1), session.cursor, session.decided) == (State.PREDICTED, 1, 1)
 
 
-def test_without_a_model_blocks_are_empty_until_a_person_labels_them():
+def test_blocks_are_empty_without_a_model():
     session = session_of(None)
     assert session.state(0) is State.EMPTY
     assert session.confirm() == 0  # there is nothing to confirm
@@ -81,35 +88,30 @@ def test_without_a_model_blocks_are_empty_until_a_person_labels_them():
     assert session.state(0) is State.CONFIRMED
 
 
-def test_labelling_advances_and_stops_at_the_end(session):
-    for _ in range(20):
-        session.give(P)
-    assert (session.cursor, session.is_finished) == (7, True)
-
-
-def test_confirming_the_rest_decides_on_all_undecided_blocks(session):
+def test_labelling_advances_to_the_end_and_confirming_the_rest_decides_on_all(session):
     session.move(7)
     session.give(O)
     assert session.confirm_rest() == 7
     assert session.is_finished
     assert session.state(7) is State.CHANGED
-
-
-def test_clearing_gives_the_block_back_to_the_model(session):
-    session.give(P)
-    session.move(0)
-    assert session.clear() == 1
-    assert (session.state(0), session.cursor, session.decided) == (State.PREDICTED, 0, 0)
+    session = session_of()
+    for _ in range(20):
+        session.give(P)
+    assert (session.cursor, session.is_finished) == (7, True)
 
 
 # Selections
 
 
-def test_a_range_is_marked_and_labelled_at_once(session):
+def selected(selection):
+    return list(selection.numbers)
+
+
+def test_range_is_marked_and_labelled_at_once(session):
     session.move(4)
     session.toggle_mark()
     session.move(6)
-    assert list(session.selection.numbers) == [4, 5, 6]
+    assert selected(session.selection) == [4, 5, 6]
     assert session.give(L) == 3
     assert (session.cursor, session.has_selection) == (7, False)
     session.move(2)
@@ -120,33 +122,31 @@ def test_a_range_is_marked_and_labelled_at_once(session):
     assert session.cursor == 3
 
 
-def test_the_rest_of_a_container_and_of_the_one_around_it(session):
+def test_selection_of_a_container_and_of_the_one_around_it(session):
     session.move(1)
-    assert list(session.select_container().numbers) == [1, 2]  # the list
-    assert list(session.select_container().numbers) == [1, 2, 3, 4, 5, 6, 7]  # the page
-    assert list(session.select_container().numbers) == [1, 2, 3, 4, 5, 6, 7]
+    assert selected(session.select_container()) == [1, 2]  # the list
+    for _ in range(2):
+        assert selected(session.select_container()) == [1, 2, 3, 4, 5, 6, 7]  # the page
     session.unselect()
     session.move(4)
-    assert list(session.select_container().numbers) == [4, 5, 6]
+    assert selected(session.select_container()) == [4, 5, 6]
     assert session.give(L) == 3
     assert session.cursor == 7
 
 
-def test_blocks_of_the_same_path_or_text(session):
+def test_selection_of_the_same_path_or_text(session):
     session.move(1)
-    assert list(session.select(Scope.PATH).numbers) == [0, 1, 2]
-    assert list(session.select(Scope.TEXT).numbers) == [1, 2, 3]
+    assert selected(session.select(Scope.PATH)) == [0, 1, 2]
+    assert selected(session.select(Scope.TEXT)) == [1, 2, 3]
     session.move(4)
     session.give(H)
     assert session.give_alike(L) == 2  # block 4 is decided
     assert session.labels()[3:] == [H, H, L, L, P]
-
-
-@pytest.mark.parametrize("scope", [Scope.PATH, Scope.PLACE, Scope.TEXT, Scope.CONTAINER])
-def test_moving_gives_a_selection_up(session, scope):
-    session.select(scope)
-    session.move(3)
-    assert list(session.selection.numbers) == [3]
+    for scope in (Scope.PATH, Scope.PLACE, Scope.TEXT, Scope.CONTAINER):
+        session.select(scope)
+        session.move(3)  # gives the selection up
+        assert selected(session.selection) == [3]
+        session.move(0)
 
 
 def test_the_last_action_is_repeated_where_the_cursor_is(session):
@@ -155,7 +155,7 @@ def test_the_last_action_is_repeated_where_the_cursor_is(session):
     session.move(4)
     session.repeat()
     assert session.labels() == [P, P, P, H, P, P, P, P]
-    assert [session.state(number) for number in (4, 7)] == [State.CONFIRMED, State.PREDICTED]
+    assert states_of(session, 4, 7) == [State.CONFIRMED, State.PREDICTED]
     session.move(0)
     session.toggle_mark()
     session.move(1)
@@ -167,7 +167,7 @@ def test_the_last_action_is_repeated_where_the_cursor_is(session):
 # Moving
 
 
-def test_jumps_go_around_the_page(session):
+def test_jumps_and_searches_go_around_the_page(session):
     assert session.find(session.is_uncertain) == 5
     session.move(5)
     assert session.find(session.is_uncertain) == 7
@@ -180,17 +180,13 @@ def test_jumps_go_around_the_page(session):
     assert session.find(session.is_undecided) == 0
     session.move(0)
     assert session.find_other_label() == 3
-
-
-def test_search_takes_no_notice_of_case(session):
-    session.pattern = "TEA"
-    assert session.find_text() == 1
-    assert session.find_text(-1) == 3
+    session.pattern = "TEA"  # case does not matter
+    assert (session.find_text(), session.find_text(-1)) == (1, 3)
     session.pattern = "nowhere"
     assert session.find_text() is None
 
 
-def test_a_page_without_blocks_does_nothing_quietly():
+def test_page_without_blocks_ignores_every_action():
     session = Session(read_document("", CONFIG))
     for act in (session.confirm, session.confirm_rest, session.repeat, session.clear, session.undo, session.redo):
         act()
@@ -234,7 +230,7 @@ WITHOUT_REFRESH = SEQUENCES.map(lambda names: [name for name in names if name !=
 
 @settings(max_examples=150)
 @given(WITHOUT_REFRESH)
-def test_undoing_everything_gives_the_start_back_and_redoing_the_end(names):
+def test_undo_gives_the_start_and_redo_the_end(names):
     session = session_of()
     start = state_of(session)
     for name in names:
@@ -261,7 +257,7 @@ def replayed(recording):
 
 @settings(max_examples=100)
 @given(SEQUENCES, SEQUENCES)
-def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
+def test_journal_gives_the_same_state_at_any_point(first, second):
     session, told = session_of(), []
     session.listener = told.append
     content = Journal.begin(Path("unused"), session)._pending
@@ -275,7 +271,7 @@ def test_a_journal_read_at_any_point_gives_the_same_state(first, second):
 
 @settings(max_examples=40)
 @given(st.lists(SEQUENCES, max_size=4))
-def test_files_closed_and_opened_again_go_on_where_they_were(tmp_path_factory, parts):
+def test_reopened_files_continue_where_they_were(tmp_path_factory, parts):
     folder = tmp_path_factory.mktemp("pages")
     (folder / "tea.html").write_text(PAGE)
     state = None
@@ -306,16 +302,24 @@ def opened_at(anno, model=Guess(), **options):  # noqa: B008  (it never changes)
     return open_page(anno.with_suffix(".html"), anno, CONFIG, model, **options)
 
 
-def labelled(anno, *labels, model=Guess(), killed=False):  # noqa: B008
-    """Open a page, label its first blocks, and close it, or leave it behind like a killed program."""
+def labelled(anno, *labels, model=Guess(), killed=False, moves=()):  # noqa: B008
+    """Open a page, label its first blocks, move, and close it, or leave it behind like a killed program."""
     opened = opened_at(anno, model)
     for label in labels:
         opened.session.give(label)
+    for number in moves:
+        opened.session.move(number)
     if killed:
         opened.store._lock.release()
     else:
         opened.store.close()
     return opened
+
+
+def assert_reopens_as(anno, state):
+    """Open a page and close it again: it must have this state, and there is nothing to report."""
+    again = labelled(anno)
+    assert (state_of(again.session), again.messages) == (state, [])
 
 
 def save(opened):
@@ -327,11 +331,7 @@ def save(opened):
         time.sleep(0.01)
 
 
-def names_in(directory):
-    return sorted(path.name for path in directory.iterdir())
-
-
-def test_an_annotation_says_who_gave_each_label(place):
+def test_annotation_file_shows_who_gave_each_label(place):
     opened = opened_at(place)
     opened.session.confirm()
     opened.session.give(P)
@@ -339,6 +339,10 @@ def test_an_annotation_says_who_gave_each_label(place):
     rows = [line.split("\t")[:2] for line in place.read_text().partition("\n\n")[2].splitlines()]
     assert rows[:3] == [["other", "-"], ["paragraph", "-"], ["other", "0.97"]]
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
+    annotation = load_annotation(place, CONFIG.cuts)
+    assert annotation.decided == (True, True, *[False] * 6)
+    assert annotation.decisions == (O, P, *[None] * 6)
+    assert load_progress(place) == (2, 8)
 
 
 def test_a_change_is_in_the_file_within_a_second(place):
@@ -352,35 +356,29 @@ def test_a_change_is_in_the_file_within_a_second(place):
     opened.store.close()
 
 
-def test_what_was_killed_before_the_file_was_written_comes_from_the_journal(place):
-    opened = opened_at(place)
-    opened.session.give(P)
-    opened.session.move(5)
-    opened.store._lock.release()  # as if the process were gone: nothing else is done
-    again = labelled(place)  # nothing more is done, and yet the file has all
-    assert (state_of(again.session), again.messages) == (state_of(opened.session), [])
+def test_resume_after_kill_restores_the_journal(place):
+    opened = labelled(place, P, killed=True, moves=[5])
+    assert_reopens_as(place, state_of(opened.session))
     assert load_annotation(place, CONFIG.cuts).labels[0] is P
 
 
 @pytest.mark.parametrize("cut", [1, 7, 20])
-def test_a_last_line_that_is_torn_is_no_line(place, cut):
+def test_torn_last_line_of_a_journal_is_ignored(place, cut):
     opened = opened_at(place)
     opened.session.give(P)
-    before = state_of(opened.session)
+    state = state_of(opened.session)
     opened.session.give(L)
     opened.store._lock.release()
     path = journal_of(place)
     path.write_bytes(path.read_bytes()[:-cut])
     again = opened_at(place)
-    assert state_of(again.session) == before
-    again.session.give(H)  # goes on behind the last whole line
-    state = state_of(again.session)
+    assert state_of(again.session) == state
+    again.session.give(H)  # continues after the last whole line
     again.store.close()
-    last = labelled(place)
-    assert (state_of(last.session), last.messages) == (state, [])
+    assert_reopens_as(place, state_of(again.session))
 
 
-def test_a_journal_of_another_page_is_set_aside_not_deleted(place):
+def test_journal_of_another_page_is_renamed(place):
     labelled(place, P)
     kept = journal_of(place).read_bytes()
     place.unlink()
@@ -391,7 +389,7 @@ def test_a_journal_of_another_page_is_set_aside_not_deleted(place):
     assert again.session.decided == 0
 
 
-def test_a_journal_damaged_in_the_middle_gives_what_stands_before_and_is_kept(place):
+def test_damaged_journal_is_read_up_to_the_damage_and_kept(place):
     labelled(place, P, P, P, killed=True)
     path = journal_of(place)
     lines = path.read_bytes().split(b"\n")
@@ -404,7 +402,7 @@ def test_a_journal_damaged_in_the_middle_gives_what_stands_before_and_is_kept(pl
 
 
 @pytest.mark.parametrize("line", [b'["c",[[5,99,"?","p"]],0,1,["one","paragraph",1]]', b'["p","oo",[]]', b'["c"]'])
-def test_a_line_of_blocks_that_are_not_there_is_damage(place, line):
+def test_line_about_missing_blocks_is_damage(place, line):
     labelled(place, P)
     with journal_of(place).open("ab") as file:
         file.write(line + b"\n")
@@ -414,19 +412,19 @@ def test_a_line_of_blocks_that_are_not_there_is_damage(place, line):
 
 
 @pytest.mark.parametrize("content", [b"\n", b"{}\n", b"no json\n", b'{"victor-journal":99}\n', b"[]\n", b"7\n"])
-def test_a_file_that_is_no_journal_is_set_aside(place, content):
+def test_file_that_is_no_journal_is_renamed(place, content):
     journal_of(place).write_bytes(content)
     assert "renamed to tea.anno.journal.old-1" in labelled(place).messages[0]
 
 
-def test_what_was_edited_by_hand_wins_and_can_be_undone(place):
+def test_edits_by_hand_win_and_can_be_undone(place):
     labelled(place, P)
     edited = place.read_text().replace("other\t0.97", "list\t0.97").replace("header\t0.9", "header\t-")
     place.write_text(edited)
     again = opened_at(place)
     assert again.messages == ["2 labels changed in tea.anno since; taken over (undo brings them back)"]
     assert again.session.labels()[:4] == [P, O, L, H]
-    assert [again.session.state(number) for number in (2, 3)] == [State.CHANGED, State.CONFIRMED]
+    assert states_of(again.session, 2, 3) == [State.CHANGED, State.CONFIRMED]
     again.session.undo()
     assert again.session.labels()[:4] == [P, O, O, H]
     again.store.close()
@@ -439,11 +437,11 @@ def test_an_annotation_made_elsewhere_keeps_its_labels_whatever_the_model_says(p
     place.write_text(place.read_text().replace("?\t-\t</li><li", "list\t0.25\t</li><li", 1))
     session = labelled(place).session
     assert session.labels()[:3] == [O, L, O]
-    assert [session.state(number) for number in range(3)] == [State.CONFIRMED, State.PREDICTED, State.PREDICTED]
+    assert states_of(session, 0, 1, 2) == [State.CONFIRMED, State.PREDICTED, State.PREDICTED]
     assert session.probabilities()[:3] == [None, 0.25, 0.97]
 
 
-def test_an_annotation_that_was_deleted_begins_anew_and_the_journal_is_kept(place):
+def test_deleted_annotation_starts_again(place):
     opened = opened_at(place)
     for label in (P, H):
         opened.session.give(label)
@@ -455,7 +453,7 @@ def test_an_annotation_that_was_deleted_begins_anew_and_the_journal_is_kept(plac
     assert "tea.anno is gone, so all begins anew" in again.messages[0]
 
 
-def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, monkeypatch):
+def test_file_that_could_not_be_written_is_restored_from_the_journal(place, monkeypatch):
     def refuse(path, content, durable):
         raise OSError(28, "No space left on device")
 
@@ -470,8 +468,7 @@ def test_a_file_that_could_never_be_written_is_no_reason_to_begin_anew(place, mo
     state = state_of(opened.session)
     assert "No space left" in opened.store.close()
     monkeypatch.undo()
-    again = labelled(place)
-    assert (state_of(again.session), again.messages) == (state, [])
+    assert_reopens_as(place, state)
     assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
 
 
@@ -502,7 +499,7 @@ def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
     assert "split: every" in before
 
 
-def test_the_second_to_open_a_page_is_told_who_has_it(place):
+def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
     opened = opened_at(place)
     with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*--read-only"):
         opened_at(place)
@@ -515,7 +512,7 @@ def test_the_second_to_open_a_page_is_told_who_has_it(place):
     assert names_in(place.parent) == ["tea.html"]
 
 
-def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
+def test_lock_that_was_removed_is_taken_again(tmp_path):
     lock = Lock(tmp_path / "x.lock")
     lock.take()
     lock.release()
@@ -526,7 +523,7 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(tmp_path):
     again.release()
 
 
-def test_what_a_killed_writer_left_is_removed_and_nothing_else(place):
+def test_temporary_files_of_a_killed_writer_are_removed(place):
     for name in (".tea.anno.123.tmp", ".coffee.anno.123.tmp", "tea.anno.123.tmp"):
         (place.parent / name).write_text("half a fi")
     opened_at(place).store.close()
@@ -541,7 +538,7 @@ def test_a_link_stays_a_link(place):
     assert names_in(place.parent / "real") == ["tea.anno", "tea.anno.journal"]
 
 
-def test_a_disk_that_refuses_is_said_and_nothing_is_lost_when_it_takes_again(place, monkeypatch):
+def test_full_disk_is_reported_and_nothing_is_lost_when_it_has_room_again(place, monkeypatch):
     opened = opened_at(place)
     opened.session.give(P)
     write = os.write
@@ -557,26 +554,17 @@ def test_a_disk_that_refuses_is_said_and_nothing_is_lost_when_it_takes_again(pla
     opened.store.tick()
     opened.session.give(L)
     assert opened.store.error == ""
-    state = state_of(opened.session)
     opened.store._lock.release()
-    again = labelled(place)
-    assert (state_of(again.session), again.messages) == (state, [])
+    assert_reopens_as(place, state_of(opened.session))
 
 
-def test_a_journal_with_many_moves_is_written_shorter(place, monkeypatch):
+def test_journal_with_many_moves_is_compacted(place, monkeypatch):
     monkeypatch.setattr("victorpy.annotation.opening.MOST_MOVES", 50)
-    opened = opened_at(place)
-    opened.session.give(P)
-    for _ in range(30):
-        opened.session.move(5)
-        opened.session.move(2)
-    state = state_of(opened.session)
-    opened.store.close()
+    state = state_of(labelled(place, P, moves=[5, 2] * 30).session)
     long = journal_of(place).stat().st_size
     assert state_of(labelled(place).session) == state
     assert journal_of(place).stat().st_size < long
-    last = labelled(place)
-    assert (state_of(last.session), last.messages) == (state, [])
+    assert_reopens_as(place, state)
 
 
 @pytest.mark.parametrize("wrong", [["x"], ["c", []], ["m"], ["m", "far"], [], 7, ["c", [[0, 1, "?", "z"]], 0, 1, None]])
@@ -585,7 +573,7 @@ def test_events_of_other_kinds_are_refused(wrong):
         convert(wrong, Record)
 
 
-def test_a_journal_is_begun_with_the_first_event(tmp_path):
+def test_journal_starts_with_the_first_change(tmp_path):
     journal = Journal.begin(tmp_path / "j", session_of())
     assert not (tmp_path / "j").exists()
     journal.append(Moved(3))

@@ -101,17 +101,11 @@ def test_folds_keep_sites_together_and_are_balanced(sites, folds, seed):
         assert min(loads) > 0
 
 
-def test_single_pages_are_divided_evenly():
+def test_folds_of_single_pages_of_a_big_site_and_of_other_seeds():
     loads = Counter(make_folds([f"site{number}" for number in range(62)], 6, seed=1))
     assert sorted(loads.values()) == [10, 10, 10, 10, 11, 11]
-
-
-def test_big_site_stays_alone_while_others_fill_up():
     fold_of = make_folds(["big"] * 10 + [f"small{number}" for number in range(10)], 2, seed=1)
-    assert set(fold_of[:10]).isdisjoint(fold_of[10:])
-
-
-def test_another_seed_gives_other_folds():
+    assert set(fold_of[:10]).isdisjoint(fold_of[10:])  # the big site stays alone while others fill up
     sites = [f"site{number}" for number in range(30)]
     assert len({tuple(make_folds(sites, 3, seed)) for seed in range(5)}) == 5
 
@@ -128,32 +122,20 @@ def test_folds_do_not_depend_on_the_order_of_pages(sites, dice):
 # No leak
 
 
-def test_labeller_never_sees_a_site_of_its_test_pages(pages):
-    diary, _ = run(pages, folds=3)
-    assert len(diary) == len(pages)
-    for fitted, tested in diary:
-        assert fitted
-        assert site(tested) not in map(site, fitted)
-
-
-def test_every_page_is_tested_once_and_trained_on_in_all_other_folds(pages):
+def test_every_page_is_tested_once_by_a_labeller_that_never_saw_its_site(pages):
     diary, _ = run(pages, folds=3)
     urls = sorted(page.document.url for page in pages)
     assert sorted(tested for _, tested in diary) == urls
     for fitted, tested in diary:
+        assert site(tested) not in map(site, fitted)
         fold = [other for same, other in diary if same == fitted]
-        assert tested in fold
-        assert sorted([*fitted, *fold]) == urls
+        assert sorted([*fitted, *fold]) == urls  # all other folds are trained on
+        assert 0 < len(fitted) < len(urls)
 
 
 def test_every_fold_has_a_new_labeller(pages):
     made = []
-
-    def make():
-        made.append(Recorder([]))
-        return made[-1]
-
-    list(cross_validate(pages, make, folds=4))
+    list(cross_validate(pages, lambda: made.append(Recorder([])) or made[-1], folds=4))
     assert len({id(labeller) for labeller in made}) == 4
 
 
@@ -219,14 +201,11 @@ def test_folds_that_cannot_be_filled_are_refused(config, pages, options, message
 # Scoring a page
 
 
-def test_gold_labels_score_1_on_every_measure(pages):
+def test_scores_of_gold_labels_and_of_nothing(pages):
     scores = score_page(pages[0], Labelling(pages[0].labels)).scores
     assert scores.pop("empty") == 0
     assert scores == dict.fromkeys(scores, 1)
     assert {"label_accuracy", "cleaneval_markup", "cleaneval_segments_f1"} <= set(scores)
-
-
-def test_page_of_which_nothing_is_kept_is_counted_as_empty(pages):
     scores = score_page(pages[0], Labelling(tuple(Label.OTHER for _ in pages[0].labels))).scores
     assert (scores["empty"], scores["words_f1"], scores["cleaneval_total"]) == (1, 0, 0)
     assert scores["content_accuracy"] == 2 / 4  # two items of the menu are rightly dropped

@@ -61,12 +61,8 @@ def test_method_is_loaded_once_and_pickles() -> None:
     assert method.name == "sst(t=0.3)"
     assert pickle.loads(pickle.dumps(method)) == method
     assert method.load() is Method("sst", ("t=0.3",)).load()
-    assert [Method(name).kind for name in ("crf", "hybrid", "sst", "everything")] == [
-        "labels",
-        "site",
-        "site",
-        "nothing",
-    ]
+    kinds = {"crf": "labels", "hybrid": "site", "sst": "site", "everything": "nothing"}
+    assert {name: Method(name).kind for name in kinds} == kinds
 
 
 @pytest.mark.parametrize(
@@ -94,25 +90,14 @@ def test_parameters_have_the_type_of_their_default() -> None:
     settings = ["t=0.25", "styles=paper", "virtual_leaves=no", "sample=7", "gamma=1"]
     labeller = load_method("sst", settings).labeller
     assert isinstance(labeller, SiteStyleTree)
-    shown = labeller.get_params()
-    assert {name: shown[name] for name in ("t", "styles", "virtual_leaves", "sample", "gamma")} == {
-        "t": 0.25,
-        "styles": "paper",
-        "virtual_leaves": False,
-        "sample": 7,
-        "gamma": 1.0,
-    }
-    assert isinstance(shown["gamma"], float)
+    expected = {"t": 0.25, "styles": "paper", "virtual_leaves": False, "sample": 7, "gamma": 1.0}
+    assert expected.items() <= labeller.get_params().items()
+    assert isinstance(labeller.get_params()["gamma"], float)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"), [("true", True), ("Yes", True), ("FALSE", False), ("no", False)], ids=str
-)
-def test_booleans_are_written_in_words(value: str, expected: bool) -> None:
-    assert parse_settings("sst", SiteStyleTree, [f"virtual_leaves={value}"]) == {"virtual_leaves": expected}
-
-
-def test_last_of_two_settings_counts_and_a_value_may_have_an_equals_sign() -> None:
+def test_booleans_are_words_and_the_last_of_two_settings_counts() -> None:
+    for value, expected in {"true": True, "Yes": True, "FALSE": False, "no": False}.items():
+        assert parse_settings("sst", SiteStyleTree, [f"virtual_leaves={value}"]) == {"virtual_leaves": expected}
     assert parse_settings("sst", SiteStyleTree, ["t=0.1", "t=0.2", "styles=a=b"]) == {"t": 0.2, "styles": "a=b"}
     assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}  # a parameter without a default is a number
 
@@ -179,19 +164,17 @@ def test_method_for_sites_drops_what_a_site_repeats(name: str) -> None:
     assert blocks.count((True, True)) > (0 if name == "rtdm" else blocks.count((False, True)))
 
 
-@pytest.mark.parametrize("name", OF_SITES)
-def test_method_for_sites_needs_pages_first(name: str) -> None:
-    with pytest.raises(VictorError):
-        load_method(name).labeller.fit([])
-    with pytest.raises(VictorError, match="fit"):
-        load_method(name).labeller.label(document("<p>tea</p>"))
-
-
-@pytest.mark.parametrize("name", [name for name in UNTRAINED if name not in OF_SITES])
-def test_method_for_single_pages_is_the_same_at_every_site(name: str) -> None:
-    cleaner = load_method(name)
-    assert cleaner.labeller.at_site(site(2)) is cleaner.labeller
-    assert cleaner.labeller.fit([]) is cleaner.labeller
+@pytest.mark.parametrize("name", UNTRAINED)
+def test_method_for_sites_needs_pages_and_others_do_not(name: str) -> None:
+    labeller = load_method(name).labeller
+    if name in OF_SITES:
+        with pytest.raises(VictorError):
+            labeller.fit([])
+        with pytest.raises(VictorError, match="fit"):
+            load_method(name).labeller.label(document("<p>tea</p>"))
+    else:
+        assert labeller.at_site(site(2)) is labeller
+        assert labeller.fit([]) is labeller
 
 
 # At a site.
@@ -271,12 +254,8 @@ def site_crf(tmp_path_factory: pytest.TempPathFactory) -> CRFLabeller:
     )
     config = read_config(directory / "my.conf")
     pages = site(8)
-    labeller = CRFLabeller(config)
-    return labeller.fit([_of_one_site(page) for page in pages], [own_labels(page) for page in pages])
-
-
-def _of_one_site(page: Document) -> Document:
-    return replace(page, url="http://courier.example/page")
+    of_one_site = [replace(page, url="http://courier.example/page") for page in pages]
+    return CRFLabeller(config).fit(of_one_site, [own_labels(page) for page in pages])
 
 
 def test_crf_learns_what_sites_repeat(site_crf: CRFLabeller) -> None:

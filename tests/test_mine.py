@@ -6,8 +6,6 @@ import importlib.util
 import json
 import random
 import runpy
-import subprocess
-import sys
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -15,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sitepages import SEEN, DropRepeated
+from support.commands import refused as refused_line
+from support.commands import run_process, victor, write_files
 
-from victorpy.commands import main
 from victorpy.document import Labelling
 from victorpy.errors import DataError, VictorError, install_command
 from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
@@ -59,7 +58,6 @@ METHODS = {"unique-text": DropRepeated, "drop-everything": DropEverything, "fail
 
 @pytest.fixture(scope="module", autouse=True)
 def _methods():
-    """Register the methods of this test, for as long as it runs."""
     for name, labeller in METHODS.items():
         LABELLERS.add(name, labeller)
     yield
@@ -177,9 +175,11 @@ def test_k_means_finds_two_clear_topics_the_same_way_with_any_number_of_jobs():
     assert one == again == two_jobs
 
 
-def test_tfidf_vectors_have_length_one_except_of_empty_pages():
+def test_tfidf_vectors_have_length_one_and_empty_pages_can_be_clustered():
     lengths = np.linalg.norm(tfidf(bags_of({"tea": 2, "cup": 1}, {})).toarray(), axis=1)
     assert lengths == pytest.approx([1, 0])
+    scores = cluster(tfidf(bags_of(*[{}] * 6)), np.array([0, 0, 0, 1, 1, 1]), 2, 3, 100)
+    assert scores == pytest.approx([(2 / 3 + 0) / 2] * 3)
 
 
 def test_starting_pages_are_distinct_and_depend_on_seed_and_run():
@@ -192,17 +192,8 @@ def test_reduction_that_keeps_almost_all_does_not_change_runs():
     points, classes = two_topics()
     assert reduced(points, 29).shape == (30, 29)
     assert cluster(points, classes, 2, 20, 29) == pytest.approx(cluster(points, classes, 2, 20, 0))
-
-
-@pytest.mark.parametrize("dimensions", [0, 30, 1000])
-def test_vectors_stay_whole_if_there_is_nothing_to_reduce(dimensions):
-    points, _ = two_topics()
-    assert reduced(points, dimensions) is points
-
-
-def test_empty_pages_can_be_clustered():
-    scores = cluster(tfidf(bags_of(*[{}] * 6)), np.array([0, 0, 0, 1, 1, 1]), 2, 3, 100)
-    assert scores == pytest.approx([(2 / 3 + 0) / 2] * 3)
+    for dimensions in (0, 30, 1000):
+        assert reduced(points, dimensions) is points
 
 
 # Classification
@@ -212,30 +203,26 @@ CELLS = [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "d")]
 
 @pytest.mark.parametrize(
     ("configuration", "pairs"),
-    [
-        (1, [("b", "b"), ("c", "c")]),
-        (2, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
-        (3, [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "b"), ("c", "d")]),
-        (4, [("b", "c"), ("c", "b")]),
-    ],
+    [(1, "bb cc"), (2, "ab ac ad bc bd cb cd"), (3, "ab ac ad bc bd cb cd"), (4, "bc cb")],
 )
 def test_training_sites(configuration, pairs):
-    assert training_sites(configuration, ["a", "b", "c"], ["b", "c", "d"]) == pairs
+    assert training_sites(configuration, list("abc"), list("bcd")) == [tuple(pair) for pair in pairs.split()]
 
 
 @pytest.mark.parametrize(
     ("configuration", "trained", "tested"),
     [
-        (1, ("b", "b"), [(0, "a"), (0, "c"), (1, "c"), (1, "d")]),
-        (2, ("a", "b"), [(0, "c"), (1, "c"), (1, "d")]),
-        (2, ("b", "c"), [(0, "a"), (1, "d")]),
-        (3, ("a", "b"), [(0, "b"), (0, "c"), (1, "c"), (1, "d")]),
-        (3, ("b", "c"), [(0, "a"), (0, "c"), (1, "b"), (1, "d")]),
-        (4, ("b", "c"), [(0, "c"), (1, "b")]),
+        (1, "bb", "0a 0c 1c 1d"),
+        (2, "ab", "0c 1c 1d"),
+        (2, "bc", "0a 1d"),
+        (3, "ab", "0b 0c 1c 1d"),
+        (3, "bc", "0a 0c 1b 1d"),
+        (4, "bc", "0c 1b"),
     ],
 )
 def test_cells_to_test(configuration, trained, tested):
-    assert cells_to_test(configuration, trained, CELLS) == tested
+    cells = [(int(number), site) for number, site in tested.split()]
+    assert cells_to_test(configuration, tuple(trained), CELLS) == cells
 
 
 def classified(rows):
@@ -310,12 +297,8 @@ def test_configuration_without_a_case_has_no_average():
 
 
 def test_averages_are_means_over_pairs():
-    rows = [
-        (vertical, f"{vertical}{site}", word)
-        for vertical, word in (("book", "novel"), ("camera", "lens"), ("job", "salary"))
-        for site in "ab"
-    ]
-    means = averages(classified(rows))
+    words = {"book": "novel", "camera": "lens", "job": "salary"}
+    means = averages(classified([(vertical, vertical + site, words[vertical]) for vertical in words for site in "ab"]))
     assert [pair["classes"] for pair in means["pairs"]] == [["book", "camera"], ["book", "job"], ["camera", "job"]]
     assert means["average"]["3"]["cases"] == 12
 
@@ -325,13 +308,9 @@ def test_averages_are_means_over_pairs():
 
 def test_order_is_asked_of_the_methods_that_are_there():
     assert expected_pairs(["none", "crf"]) == []
-    assert expected_pairs(["none", "rtdm", "pagelets", "sentence-entropy"]) == [
-        ("none", "rtdm"),
-        ("none", "pagelets"),
-        ("none", "sentence-entropy"),
-        ("rtdm", "sentence-entropy"),
-        ("pagelets", "sentence-entropy"),
-    ]
+    pairs = expected_pairs(["none", "rtdm", "pagelets", "sentence-entropy"])
+    after_none, last = ["rtdm", "pagelets", "sentence-entropy"], "sentence-entropy"
+    assert pairs == [*(("none", name) for name in after_none), ("rtdm", last), ("pagelets", last)]
     assert expected_pairs(["none", "sst(t=0.3)"]) == [("none", "sst(t=0.3)")]
 
 
@@ -385,20 +364,14 @@ def test_sample_is_drawn_by_its_seed():
     assert draw_sample(items, 100, random.Random(1)) == items
 
 
-def test_page_that_cannot_be_read_is_left_out_and_named(pages):
+def test_unreadable_page_is_left_out_and_named(pages):
     broken = MinedPage("shop/x", pages[0].site, "book", "", ("x",), NOT_A_PAGE)
     cleaned = clean([broken, *by_site(pages)[0]])
     assert len(cleaned.pages) == len(cleaned.methods["none"].survival) == 8
     assert cleaned.warnings[0].startswith("shop/x: ")
-
-
-def test_site_without_a_readable_page_is_left_out():
-    cleaned = clean([MinedPage("x/1", "x.example", "book", "", ("x",), NOT_A_PAGE)], "fails")
+    cleaned = clean([broken], "fails")  # no page of the site is left, so nothing is learned
     assert {name: method.survival for name, method in cleaned.methods.items()} == {"none": [], "fails": []}
     assert len(cleaned.warnings) == 1
-
-
-def test_method_that_cannot_clean_a_site_says_where(pages):
     with pytest.raises(DataError, match=r"fails cannot clean novelty.example: too few pages"):
         clean(by_site(pages)[0], "fails")
 
@@ -419,14 +392,10 @@ def test_site_method_removes_the_frame_and_keeps_the_values(scores):
     assert cleaned["survived_share"] == 1.0
     assert none["values"] == scores["data"]["values"] == 2 * 64
     assert (nothing["removed_share"], nothing["survived_share"], nothing["empty"]) == (1.0, 0.0, 64)
-
-
-def test_survival_by_site_adds_up(scores):
-    for result in scores["results"]:
-        survival = result["survival"]
+    for survival in (result["survival"] for result in scores["results"]):
         for name in ("pages", "values", "present", "survived", "words", "kept", "empty"):
-            assert sum(site[name] for site in survival["sites"]) == survival["all"][name]
-            assert sum(vertical[name] for vertical in survival["verticals"].values()) == survival["all"][name]
+            for parts in (survival["sites"], survival["verticals"].values()):
+                assert sum(part[name] for part in parts) == survival["all"][name]
 
 
 def test_cleaning_helps_mining(scores):
@@ -440,33 +409,26 @@ def test_cleaning_helps_mining(scores):
     # 4 sites in each vertical, two of them in both: 2 pairs with the same site, 14 with two, 2 of these swapped.
     (pair,) = none["classification"]["pairs"]
     assert [pair[number]["cases"] for number in "1234"] == [2, 14, 14, 2]
-
-
-def test_removed_text_is_classified_by_itself(scores):
-    none, cleaned, nothing = scores["results"]
+    # The removed text is classified by itself.
     assert none["removed"] is None
     assert cleaned["removed"]["4"]["accuracy"] < 0.1  # the frame of a site misleads
-    assert nothing["removed"] == none["classification"]["average"]
+    assert nothing["removed"] == before
 
 
-def test_command_writes_a_report(data, tmp_path, capsys):
+def test_command_writes_a_report(data, tmp_path):
     out = tmp_path / "report"
     arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
-    assert main([*arguments, "--runs", "5", "--limit", "4", "--jobs", "2", "-o", str(out)]) == 0
+    ended = victor(*arguments, "--runs", 5, "--limit", 4, "--jobs", 2, "-o", out, text=True)
+    assert ended.returncode == 0
+    assert "## Clustering (table 2)" in ended.stdout
     scores = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert scores["methods"] == ["none", "unique-text(share=0.4)"]
     assert scores["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
     assert len(scores["results"][1]["clustering"]["runs"]) == 5
     assert scores["settings"]["limit"] == 4
-    assert "## Clustering (table 2)" in capsys.readouterr().out
     markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
-    for title in (
-        "What is removed and what survives",
-        "As table 3, F scores: F1",
-        "As table 4, accuracies: A3",
-        "By site",
-        "Beyond table 3, F scores: F4",
-    ):
+    titles = ["What is removed and what survives", "As table 3, F scores: F1", "As table 4, accuracies: A3", "By site"]
+    for title in (*titles, "Beyond table 3, F scores: F4"):
         assert f"## {title}" in markdown
         assert f"<h2>{title}</h2>" in html
     assert html.count("<figure>") == 2
@@ -498,45 +460,40 @@ def test_pair_without_a_common_site_has_a_dash(tmp_path):
 # Mistakes
 
 
-def refused(arguments, capsys):
-    assert main(["mine", *arguments]) == 2
-    return capsys.readouterr().err
+def refused(*arguments):
+    return refused_line(victor("mine", *arguments))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--methods", "nonsense"], "no method 'nonsense'"),
-        (["--methods", "unique-text(share=1"], "is no method"),
-        (["--methods", "none(share=1)"], "sets no parameter"),
-        (["--methods", "unique-text(shore=1)"], "did you mean 'share'?"),
-        (["--methods", "none", "--runs", "0"], "--runs must be at least 1, not 0"),
-        (["--methods", "none", "--sample", "0"], "--sample must be at least 1, not 0"),
-        (["--methods", "none", "--limit", "-1"], "--limit must be at least 0, not -1"),
-        (["--methods", "none", "--jobs", "0"], "--jobs must be at least 1, not 0"),
-        (["--methods", "none", "--cluster-pages", "-5"], "--cluster-pages must be at least 0, not -5"),
-        (["--methods", "none", "--seed", "-5"], "--seed must be at least 0, not -5"),
+        ("--methods nonsense", "no method 'nonsense'"),
+        ("--methods unique-text(share=1", "is no method"),
+        ("--methods none(share=1)", "sets no parameter"),
+        ("--methods unique-text(shore=1)", "did you mean 'share'?"),
+        ("--methods none --data swde:/no/such/folder", "no such directory"),
+        ("--methods none --runs 0", "--runs must be at least 1, not 0"),
+        ("--methods none --sample 0", "--sample must be at least 1, not 0"),
+        ("--methods none --limit -1", "--limit must be at least 0, not -1"),
+        ("--methods none --jobs 0", "--jobs must be at least 1, not 0"),
+        ("--methods none --cluster-pages -5", "--cluster-pages must be at least 0, not -5"),
+        ("--methods none --seed -5", "--seed must be at least 0, not -5"),
+        ("--methods none -o {file}", "is a file; a report is a directory"),
     ],
 )
-def test_bad_arguments(data, capsys, arguments, message):
-    assert message in refused(["--data", f"swde:{data}", *arguments], capsys)
+def test_bad_arguments(data, tmp_path, arguments, message):
+    (tmp_path / "file").write_text("")
+    given = arguments.format(file=tmp_path / "file").split()
+    assert message in refused(*([] if "--data" in given else ["--data", f"swde:{data}"]), *given)
 
 
-def test_one_vertical_cannot_be_mined(tmp_path, capsys):
-    build(tmp_path, ("book",), 2)
-    error = refused(["--data", f"swde:{tmp_path}", "--methods", "none"], capsys)
+def test_pages_that_cannot_be_mined(tmp_path):
+    build(tmp_path / "one", ("book",), 2)
+    error = refused("--data", f"swde:{tmp_path / 'one'}", "--methods", "none")
     assert "at least two verticals" in error
     assert "only 'book' was found" in error
-
-
-def test_pages_of_no_known_kind_cannot_be_mined(tmp_path, capsys):
-    for folder, name, text in (("input", "1.html", "<p>Tea</p>"), ("gold", "1.txt", "<p> Tea")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_text(text)
-    assert "is of no known kind" in refused(["--data", f"cleaneval:{tmp_path}", "--methods", "none"], capsys)
-
-
-def test_pages_and_values_are_needed():
+    unknown = write_files(tmp_path / "two", {"input/1.html": "<p>Tea</p>", "gold/1.txt": "<p> Tea"})
+    assert "is of no known kind" in refused("--data", f"cleaneval:{unknown}", "--methods", "none")
     pages = [MinedPage(vertical, "a", vertical, "", (), b"") for vertical in ("book", "camera")]
     with pytest.raises(DataError, match="no page has values"):
         check_pages(pages)
@@ -544,26 +501,13 @@ def test_pages_and_values_are_needed():
         check_pages([])
 
 
-def test_missing_directory(tmp_path, capsys):
-    assert "no such directory" in refused(["--data", f"swde:{tmp_path / 'x'}", "--methods", "none"], capsys)
-
-
-def test_report_cannot_be_a_file(data, tmp_path, capsys):
-    (tmp_path / "x").write_text("")
-    error = refused(["--data", f"swde:{data}", "--methods", "none", "-o", str(tmp_path / "x")], capsys)
-    assert "is a file; a report is a directory" in error
-
-
-def test_missing_scikit_learn_says_what_to_install(data, capsys, monkeypatch):
+def test_missing_scikit_learn_says_what_to_install(data, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "sklearn" else find(name))
-    error = refused(["--data", f"swde:{data}", "--methods", "none"], capsys)
+    error = refused("--data", f"swde:{data}", "--methods", "none")
     assert f"mining needs scikit-learn: {install_command('research')}" in error
 
 
 def test_command_imports_no_heavy_library():
-    code = (
-        "import sys, victorpy.commands.mine; print([m for m in ('sklearn', 'scipy', 'matplotlib') if m in sys.modules])"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stdout.strip() == "[]"
+    code = "import sys, victorpy.commands.mine; print({'sklearn', 'scipy', 'matplotlib'} & sys.modules.keys())"
+    assert run_process("-c", code).stdout == b"set()\n"
