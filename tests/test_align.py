@@ -5,17 +5,15 @@ A case's `gold` has texts, or pairs of a text and its label; pages are cut at bl
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
+from support.cases import read_cases
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.research.align import Gold, align, words
 
-CASES = json.loads((Path(__file__).parent / "cases" / "align.json").read_text(encoding="utf-8"))
+CASES = read_cases("align.json")
 CONFIGS = {"block": load_config("default"), "every": load_config("cleaneval")}
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import read_cases
 from support.commands import clean, only_line, victor
 
 from victorpy import Cleaner
@@ -258,22 +259,9 @@ def test_records_have_the_category(folders, tmp_path):
     assert "no model of categories" in only_line(ended.stderr)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "{folders}"], "give -o MODEL"),
-        (["train", "{folders}/nothing", "-o", "x"], "is no directory"),
-        (["train", "{folders}/tea", "-o", "x"], "0 folders"),
-        (["train", "{folders}", "-o", "x", "--classifier", "magic"], "no classifier 'magic'"),
-        (["train", "{folders}", "-o", "x", "--method", "magic"], "no method 'magic'"),
-        (["train", "{folders}", "-o", "{folders}"], "choose another place"),
-        (["train", "{folders}", "-o", "x", "--folds", "99"], "18 pages make 2 to 18 folds"),
-        (["predict", "{folders}"], "which pages"),
-        (["predict", "{folders}", "{folders}/tea/0.html"], "no model of categories"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-categories"))
 def test_mistakes_are_reported(folders, tmp_path, arguments, message):
-    ended = categories(*(argument.format(folders=folders) for argument in arguments), cwd=tmp_path)
+    ended = categories(*arguments.format(folders=folders).split(), cwd=tmp_path)
     assert ended.returncode == 2
     assert message in ended.stderr.decode()
     assert "Traceback" not in ended.stderr.decode()

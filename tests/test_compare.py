@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 from lxml import html as lxml_html
 from sitepages import SEEN, DropRepeated
+from support.cases import read_cases
 from support.commands import JPEG, ROOT, names_in, refused
 from support.commands import victor as run_victor
 
@@ -416,22 +417,7 @@ def test_all_is_every_available_method():
     assert [name for name in names if name in known] == names[len(names) - len(known & set(names)) :]
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ("evrything", "no method 'evrything' (did you mean 'everything'?); there are: crf, "),
-        ("trafilatur", "(did you mean 'trafilatura'?)"),
-        ("", "'' is no method"),
-        ("crf,,everything", "'' is no method: give names between commas"),
-        ("sst(t=1", "'sst(t=1' is no method"),
-        ("repeated(share)", "'share' sets no parameter; a parameter is set as NAME=VALUE; it has: share=0.5"),
-        ("repeated(shar=1)", "'shar=1' sets no parameter (did you mean 'share'?)"),
-        ("repeated(share=much)", "repeated: share=much: expected a value like 0.5"),
-        ("crf(t=1)", "the method 'crf' is a trained model and has no parameters to set: t=1"),
-        ("all(t=1)", "'all' stands for many methods"),
-        ("docs", "no method 'docs'"),
-    ],
-)
+@pytest.mark.parametrize(("names", "message"), read_cases("mistakes.json", "lists-of-methods"))
 def test_wrong_names_are_refused(names, message, monkeypatch):
     monkeypatch.chdir(ROOT)
     with pytest.raises(VictorError, match=re.escape(message)):
@@ -523,27 +509,7 @@ def test_report_names_the_tuned_pages(two_sites, tmp_path):
     assert told in (out / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("compare -m evrything", "no method 'evrything' (did you mean 'everything'?)"),
-        ("compare -d clenaeval:{data}", "no data set 'clenaeval' (did you mean 'cleaneval'?)"),
-        ("compare -d cleaneval:gone", "gone: no such directory"),
-        ("compare -d cleaneval:{empty}", "no pages in the layout of 'cleaneval' in it"),
-        ("compare -d {data}", "give a data set as KIND:DIR"),
-        ("compare -d cleaneval:{data} cleaneval:{data}", "two data sets have the same name, cleaneval:two"),
-        ("compare -o {file}", "is a file; a report is a directory"),
-        ("compare -o {file}/report", "is a file; a report is a directory"),
-        ("compare -o /proc/report", "/proc/report: "),
-        ("compare --sample 0", "sample 0, tune 0"),
-        ("compare --tune -1", "sample 500, tune -1"),
-        ("evaluate --method crf", "crf is a trained model: victor compare scores it as it is"),
-        ("evaluate --method everythin", "no method 'everythin' (did you mean 'everything'?)"),
-        ("evaluate --folds 3", "--folds: --method names a method that is not trained"),
-        ("evaluate --config default --ablate family", "--config, --ablate: --method"),
-        ("evaluate --sample 0", "sample 0"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-compare-and-evaluate-method"))
 def test_mistakes_are_one_line_and_exit_2(tmp_path, two_sites, arguments, message):
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.cases import read_cases
 
 from victorpy.base import resources
 from victorpy.base.textformat import expand, strip_comment
@@ -86,61 +87,20 @@ def test_unset_value_has_a_default(tmp_path: Path) -> None:
     assert config.one("split", "every") == config.one("decode", "every") == "every"
 
 
-@pytest.mark.parametrize(
-    ("line", "left"),
-    [
-        ("# all of it", ""),
-        ("   # all of it", ""),
-        ("class-list: ul  # the rest", "class-list: ul"),
-        ("class-list: ul#li", "class-list: ul#li"),
-        ('regexp-x: "a # b" # c', 'regexp-x: "a # b"'),
-        ("regexp-x: '\" # ' # c", "regexp-x: '\" # '"),
-        ("class-list: ul # it's", "class-list: ul"),
-    ],
-)
+@pytest.mark.parametrize(("line", "left"), read_cases("config.json", "comments"))
 def test_comment_starts_at_a_hash_after_white_space_outside_quotes(line: str, left: str) -> None:
     assert strip_comment(line) == left
 
 
-@pytest.mark.parametrize(
-    ("written", "values"),
-    [
-        ('"a b"', ("a b",)),
-        ("'a b' c", ("a b", "c")),
-        ('"it\'s"', ("it's",)),
-        ("'say \"so\"'", ('say "so"',)),
-        (r'"\d{1,2}\.$"', (r"\d{1,2}\.$",)),
-        ('"{a,b}" {a,b}', ("{a,b}", "a", "b")),
-        ('"#x"', ("#x",)),
-        ('""', ("",)),
-        ('"$class-x"', ("$class-x",)),
-        ("a:b", ("a:b",)),
-    ],
-)
+@pytest.mark.parametrize(("written", "values"), read_cases("config.json", "quotes"))
 def test_quoted_values_are_taken_literally(tmp_path: Path, written: str, values: tuple[str, ...]) -> None:
-    assert read(tmp_path, f"tag-delete: {written}\n").get("tag-delete") == values
+    assert read(tmp_path, f"tag-delete: {written}\n").get("tag-delete") == tuple(values)
 
 
 # Braces and references.
 
 
-@pytest.mark.parametrize(
-    ("written", "expanded"),
-    [
-        ("plain", "plain"),
-        ("{a,b}", "a b"),
-        ("x-{a,b}-y", "x-a-y x-b-y"),
-        ("{a,b}{c,d}", "ac ad bc bd"),
-        ("{a, b}", "a b"),
-        ("h{,1}", "h h1"),
-        ("{a}", "a"),
-        ("h{1..3}", "h1 h2 h3"),
-        ("{-2..0}", "-2 -1 0"),
-        ("{5..5}", "5"),
-        ("{1..-1}", "1 0 -1"),
-        ("%x[{2..1},words]", "%x[2,words] %x[1,words]"),
-    ],
-)
+@pytest.mark.parametrize(("written", "expanded"), read_cases("config.json", "braces"))
 def test_braces_expand(written: str, expanded: str) -> None:
     assert expand(written) == expanded.split()
 

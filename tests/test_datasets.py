@@ -6,6 +6,7 @@ import gzip
 import json
 
 import pytest
+from support.cases import read_cases
 from support.commands import JPEG, ROOT, names_in, refused, victor, write_files
 
 from victorpy.cleaner import read_document
@@ -451,18 +452,9 @@ def test_file_that_is_no_page_is_left_out_and_counted(tmp_path):
     assert warned.endswith("1 left out\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--from", "dragnt", "."], "no data set 'dragnt' (did you mean 'dragnet'?)"),
-        (["--from", "dragnet", "gone"], "gone: no such directory"),
-        (["--from", "dragnet", "."], "no pages in the layout of 'dragnet'"),
-        (["--from", "dragnet", ".", "--to", "pdf"], "no output format 'pdf'"),
-        (["--from", "dragnet", ".", "--config", "defualt"], "no config 'defualt' (did you mean 'default'?)"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-convert"))
 def test_mistakes_in_converting_are_one_line_and_exit_2(tmp_path, arguments, message):
-    error = refused(victor("convert", *arguments, "out", cwd=tmp_path))
+    error = refused(victor("convert", *arguments.split(), "out", cwd=tmp_path))
     assert error.startswith("convert: ")
     assert message in error
     assert names_in(tmp_path) == []

@@ -9,16 +9,15 @@ given, and there is no `loss` unless it says which.
 from __future__ import annotations
 
 import base64
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import read_cases
 
 from victorpy import Config, DataError, read_document
 from victorpy.page.decode import decode
 
-CASES = json.loads((Path(__file__).parent / "cases" / "decode.json").read_text(encoding="utf-8"))
+CASES = read_cases("decode.json")
 FILLER = "leaves and water, "
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from support.cases import read_cases
 from support.commands import ENVIRONMENT, JPEG, ROOT, refused, run_process, write_files
 from support.commands import clean as run_clean
 
@@ -413,18 +414,7 @@ def test_tei_has_no_invisible_paragraphs_and_nothing_that_xml_cannot_hold(cleane
     assert tei(PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode()), cleaner)("//t:body")
 
 
-@pytest.mark.parametrize(
-    ("format", "message"),
-    [
-        ("docview(keyword=3)", "docview: 'keyword=3' sets no parameter (did you mean 'keywords'?)"),
-        ("docview(keywords=many)", "docview: keywords=many: expected a value like 10"),
-        ("docview(beta=7)", "docview: beta=7.0: expected a number from 0 to 1"),
-        ("docview(keywords=-1)", "docview: keywords=-1: expected a whole number, 0 or more"),
-        ("docview-tie", "no output format 'docview-tie' (did you mean 'docview-tei'?)"),
-        ("text(a=1)", "the format 'text' has no parameters to set: a=1"),
-        ("docview(", "'docview(' is no format: give a name, parameters as in 'docview(keywords=5)'"),
-    ],
-)
+@pytest.mark.parametrize(("format", "message"), read_cases("mistakes.json", "formats"))
 def test_wrong_formats_are_refused(format, message):
     with pytest.raises(VictorError, match=re.escape(message)):
         find_output(format)

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import etree
 from lxml import html as lxml_html
+from support.cases import read_cases
 from support.commands import JPEG, ROOT, Ended, refused, victor_process, write_files
 from support.commands import victor as run_victor
 
@@ -414,28 +415,10 @@ def five(tmp_path_factory):
     return write_pages(tmp_path_factory.mktemp("five"), 5, sites=3)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--data", "ano:{five}"], "no data set 'ano' (did you mean 'anno'?)"),
-        (["--data", "anno:gone"], "gone: no such directory"),
-        (["--data", "anno:"], "'anno:': give a data set as KIND:DIR"),
-        (["--data", "{five}"], "give a data set as KIND:DIR; kinds are anno"),
-        (["--data", "wcxb:{five}"], "no pages in the layout of 'wcxb'"),
-        (["--config", "clenaeval"], "no config 'clenaeval' (did you mean 'cleaneval'?)"),
-        (["--folds", "4"], "3 sites do not fill 4 folds: use fewer, or --group page"),
-        (["--folds", "9", "--group", "page"], "5 pages do not fill 9 folds"),
-        (["--folds", "1"], "cross-validation needs at least 2 folds"),
-        (["--folds", "0", "--group", "page"], "cross-validation needs at least 2 folds"),
-        (["--folds", "2", "--jobs", "0"], "jobs"),
-        (["--folds", "2", "--grid", "c2"], "'c2': a grid is c1=0,0.1,1"),
-        (["--folds", "2", "--grid", "c2=-1"], "c2"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-evaluate"))
 def test_mistakes_are_one_line_and_exit_2(tmp_path, five, arguments, message):
     defaults = {"--config": "cleaneval", "--data": "anno:{five}"}
-    filled = [*arguments, *(part for item in defaults.items() if item[0] not in arguments for part in item)]
+    filled = [*arguments.split(), *(part for item in defaults.items() if item[0] not in arguments for part in item)]
     ended = victor("evaluate", *(part.format(five=five) for part in filled), "-o", tmp_path / "report", cwd=tmp_path)
     lines = [line for line in ended.stderr.splitlines() if not re.match(r"cross-validation: fold|usage:|  ", line)]
     assert ended.returncode == 2

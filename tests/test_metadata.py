@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.cases import read_cases
 from support.commands import run_process
 
 from victorpy import Cleaner, Metadata
@@ -23,7 +24,7 @@ from victorpy.errors import install_command
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.page.parse import parse_whole
 
-CASES = json.loads((Path(__file__).parent / "cases" / "metadata.json").read_text(encoding="utf-8"))
+CASES = read_cases("metadata.json")
 ANNO = Path(__file__).parents[1] / "data" / "article" / "article-de-wald.anno"
 
 # Markup that speaks of authors, dates and titles, whole and broken.

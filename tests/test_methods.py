@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sitepages import document, kept, own_labels, own_words, site
+from support.cases import read_cases
 
 from victorpy.base.parameters import parse_settings
 from victorpy.cleaner import read_document
@@ -102,23 +103,7 @@ def test_booleans_are_words_and_the_last_of_two_settings_counts() -> None:
     assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}  # a parameter without a default is a number
 
 
-@pytest.mark.parametrize(
-    ("name", "setting", "message"),
-    [
-        ("sst", "t", r"sst: 't' sets no parameter.*; it has: t=0\.4, gamma=0\.9, epsilon=0\.01, styles=modern"),
-        ("sst", "", r"sst: '' sets no parameter"),
-        ("sst", "=3", r"sst: '=3' sets no parameter"),
-        ("sst", "gama=0.5", r"sst: 'gama=0\.5' sets no parameter \(did you mean 'gamma'\?\)"),
-        ("sst", "t=high", r"sst: t=high: expected a value like 0\.4"),
-        ("sst", "t=", r"sst: t=: expected a value like 0\.4"),
-        ("sst", "sample=3.5", r"sst: sample=3\.5: expected a value like 500"),
-        ("sst", "virtual_leaves=maybe", r"sst: virtual_leaves=maybe: expected yes or no"),
-        ("sst", "virtual_leaves=1", r"sst: virtual_leaves=1: expected yes or no"),
-        ("sentence-entropy", "t=0.5", r"sentence-entropy: 't=0\.5' sets no parameter; it has: T=0\.9"),
-        ("everything", "t=0.5", r"everything: 't=0\.5' sets no parameter; it has: none"),
-        ("crf", "c2=1", r"the method 'crf' is a trained model and has no parameters to set: c2=1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "setting", "message"), read_cases("mistakes.json", "settings-of-methods"))
 def test_wrong_settings_are_refused(name: str, setting: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_method(name, [setting])

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sitepages import SEEN, DropRepeated
+from support.cases import read_cases
 from support.commands import refused as refused_line
 from support.commands import run_process, victor, write_files
 
@@ -464,23 +465,7 @@ def refused(*arguments):
     return refused_line(victor("mine", *arguments))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--methods nonsense", "no method 'nonsense'"),
-        ("--methods unique-text(share=1", "is no method"),
-        ("--methods none(share=1)", "sets no parameter"),
-        ("--methods unique-text(shore=1)", "did you mean 'share'?"),
-        ("--methods none --data swde:/no/such/folder", "no such directory"),
-        ("--methods none --runs 0", "--runs must be at least 1, not 0"),
-        ("--methods none --sample 0", "--sample must be at least 1, not 0"),
-        ("--methods none --limit -1", "--limit must be at least 0, not -1"),
-        ("--methods none --jobs 0", "--jobs must be at least 1, not 0"),
-        ("--methods none --cluster-pages -5", "--cluster-pages must be at least 0, not -5"),
-        ("--methods none --seed -5", "--seed must be at least 0, not -5"),
-        ("--methods none -o {file}", "is a file; a report is a directory"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-mine"))
 def test_bad_arguments(data, tmp_path, arguments, message):
     (tmp_path / "file").write_text("")
     given = arguments.format(file=tmp_path / "file").split()

@@ -5,17 +5,17 @@ Of the latter it is asked that all text is there, or that the losses say what is
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import read_cases
 
 from victorpy import Config, read_document
 from victorpy.page.parse import FLATTEN_DEPTH, Tree, parse
 
-CASES = json.loads((Path(__file__).parent / "cases" / "parse.json").read_text(encoding="utf-8"))
+CASES = read_cases("parse.json")
 MUCH = 11_000_000  # more than libxml2 takes without being told to
 LONG = "x" * 150_000  # longer than a tag may be
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases import read_cases
 
 from victorpy.base import resources
 from victorpy.config import load_config, read_config
@@ -54,29 +55,9 @@ def test_an_error_says_where_and_what(path: Path) -> None:
     assert str(caught.value)[: len(wanted)] == wanted
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("%x[0,words]", [[(0, WORDS)]]),
-        ("%x[-2,position]", [[(-2, POSITION)]]),
-        ("%x[+1,words]", [[(1, WORDS)]]),
-        ("%x[ 1 , container.p ]", [[(1, P)]]),
-        ("  %x[0,words]  # a comment", [[(0, WORDS)]]),
-        ("U07:%x[0,words]", [[(0, WORDS)]]),
-        ("link-words: %x[0,words]", [[(0, WORDS)]]),
-        ("%x[0,words]%x[1,container.a]", [[(0, WORDS), (1, A)]]),
-        ("%x[0,words]/%x[1,container.a]/%x[2,words]", [[(0, WORDS), (1, A), (2, WORDS)]]),
-        ("%x[0,words] %x[1,container.a]", [[(0, WORDS), (1, A)]]),
-        ("%x[0,container.{a,p}]", [[(0, A)], [(0, P)]]),
-        ("%x[{-1,1},words]", [[(-1, WORDS)], [(1, WORDS)]]),
-        ("%x[{-1..1},words]", [[(-1, WORDS)], [(0, WORDS)], [(1, WORDS)]]),
-        ("%x[{0,1},container.{p,a}]", [[(0, P)], [(0, A)], [(1, P)], [(1, A)]]),
-        ("%x[0,{words,position}]%x[1,words]", [[(0, WORDS), (1, WORDS)], [(0, POSITION), (1, WORDS)]]),
-        ("%x[0,words]\n%x[{0,1},words]", [[(0, WORDS)], [(1, WORDS)]]),
-    ],
-)
-def test_a_line_names_features_of_blocks(tmp_path: Path, line: str, expected: list[list[tuple[int, int]]]) -> None:
-    assert references(read(tmp_path, line)) == expected
+@pytest.mark.parametrize(("line", "expected"), read_cases("template.json", "lines"))
+def test_line_names_features_of_blocks(tmp_path: Path, line: str, expected: list[list[tuple[int, int]]]) -> None:
+    assert references(read(tmp_path, line)) == [[tuple(reference) for reference in line] for line in expected]
 
 
 @pytest.mark.parametrize(("line", "bigrams"), [("B", True), ("B # label pairs", True), ("# B", False), ("", False)])
@@ -132,24 +113,7 @@ def test_features_are_those_of_included_templates_if_none_are_given(tmp_path: Pa
     assert read(tmp_path, "include evidence\n%x[0,site.entropy]\n", None).features == expected
 
 
-@pytest.mark.parametrize(
-    ("templates", "expected"),
-    [
-        ({"my": "# a\n\ninclude tae\n", "tea": "B"}, "{my}:3: no template 'tae' to include"),
-        ({"my": "include evidense\n"}, "{my}:1: no template 'evidense' to include (did you mean 'evidence'?)"),
-        ({"my": "include my\n"}, "{my}:1: 'my' includes itself"),
-        ({"my": "%x[0,words]\ninclude a\n", "a": "\n\ninclude my\n"}, "{a}:3: 'my' includes itself"),
-        ({"my": "include a\n", "a": "include b\n", "b": "include a\n"}, "{b}:1: 'a' includes itself"),
-        ({"my": "include ./my.tpl\n"}, "{my}:1: './my.tpl' includes itself"),
-        ({"my": "%x[0,words]\ninclude other/../my\n"}, "{my}:2: 'other/../my' includes itself"),
-        ({"my": "include a\n", "a": "%x[0,words]\n%x[0,wrods]\n"}, "{a}:2: the feature 'wrods' is not in"),
-        ({"my": "%x[0,words]\ninclude a\nplain\n", "a": "%x[0,words]\n\n\n"}, "{my}:3: expected %x[OFFSET,NAME]"),
-        ({"my": "include a\n", "a": "# nothing\nB\n"}, "{my}: there is no %x[OFFSET,NAME] line in it"),
-        ({"my": "include\n"}, "{my}:1: expected %x[OFFSET,NAME] ... or B, found 'include'"),
-        ({"my": "include a b\n"}, "{my}:1: expected %x[OFFSET,NAME] ... or B, found 'include a b'"),
-        ({"my": "include a\n", "a": "%x[0,{words]\n"}, "{a}:1: "),
-    ],
-)
+@pytest.mark.parametrize(("templates", "expected"), read_cases("template.json", "include-errors"))
 def test_errors_of_included_templates_name_the_file(tmp_path: Path, templates: dict[str, str], expected: str) -> None:
     (tmp_path / "other").mkdir()
     with pytest.raises(TemplateError) as caught:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import read_cases
 
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
@@ -36,28 +37,7 @@ def columns(html: str) -> Columns:
 # Words.
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Tea, of course: it's hot!", "tea of course it s hot"),
-        ("TEA Tea tea", "tea tea tea"),
-        ("Été ŽLUŤOUČKÝ Чай ΤΣΑΙ", "été žluťoučký чай τσαι"),
-        ("1999 2007 3rd x86", "0000 0000 0rd x00"),
-        ("٣٤ ३४ ４", "00 00 0"),
-        ("我喝 tea 两杯", "我 喝 tea 两 杯"),
-        ("お茶を飲む", "お 茶 を 飲 む"),
-        ("ชา 2", "ช า 0"),
-        ("나는 차를", "나는 차를"),
-        ("मैं चाय", "मैं चाय"),
-        ("שָׁלוֹם", "שָׁלוֹם"),
-        ("© 2007 €5", "© 0000 € 0"),
-        ("a--b ... (c)", "a b c"),
-        ("茶tea茶", "茶 tea 茶"),
-        ("", ""),
-        (" \t ", ""),
-        ("...", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), read_cases("tokens.json", "words"))
 def test_words_are_runs_of_letters_and_digits_in_any_script(text, expected):
     assert words(text) == expected.split()
 
@@ -84,20 +64,7 @@ def test_hashes_of_words():
 # Names.
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("div", "<div"),
-        ("div mainContent-2", "<div main content"),
-        ("div main-content_left", "<div main content left"),
-        ("section HTMLBlock", "<section htmlblock"),
-        ("p postBodyText", "<p post body text"),
-        ("h1 title", "<h title"),
-        ("div col12 x3y", "<div col x y"),
-        ("li menü größe МенюСайта", "<li menü größe меню сайта"),
-        ("article h-entry post--large", "<article h entry post large"),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), read_cases("tokens.json", "names"))
 def test_names_are_split_at_capitals_hyphens_and_digits(name, expected):
     assert names(name) == expected.split()
 
