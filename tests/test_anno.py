@@ -49,38 +49,25 @@ def test_a_page_is_a_header_and_a_line_for_each_block():
     )
 
 
-def test_probabilities_read_back_to_the_last_digit():
+def test_probabilities_losses_and_attributes_read_back():
     page = replace(page_of("<p>One<p>Two<p>Three"), probabilities=(1.0, 0.1 + 0.2, 1e-06))
     assert read_anno(write_anno(page), BLOCK.cuts).probabilities == (1.0, 0.1 + 0.2, 1e-06)
+    document = replace(page_of("<p>Tea").document, losses=("5 characters", "a tag: <b>, dropped"))
+    attributes = page_of('<p class="a &quot;b&quot; &lt;c&gt;" onclick="x()"><a href="/?a=1&amp;b=2">Tea</a>')
+    for page in (CleanPage(document, (Label.OTHER,)), attributes):
+        written = write_anno(page)
+        assert "onclick" not in written  # the config keeps the other attributes
+        assert read_anno(written, BLOCK.cuts) == page
 
 
-def test_features_are_comments_that_reading_ignores():
+def test_features_comments_and_line_ends_are_ignored():
     page = page_of("<p>One<p>Two")
-    featured = replace(page, features=({"position": "0", "words": "1"}, {"position": "1", "words": "1"}))
-    written = write_anno(featured)
+    written = write_anno(replace(page, features=({"position": "0", "words": "1"}, {"position": "1", "words": "1"})))
     assert "\n# position=0 words=1\nparagraph\t" in written
-    assert read_anno(written, BLOCK.cuts) == page
-
-
-def test_comments_empty_lines_and_windows_line_ends_change_nothing():
-    page = page_of("<h1>Tea</h1><p>A drink.</p>")
     head, _, blocks = write_anno(page).partition("\n\n")
     commented = f"{head}\n\n# by hand\n\n" + blocks.replace("\n", "\n#\n")
-    assert read_anno(commented, BLOCK.cuts) == page
-    assert read_anno(commented.replace("\n", "\r\n"), BLOCK.cuts) == page
-
-
-def test_losses_of_a_page_read_back():
-    document = replace(page_of("<p>Tea").document, losses=("5 characters", "a tag: <b>, dropped"))
-    page = CleanPage(document, (Label.OTHER,))
-    assert read_anno(write_anno(page), BLOCK.cuts) == page
-
-
-def test_attributes_that_a_config_keeps_read_back():
-    page = page_of('<p class="a &quot;b&quot; &lt;c&gt;" onclick="x()"><a href="/?a=1&amp;b=2">Tea</a>')
-    written = write_anno(page)
-    assert "onclick" not in written
-    assert read_anno(written, BLOCK.cuts) == page
+    for text in (written, commented, commented.replace("\n", "\r\n")):
+        assert read_anno(text, BLOCK.cuts) == page
 
 
 @pytest.mark.parametrize("split", CONFIGS)
@@ -137,18 +124,13 @@ PAGES = st.lists(PIECES, max_size=30).map("".join)
 
 
 @settings(max_examples=150)
-@given(PAGES, st.sampled_from(sorted(CONFIGS)))
-def test_any_page_reads_back_exactly(html, split):
-    page = page_of(html, CONFIGS[split])
-    assert read_anno(write_anno(page), CONFIGS[split].cuts) == page
-
-
-@settings(max_examples=150)
 @given(PAGES)
-def test_any_page_cut_at_blocks_can_be_cut_at_every_tag(html):
-    again = read_anno(write_anno(page_of(html, BLOCK)), EVERY.cuts)
-    whole = read_document(html, EVERY, source="made-up.html")
-    assert [block.text.split() for block in again.document.blocks] == [block.text.split() for block in whole.blocks]
+def test_any_page_reads_back_exactly_and_can_be_cut_at_every_tag(html):
+    pages = {split: page_of(html, config) for split, config in CONFIGS.items()}
+    for split, page in pages.items():
+        assert read_anno(write_anno(page), CONFIGS[split].cuts) == page
+    recut, whole = read_anno(write_anno(pages["block"]), EVERY.cuts).document, pages["every"].document
+    assert [block.text.split() for block in recut.blocks] == [block.text.split() for block in whole.blocks]
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=names)
@@ -179,19 +161,14 @@ def texts_of(page):
     return [(block.text, block.element) for block in page.document.blocks]
 
 
-def test_a_paragraph_cut_at_its_tags_is_a_paragraph_and_its_continuations():
-    page = page_of(
-        "<p>See <a href='/x'>this</a> page.</p><p><b>Menu</b> item</p>", labels=(Label.PARAGRAPH, Label.OTHER)
-    )
-    again = read_anno(write_anno(page), EVERY.cuts)
+def test_blocks_cut_again_at_every_tag():
+    html = "<p>See <a href='/x'>this</a> page.</p><p><b>Menu</b> item</p>"
+    again = read_anno(write_anno(page_of(html, labels=(Label.PARAGRAPH, Label.OTHER))), EVERY.cuts)
     assert [block.text for block in again.document.blocks] == ["See", "this", "page.", "Menu", "item"]
-    assert [str(label) for label in again.labels] == [*("paragraph", "continuation", "continuation", "other", "other")]
-
-
-def test_spaces_inside_a_listing_survive_being_cut_at_every_tag():
-    page = page_of("<pre>ls  <b>-l</b>   /tmp\n  total <i>0</i></pre>")
-    again = read_anno(write_anno(page), EVERY.cuts)
-    assert texts_of(read_anno(write_anno(again), BLOCK.cuts)) == texts_of(page)
+    assert " ".join(again.labels) == "paragraph continuation continuation other other"
+    listing = page_of("<pre>ls  <b>-l</b>   /tmp\n  total <i>0</i></pre>")  # its spaces survive
+    again = read_anno(write_anno(listing), EVERY.cuts)
+    assert texts_of(read_anno(write_anno(again), BLOCK.cuts)) == texts_of(listing)
 
 
 # What is wrong is said with file and line
@@ -203,7 +180,7 @@ def test_case_files_are_found():
 
 
 @pytest.mark.parametrize("path", ERRORS, ids=names)
-def test_a_wrong_annotation_is_refused_with_file_and_line(path):
+def test_wrong_annotation_is_refused_with_file_and_line(path):
     expected = path.with_suffix(".expected").read_text(encoding="utf-8").rstrip("\n")
     with pytest.raises(AnnotationError) as caught:
         load_anno(path, BLOCK.cuts)

@@ -39,18 +39,8 @@ SOUP = [
     *("<x-y>", "</x-y>", "<a:b>", "<br<p>", "<p <b>", "</", "/>", "<!--", "-->", "<!", "<?", "?>", "<![CDATA[", "]]>"),
     *("<script>", "</script>", "<style>", "</style>", "<title>", "</title>", "<textarea>", "</textarea>", "<svg>"),
     *("<noscript>", "</noscript>", "<text id='u' title='t'>", "</text>", "<select><option>", "<form>", "<frameset>"),
-    *(
-        "<html>",
-        "<head>",
-        "</head>",
-        "<body>",
-        "</body>",
-        "</html>",
-        "<plaintext>",
-        "<embed>",
-        "<dl><dt>",
-        "<input value=v>",
-    ),
+    *("<html>", "<head>", "</head>", "<body>", "</body>", "</html>", "<plaintext>", "<embed>", "<dl><dt>"),
+    "<input value=v>",
 ]
 soup = st.lists(st.sampled_from(SOUP), max_size=30).map("".join)
 
@@ -86,6 +76,15 @@ def squeezed(document: Document) -> str:
     return "".join("".join(block.text.split()) for block in document.blocks)
 
 
+def words_of(document: Document) -> list[str]:
+    return [word for block in document.blocks for word in block.text.split()]
+
+
+def for_every_page(test: Callable[[str, str], None]) -> Callable[[str, str], None]:
+    """Run a test on many pages, with each of the configs by name."""
+    return both_ways(given(page=pages)(steadily(test)))
+
+
 @both_ways
 @given(page=st.binary(max_size=400) | soup.map(lambda text: text.encode("utf-8", "replace")))
 @example(page=b"\x00")
@@ -107,14 +106,10 @@ def test_no_bytes_crash_and_only_binary_data_is_refused(name: str, page: bytes) 
 )
 @steadily
 def test_no_claimed_charset_crashes(page: list[bytes], charset: str, place: str) -> None:
-    claims = {
-        "meta": f"<meta charset={charset}>",
-        "cleaneval": f"<text id='http://tea.example/' encoding='{charset}'>",
-    }
+    wrapper = f"<text id='http://tea.example/' encoding='{charset}'>"
+    claim = {"header": "", "meta": f"<meta charset={charset}>", "cleaneval": wrapper}[place]
     content_type = f"text/html; charset={charset}" if place == "header" else None
-    document = read_document(
-        claims.get(place, "").encode() + b"".join(page), CONFIGS["default"], content_type=content_type
-    )
+    document = read_document(claim.encode() + b"".join(page), CONFIGS["default"], content_type=content_type)
     assert pickle.loads(pickle.dumps(document)) == document
 
 
@@ -138,19 +133,15 @@ def test_no_text_crashes(name: str, page: str) -> None:
     squeezed(document).encode("utf-8")  # raises where a surrogate is left
 
 
-@both_ways
-@given(page=pages)
-@steadily
+@for_every_page
 def test_no_text_is_lost_between_the_parser_and_the_blocks(name: str, page: str) -> None:
-    assert squeezed(read_document(page, CONFIGS[name])) == "".join("".join(parsed_texts(page, CONFIGS[name])).split())
-
-
-@given(page=pages)
-@steadily
-def test_every_word_is_in_exactly_one_block_and_in_order(page: str) -> None:
-    config = CONFIGS["cleaneval"]
-    words = [word for text in parsed_texts(page, config) for word in text.split()]
-    assert [word for block in read_document(page, config).blocks for word in block.text.split()] == words
+    document, parsed = read_document(page, CONFIGS[name]), parsed_texts(page, CONFIGS[name])
+    assert squeezed(document) == "".join("".join(parsed).split())
+    if name == "cleaneval":  # every word is in exactly one block
+        assert words_of(document) == [word for text in parsed for word in text.split()]
+    for block in document.blocks:  # white space is collapsed but in pre
+        assert block.preformatted or block.text == " ".join(block.text.split())
+        assert "\n" not in block.text
 
 
 @both_ways
@@ -158,10 +149,8 @@ def test_every_word_is_in_exactly_one_block_and_in_order(page: str) -> None:
 @steadily
 def test_no_word_is_lost_between_the_page_and_the_blocks(name: str, shape: str, ending: str) -> None:
     page = f"<p>first</p>{shape}<p>middle</p>{ending}<p>second</p>{shape}<p>last</p>"
-    words = [word for block in read_document(page, CONFIGS[name]).blocks for word in block.text.split()]
-    assert [word for word in words if word in {"first", "middle", "second", "last"}] == [
-        *("first", "middle", "second", "last")
-    ]
+    expected = ["first", "middle", "second", "last"]
+    assert [word for word in words_of(read_document(page, CONFIGS[name])) if word in expected] == expected
 
 
 @given(page=pages)
@@ -184,19 +173,8 @@ def test_blocks_put_together_by_spaced_have_the_words_of_the_page(page: str) -> 
     assert shown[0].split() == shown[1].split()
 
 
-@both_ways
-@given(page=pages)
-@steadily
-def test_white_space_is_collapsed_but_in_pre(name: str, page: str) -> None:
-    for block in read_document(page, CONFIGS[name]).blocks:
-        assert block.preformatted or block.text == " ".join(block.text.split())
-        assert "\n" not in block.text
-
-
-@both_ways
-@given(page=pages)
-@steadily
-def test_elements_lie_inside_their_parents(name: str, page: str) -> None:
+@for_every_page
+def test_elements_are_inside_their_parents_and_blocks_inside_their_elements(name: str, page: str) -> None:
     document = read_document(page, CONFIGS[name])
     elements, count = document.elements, len(document.blocks)
     for number, parent in enumerate(elements.parent):
@@ -206,14 +184,6 @@ def test_elements_lie_inside_their_parents(name: str, page: str) -> None:
             assert elements.stop[number] <= elements.stop[parent]
             assert elements.first_block[parent] <= elements.first_block[number]
             assert elements.stop_block[number] <= elements.stop_block[parent]
-
-
-@both_ways
-@given(page=pages)
-@steadily
-def test_a_block_lies_inside_its_element_and_all_around_it(name: str, page: str) -> None:
-    document = read_document(page, CONFIGS[name])
-    elements = document.elements
     for block in document.blocks:
         around, number = [], block.element
         while number >= 0:
@@ -223,10 +193,8 @@ def test_a_block_lies_inside_its_element_and_all_around_it(name: str, page: str)
         assert block.containers == tuple(reversed(around))
 
 
-@both_ways
-@given(page=pages)
-@steadily
-def test_pieces_lie_in_their_block_one_behind_the_other(name: str, page: str) -> None:
+@for_every_page
+def test_pieces_follow_one_another_and_pass_every_tag_once(name: str, page: str) -> None:
     document = read_document(page, CONFIGS[name])
     for block in document.blocks:
         starts = [piece.start for piece in block.pieces]
@@ -235,16 +203,8 @@ def test_pieces_lie_in_their_block_one_behind_the_other(name: str, page: str) ->
         assert block.pieces[0].distance == block.distance
         for piece in block.pieces:
             assert block.element <= piece.element < document.elements.stop[block.element]
-
-
-@both_ways
-@given(page=pages)
-@steadily
-def test_the_tags_of_a_page_are_all_passed_once(name: str, page: str) -> None:
-    document = read_document(page, CONFIGS[name])
     passed = [tag for block in document.blocks for piece in block.pieces for tag in piece.distance]
-    opened = [tag for tag in (*passed, *document.trailing) if not tag.startswith("/")]
-    assert opened == document.elements.tag
+    assert [tag for tag in (*passed, *document.trailing) if not tag.startswith("/")] == document.elements.tag
 
 
 @both_ways
@@ -274,29 +234,21 @@ def test_a_page_s_identity_reads_back_exactly(identity: str) -> None:
 
 @both_ways
 @pytest.mark.parametrize("depth", [250, 254, 255, 256, 300, 700])
-def test_an_annotation_of_a_deep_page_reads_back_exactly(name: str, depth: int) -> None:
+def test_annotation_of_a_deep_page_reads_back_exactly(name: str, depth: int) -> None:
     page = "<div class=a>one<br>" * depth + "<img alt=x><pre>\n two</pre>" + "three</div>" * depth + "<p id=z>four</p>"
     document = read_document(page, CONFIGS[name])
     written = CleanPage(document, (Label.OTHER,) * len(document.blocks))
     assert read_anno(write_anno(written), CONFIGS[name].cuts) == written
 
 
-@both_ways
-@given(page=pages)
-@steadily
-def test_documents_pickle(name: str, page: str) -> None:
+@for_every_page
+def test_documents_pickle_and_paths_end_at_the_elements_of_blocks(name: str, page: str) -> None:
     document = read_document(page, CONFIGS[name])
     assert pickle.loads(pickle.dumps(document)) == document
-
-
-@both_ways
-@given(page=pages)
-@steadily
-def test_a_path_ends_at_its_block_s_element(name: str, page: str) -> None:
-    document = read_document(page, CONFIGS[name])
+    places = {}
     for block, path in zip(document.blocks, document.paths(), strict=True):
         assert [step.partition("[")[0] for step in path.split("/")[1:]] == list(block.containers)
-    places = {block.element: path for block, path in zip(document.blocks, document.paths(), strict=True)}
+        places[block.element] = path
     assert len(set(places.values())) == len(places)
 
 
