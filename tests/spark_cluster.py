@@ -25,9 +25,9 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
 from victorpy.batch import spark
-from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.run import Job, run_job
+from victorpy.methods import Method
 
 LIMITS = Limits(deadline=1.5, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
@@ -110,7 +110,7 @@ def kill_one_when_busy(killed):
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
     started = spark.session("local-cluster[2,1,1024]", **{**SMALL, "spark.executorEnv.PYTHONPATH": path})
-    cleaning = spark.Cleaning(Choice(model=model), limits=LIMITS)
+    cleaning = spark.Cleaning(Method(model=model), limits=LIMITS)
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
     try:

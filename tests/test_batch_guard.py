@@ -9,12 +9,12 @@ import pytest
 from batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 
 from victorpy.batch import worker
-from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Guard, Limits, Task
 from victorpy.batch.reasons import Kind, Problem, Status
 from victorpy.batch.records import Record
 from victorpy.batch.worker import Work
 from victorpy.errors import install_command
+from victorpy.methods import Method
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -126,7 +126,7 @@ def test_poison_among_files_costs_one_file(model, tmp_path):
 
 
 def work(model):
-    return Work(Choice(model=str(model)).load)
+    return Work(Method(model=str(model)).load)
 
 
 def test_a_worker_that_exits_silently_is_replaced(model):
@@ -164,7 +164,7 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
 def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
     told = Problem(Kind.MEMORY, "read in vain")
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
-    workers = Guard(Work(Choice().load), Limits(jobs=1))
+    workers = Guard(Work(Method().load), Limits(jobs=1))
     try:
         ((_, (outcome,)),) = workers.map([Task(worker.clean_batch, [record])])
     finally:

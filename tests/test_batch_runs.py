@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import os
 import random
@@ -34,7 +35,6 @@ from sitepages import FOOTER, MENU
 
 import victorpy
 from victorpy.batch.by_site import SiteFeed
-from victorpy.batch.choice import Choice
 from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import Mark
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
@@ -48,6 +48,7 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import read_document
 from victorpy.commands.clean import FEW
 from victorpy.errors import install_command
+from victorpy.methods import Method
 
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
@@ -607,6 +608,20 @@ def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method
 HOSTS = ["courier.example", "shop.example"] * 20
 
 
+@pytest.mark.parametrize(("options", "changes"), [((), 10), (("--site-key", "host"), 4)])
+def test_a_site_is_a_domain_unless_hosts_are_asked_for(tmp_path, options, changes):
+    """The pages of a site come in the order of the inputs, which here changes the host with every page."""
+    names = ("www.tea.co.uk", "news.tea.co.uk", "tea.co.uk", "www.shop.example")
+    write_warc(tmp_path / "a.warc", [response(f"http://{name}/{n}", page(n)) for n in range(3) for name in names])
+    command = ("a.warc", "--by-site", "--method", "sst", "--to", "jsonl", "-j", 1, "-o", "out")
+    assert clean(*command, *options, cwd=tmp_path).returncode == 0
+    hosts = [row["url"].split("/")[2] for row in rows(tmp_path / "out")]
+    assert (len(hosts), len(list(itertools.groupby(hosts)))) == (12, changes)
+    if not options:
+        ended = clean(*command, "--site-key", "host", cwd=tmp_path)
+        assert (ended.returncode, b'site key was "domain" and is "host"' in ended.stderr) == (2, True)
+
+
 def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_path):
     poison = {3: "CRASHES", 30: "HANGS"}
     records = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
@@ -616,7 +631,7 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
     out = tmp_path / "out"
     job = Job(
         *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
-        **{"make": poisoned_site, "choice": Choice("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
+        **{"make": poisoned_site, "choice": Method("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
     )
     summary = run_job(job, io.StringIO())
     assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)
@@ -629,12 +644,12 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
 
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
 def test_a_sites_model_is_written_without_what_all_sites_share(method):
-    base = Choice(method).load()
+    base = Method(method).load()
     documents = [read_document(page(number), base.config) for number in range(6)]
     at_site = base.at_site(documents)
     content = at_site_bytes(at_site, base)
     assert len(content) < 200_000
-    loaded = from_bytes(Choice(method).load(), content)
+    loaded = from_bytes(Method(method).load(), content)
     assert loaded.clean(page(7)) == at_site.clean(page(7))
 
 

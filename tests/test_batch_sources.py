@@ -21,9 +21,10 @@ from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import find_files, read_file, read_inputs, survey
 from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
 from victorpy.batch.reasons import Kind, ProblemError
+from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.errors import DataError
+from victorpy.errors import ConfigError, DataError
 
 OPTIONS = ReadOptions()
 PAGES = [page(number) for number in range(6)]
@@ -614,3 +615,25 @@ def test_failed_records_of_older_versions_are_refused_if_they_have_offsets(tmp_p
     path.write_text("{}")
     with pytest.raises(DataError, match="not a line of a failed"):
         list(read_failed(path))
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "host"),
+    [
+        ("http://www.bbc.co.uk/1", "bbc.co.uk", "www.bbc.co.uk"),
+        ("https://News.BBC.co.uk:443/", "bbc.co.uk", "news.bbc.co.uk"),
+        ("http://bbc.co.uk", "bbc.co.uk", "bbc.co.uk"),
+        ("http://tea.blogspot.com/", "tea.blogspot.com", "tea.blogspot.com"),
+        ("http://10.2.1.1/", "10.2.1.1", "10.2.1.1"),
+        ("http://[2001:db8::1]/", "2001:db8::1", "2001:db8::1"),
+        ("http://localhost/", "localhost", "localhost"),
+        ("http://[broken/", "folder", "folder"),
+        ("", "folder", "folder"),
+    ],
+)
+def test_site_of_a_record(url, domain, host):
+    record = Record("x", Path("folder/page.html"), url=url)
+    assert (record.site(), record.site("host")) == (domain, host)
+    assert Record("x", Path("page.html")).site() == ""
+    with pytest.raises(ConfigError, match=r"domain, host, not 'hots' \(did you mean 'host'\?\)"):
+        record.site("hots")

@@ -14,13 +14,13 @@ import pytest
 from sitepages import own_labels, own_words, site, site_page
 
 from victorpy import ConfigError, ModelError, load_config
-from victorpy.batch.choice import Choice
 from victorpy.batch.site import SiteModel, at_site_bytes
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config
 from victorpy.document import Label
 from victorpy.features import find_feature
+from victorpy.methods import Method
 from victorpy.model.evidence.kinds import KindForest, fit_kinds
 from victorpy.model.evidence.trees import learn
 from victorpy.model.store import load_model
@@ -286,7 +286,7 @@ def own(tmp_path_factory):
 
 
 def test_a_site_seen_by_a_model_with_own_features_reaches_workers(own):
-    choice = Choice(model=own)
+    choice = Method(model=own)
     base = choice.load()
     at_site = base.at_site(site(4))
     travelled = pickle.loads(pickle.dumps(SiteModel(choice, at_site_bytes(at_site, base)).load))()
@@ -295,7 +295,7 @@ def test_a_site_seen_by_a_model_with_own_features_reaches_workers(own):
 
 
 def test_labels_of_a_site_reach_the_trees_that_count_blocks(own):
-    cleaner = Choice(model=own).load()
+    cleaner = Method(model=own).load()
     pages = site(6)
     labels = [*(own_labels(page) for page in pages[:4]), None, None]
     before, told = (cleaner.at_site(pages, known).labeller._columns(pages[5]) for known in (None, labels))

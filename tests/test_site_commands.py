@@ -336,6 +336,7 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         (["--method", "sst", "--sample", "-5", "{crawl}"], "clean: --sample -5: a number above 0 is wanted"),
         (["--sample", "0", "{page}"], "clean: --sample 0: a number above 0 is wanted"),
         (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno: is of one site"),
+        (["--site-key", "host", "{crawl}"], "clean: --site-key host: says how pages are grouped by --by-site"),
         (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: a method that learns from a site needs pages"),
         (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
         (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' sets no parameter"),

@@ -12,13 +12,13 @@ from spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_loca
 
 from victorpy import clean_record
 from victorpy.batch import spark, spark_task
-from victorpy.batch.choice import Choice
 from victorpy.batch.inputs import find_files, read_file
 from victorpy.batch.reading import unit_records
 from victorpy.batch.sinks.parquet import table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
+from victorpy.methods import Method
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -60,11 +60,11 @@ def inputs(tmp_path_factory):
 def local(inputs, model, tmp_path_factory):
     """The lines and the summary of the local run."""
     place = tmp_path_factory.mktemp("local")
-    return run_locally(inputs, place / "out", choice=Choice(model=str(model)), limits=LIMITS)
+    return run_locally(inputs, place / "out", choice=Method(model=str(model)), limits=LIMITS)
 
 
 def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local, tmp_path):
-    cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
+    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", cleaning, shard_files=4)
     with pytest.raises(InterruptedRunError):
         spark.run_spark_job(session, job, stop_after(0))
@@ -98,7 +98,7 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
 
 
 def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_path):
-    cleaning = spark.Cleaning(Choice(model=str(model)), limits=LIMITS)
+    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
     job = spark.SparkJob(inputs[1:], str(tmp_path / "out"), cleaning=cleaning)
     spark.run_spark_job(session, job, quiet)
     expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
@@ -129,7 +129,7 @@ def test_sites_are_cleaned_as_in_the_local_run(session, tmp_path):
     write_warc(tmp_path / "in" / "a.warc.gz", pages[::2] + others[:2])
     write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
     inputs = (str(tmp_path / "in"),)
-    same = {"choice": Choice("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
+    same = {"choice": Method("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
     expected, _ = run_locally(inputs, tmp_path / "local", by_site=True, **same)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
     summary = spark.run_spark_job(session, job, quiet)
@@ -155,7 +155,7 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
         for name in ("type", "title", "keywords", "abstract", "language", "text"):
             assert row[name] == by_url[row["url"]][name]
 
-    sites = spark.clean_sites(frame, spark.Cleaning(Choice("sst"), limits=LIMITS)).select("url", "status").collect()
+    sites = spark.clean_sites(frame, spark.Cleaning(Method("sst"), limits=LIMITS)).select("url", "status").collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), spark.Cleaning())

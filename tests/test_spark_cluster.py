@@ -11,7 +11,7 @@ import pytest
 from batchpages import ENVIRONMENT, ROOT, crawl, poison_model
 from spark_cluster import LIMITS, lines_of, run_locally
 
-from victorpy.batch.choice import Choice
+from victorpy.methods import Method
 
 if not Path("/proc/self/stat").exists():
     pytest.skip("no /proc to find executors in", allow_module_level=True)
@@ -41,5 +41,5 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
     )
     assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
     monkeypatch.chdir(tmp_path)
-    expected, _ = run_locally(["in"], tmp_path / "local", choice=Choice(model=str(model)), limits=LIMITS)
+    expected, _ = run_locally(["in"], tmp_path / "local", choice=Method(model=str(model)), limits=LIMITS)
     assert lines_of(tmp_path / "out") == expected

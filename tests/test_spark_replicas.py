@@ -10,8 +10,8 @@ pytest.importorskip("datasketch")
 pytest.importorskip("icu4py")
 
 from victorpy.batch import spark
-from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
+from victorpy.methods import Method
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_site_by_site_rows_are_those_of_the_local_run(session, tmp_path):
     lines = pages.read_text().splitlines(keepends=True)
     pages.write_text("".join(line.replace("news.", f"{names[n % 3]}.", 1) for n, line in enumerate(lines)))
     inputs = (str(pages),)
-    options = {"choice": Choice("sst"), "dedup": Dedup("minhash")}
+    options = {"choice": Method("sst"), "dedup": Dedup("minhash")}
     expected, summary = run_locally(inputs, tmp_path / "local", by_site=True, **options)
     job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**options), by_site=True, buckets=2)
     spark.run_spark_job(session, job, quiet)

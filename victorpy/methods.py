@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from victorpy.base.digests import read_meta
 from victorpy.base.parameters import parse_settings, split_names
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
@@ -40,11 +42,19 @@ def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
     if name not in MODELS and name in LABELLERS:
         labeller = LABELLERS.get(name)
         return Cleaner(labeller(**parse_settings(name, labeller, settings)), load_config(CONFIG))
-    if name not in MODELS and not (Path(name) / "meta.json").exists():
+    if not _is_model(name):
         raise _unknown_method(name, method_names())
     if settings:
         raise ConfigError(f"the method {name!r} is a trained model and has no parameters to set: {' '.join(settings)}")
     return Cleaner.load(MODELS.get(name, name))
+
+
+def _is_model(name: str) -> bool:
+    """Whether a name is that of a model which is there; a bundled model may be missing."""
+    try:
+        return bool(find_model(MODELS.get(name, name)))
+    except ModelError:
+        return False
 
 
 def _unknown_method(name: str, names: Sequence[str]) -> VictorError:
@@ -53,23 +63,33 @@ def _unknown_method(name: str, names: Sequence[str]) -> VictorError:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method by name, with its parameters as NAME=VALUE: plain values that every process can load for itself."""
+    """What cleans pages: a method by name, or a model. Plain values, so that every process can load it for itself.
 
-    base: str
+    Without any values it is the default model.
+    """
+
+    method: str | None = None
     parameters: tuple[str, ...] = ()
+    """Parameters of the method, as ``NAME=VALUE``."""
+    model: str | None = None
+    """Name or directory of a model."""
+    config: str | None = None
+    """Config to run the model with. Without a model, its name is that of the model."""
+    favor: str | None = None
+    """precision, recall or balanced: moves the cut between content and noise."""
     label: str = ""
-    """Name to show instead of `base`."""
+    """Name to show in tables."""
 
     @property
     def name(self) -> str:
         """Name in tables, with the parameters: ``sst(t=0.3)``."""
-        shown = self.label or self.base
+        shown = self.label or self.method or self.model_name
         return f"{shown}({','.join(self.parameters)})" if self.parameters else shown
 
     @property
     def is_peer(self) -> bool:
         """Whether it is another program, which returns a text and no labels."""
-        return self.base not in method_names() and is_peer(self.base)
+        return self.method is not None and self.method not in method_names() and is_peer(self.method)
 
     @property
     def is_trained(self) -> bool:
@@ -77,9 +97,13 @@ class Method:
         return not self.is_peer and self.load().labeller.learns_from is LearnsFrom.LABELS
 
     @property
-    def model(self) -> str:
-        """Name or directory of the model, if it is one."""
-        return MODELS.get(self.base, self.base)
+    def model_name(self) -> str:
+        """Name or directory of the model that is loaded; empty for a method that is none."""
+        if self.method:
+            return (
+                "" if self.method in LABELLERS and self.method not in MODELS else MODELS.get(self.method, self.method)
+            )
+        return self.model or (load_config(self.config).name if self.config else DEFAULT)
 
     @property
     def kind(self) -> str:
@@ -93,17 +117,49 @@ class Method:
     def run_as(self) -> str:
         """How it is run, with all its parameters."""
         if self.is_peer:
-            return show_peer(self.base, self.parameters)
-        return f"the model {Path(self.model).name}" if self.is_trained else repr(self.load().labeller)
+            return show_peer(str(self.method), self.parameters)
+        return f"the model {Path(self.model_name).name}" if self.is_trained else repr(self.load().labeller)
 
     def load(self) -> Cleaner:
         """Return the cleaner, which is loaded once per process."""
         return _load_cleaner(self)
 
+    def identity(self) -> dict[str, Any]:
+        """Return what decides the labels of a page: the digest of a model rather than its name."""
+        if not self.model_name:
+            return {"favor": self.favor, "method": self.method, "parameters": list(self.parameters)}
+        return {"favor": self.favor, "model": read_meta(find_model(self.model_name))["digest"]}
 
-@cache
+
+@lru_cache(maxsize=64)
 def _load_cleaner(method: Method) -> Cleaner:
-    return load_method(method.base, method.parameters)
+    name = method.method
+    if name and (method.model or method.config):
+        raise ConfigError(f"method {name!r} is given with a model or config: give one of them")
+    if method.parameters and not name:
+        raise ConfigError(
+            f"parameters {' '.join(method.parameters)}: only a method has parameters; a model has its config"
+        )
+    cleaner = load_method(name, method.parameters) if name else _load_model(method)
+    if method.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
+        raise ConfigError(f"favor {method.favor!r}: the method {name} has no probabilities to move the cut by")
+    return cleaner.favoring(method.favor) if method.favor else cleaner
+
+
+def _load_model(method: Method) -> Cleaner:
+    """Load a model, and run it with another config if it was trained with that one's features."""
+    cleaner = Cleaner.load(method.model_name)
+    if method.config is None:
+        return cleaner
+    config = load_config(method.config)
+    differing = cleaner.config.differences(config)
+    if differing:
+        differing = differing[:3] + ([f"{len(differing) - 3} more"] if len(differing) > 3 else [])
+        raise ConfigError(
+            f"the model {method.model_name!r} was trained with another {', '.join(differing)} than {method.config!r} "
+            f"has; train one with: learn.py --config {method.config} FILES.anno"
+        )
+    return cleaner.with_config(config)
 
 
 def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
@@ -111,7 +167,7 @@ def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
     method = Method(name, tuple(parameters))
     if method.is_peer:
         load_peer(name, parameters)
-    elif name not in method_names() and not Path(name).exists():
+    elif name not in method_names() and not _is_model(name):
         raise _unknown_method(name, [*method_names(), *PEERS])
     else:
         method.load()
@@ -134,14 +190,6 @@ def load_methods(names: str) -> list[Method]:
         peers = installed_peers()
         if name == ALL_PEERS and not peers:
             raise VictorError(f"no other cleaner is installed: {install_command('peers')}")
-        own = [method for method in method_names() if _is_available(method)] if name == ALL else []
+        own = [method for method in method_names() if method not in MODELS or _is_model(method)] if name == ALL else []
         methods += [find_method(method) for method in [*own, *peers]]
     return list(dict.fromkeys(methods))
-
-
-def _is_available(name: str) -> bool:
-    """Whether a method can be loaded; a bundled model may be missing."""
-    try:
-        return name not in MODELS or bool(find_model(MODELS[name]))
-    except ModelError:
-        return False

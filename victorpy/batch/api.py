@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from victorpy.batch import outcome
-from victorpy.batch.choice import Choice
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.records import Origin, Record
 from victorpy.batch.sources.base import MOST_BYTES
-from victorpy.cleaner import Cleaner
+from victorpy.methods import Method
 from victorpy.outputs import find_output
 
 
@@ -36,7 +34,7 @@ def clean_record(
     "the record has no 'html'"
     """
     page = record if isinstance(record, Record) else as_record(record)
-    cleaner = _loaded(Choice(method, (), model, None, favor))
+    cleaner = Method(method, model=model, favor=favor).load()
     output = find_output(format)
     cleaned = outcome.clean_record(page, cleaner, output, most_bytes=MOST_BYTES)
     return outcome.row(page, cleaned, output.columns)
@@ -53,8 +51,3 @@ def as_record(fields: Mapping[str, Any]) -> Record:
         return Record(name, Path(name), url=url, origin=origin, problem=Problem(Kind.READ, "the record has no 'html'"))
     content_type = str(fields.get("content_type") or "")
     return Record(name, Path(name), payload=page, url=url, content_type=content_type, origin=origin)
-
-
-@lru_cache(maxsize=8)
-def _loaded(choice: Choice) -> Cleaner:
-    return choice.load()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import random
 import shutil
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from victorpy.base.files import write_atomically
 from victorpy.batch import worker
@@ -29,14 +27,15 @@ from victorpy.batch.progress import Progress
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.batch.retry import Wanted
-from victorpy.batch.site import SEED, at_site_bytes, from_bytes, with_sample
+from victorpy.batch.site import at_site_bytes, from_bytes, with_sample
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document
 from victorpy.errors import VictorError
 from victorpy.labellers.site_style_tree import SAMPLE
+from victorpy.sites.grouping import draw_sample
 
-__all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site", "site_key"]
+__all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site"]
 
 SPILL = "spill"
 BUCKETS = 64
@@ -59,19 +58,6 @@ class Ref(NamedTuple):
         return record
 
 
-def site_key(record: Record) -> str:
-    """Return the site of a record: the host of its address, or the folder that it was found in.
-
-    >>> site_key(Record("x", Path("tea.example/a.html"))), site_key(Record("x", Path("a"), url="http://Tea.example:80/"))
-    ('tea.example', 'tea.example')
-    """
-    with suppress(ValueError):
-        host = urlsplit(record.url).hostname
-        if host:
-            return host
-    return record.place.parts[0] if len(record.place.parts) > 1 else ""
-
-
 def bucket_of(site: str) -> int:
     """Return the number of the bucket that a site's records are spilled to. Buckets are read in this order."""
     return hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
@@ -90,6 +76,7 @@ class SiteFeed:
         read: Read = read_file,
         wanted: Wanted | None = None,
         progress: Progress | None = None,
+        site_key: str = "domain",
     ) -> None:
         self._inputs = inputs
         self._options = options
@@ -98,6 +85,7 @@ class SiteFeed:
         self._limits = limits
         self._read = read
         self._progress = progress
+        self._site_key = site_key
         self._wanted = wanted
         """The records to clean, if not all. Sites are learned from all of their pages in any case."""
 
@@ -133,13 +121,13 @@ class SiteFeed:
             self._progress.begin("sorting pages by site")
         wanted_sites = None  # all of them: if a file was not read, its sites are unknown
         if self._wanted is not None and not self._wanted.rests:
-            wanted_sites = {site_key(Record("", item.place, url=item.url)) for item in self._wanted.failed}
+            wanted_sites = {Record("", item.place, url=item.url).site(self._site_key) for item in self._wanted.failed}
         count = 0
         with ExitStack() as stack:
             files = [stack.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
             lists = [stack.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
             for _, record in read_inputs(self._inputs, self._options, read=self._read):
-                site = site_key(record)
+                site = record.site(self._site_key)
                 if wanted_sites is not None and site not in wanted_sites:
                     continue
                 number = bucket_of(site)
@@ -192,9 +180,7 @@ class _Site:
 
     def begin(self, guard: Guard | Unguarded, sample: int, limits: Limits) -> None:
         """Start to learn the site's model from `sample` of its pages, the same ones each time."""
-        chosen = self.pages
-        if len(chosen) > sample:
-            chosen = [chosen[number] for number in sorted(random.Random(SEED).sample(range(len(chosen)), sample))]
+        chosen = draw_sample(self.pages, sample)
         allowance = limits.deadline * len(chosen) / _PAGES_A_DEADLINE
         self._learning = Task(learn, chosen, (str(self._model), sample), allowance=allowance)
         guard.submit(self._learning)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from victorpy.batch.http import undo_codings
 from victorpy.batch.reasons import Kind, Problem, ProblemError
+from victorpy.sites.grouping import site_of
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
@@ -53,6 +54,14 @@ class Record:
     """Date in the archive."""
     reached: int = 0
     """How far its source has been read, in bytes of the file."""
+
+    def site(self, by: str = "domain") -> str:
+        """Return the site of the page: that of its address, or else the folder that it was found in.
+
+        >>> Record("x", Path("tea.example/a.html")).site(), Record("x", Path("a"), url="http://www.Tea.example:80/").site()
+        ('tea.example', 'tea.example')
+        """
+        return site_of(self.url, by) or (self.place.parts[0] if len(self.place.parts) > 1 else "")
 
     def read(self, most_bytes: int | None = None) -> bytes | str:
         """Return the page's bytes, or its text if it came as text. Raises ProblemError if it has none."""

@@ -17,7 +17,6 @@ from typing import Any, TextIO
 from victorpy.base.files import write_atomically
 from victorpy.base.version import __version__
 from victorpy.batch import by_site as sites
-from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
 from victorpy.batch.guard import Guard, Limits, Task, Unguarded, cleaning_tasks, has_pebble
 from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
@@ -32,6 +31,7 @@ from victorpy.batch.sources import ReadOptions
 from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError, OutputError, VictorError, install_command
+from victorpy.methods import Method
 from victorpy.outputs import find_output
 
 SHARD_RECORDS = 1_000
@@ -51,7 +51,7 @@ class Job:
     """Kind of output."""
     format: str = "text"
     """Format of the texts."""
-    choice: Choice = field(default_factory=Choice)
+    choice: Method = field(default_factory=Method)
     make: Callable[[], Cleaner] | None = None
     """Returns the cleaner, if it has learned from a site or was loaded before."""
     site: tuple[str, ...] = ()
@@ -66,6 +66,8 @@ class Job:
     retry: Path | None = None
     """The failed.jsonl whose records are cleaned again. With `by_site`, `inputs` has the other pages of their sites."""
     by_site: bool = False
+    site_key: str = "domain"
+    """What pages of a site have in common, with `by_site`: a key of `grouping.SITE_KEYS`."""
     sample: int = sites.SAMPLE
     dedup: Dedup | None = None
     """How replicas are found, if they are to be left out."""
@@ -101,6 +103,8 @@ class Job:
             "site": list(self.site) if any(self.site) else None,
             "by site": [self.sample] if self.by_site else None,
         }
+        if self.by_site:
+            settings["site key"] = self.site_key
         if self.learned:
             settings["sample"] = self.sample
         if self.dedup:
@@ -273,7 +277,9 @@ def _cleaning(job: Job, store: Store | None, progress: Progress) -> Iterator[Ite
     try:
         if job.by_site and store is not None:
             place = store.directory / f".{store.label}{sites.SPILL}"
-            feed = sites.SiteFeed(job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress)
+            feed = sites.SiteFeed(
+                job.inputs, job.read, place, job.sample, job.limits, reader.read, wanted, progress, job.site_key
+            )
             yield _outcomes(feed.tasks(after, guard), guard)
             feed.close()
         else:

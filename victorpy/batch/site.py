@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,17 +12,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.choice import Choice
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.site_style_tree import SAMPLE, SiteStyleTree
+from victorpy.methods import Method
 from victorpy.page.anno import load_anno
+from victorpy.sites.grouping import draw_sample
 from victorpy.sites.store import load_tree
 
-SEED = 1
 _DEEPEST = 10_000  # nested calls of pickle: the tree of a site is as deep as its pages
 
 Warn = Callable[[str], None]
@@ -38,7 +37,7 @@ def learn_site(
 ) -> Cleaner:
     """Let a method learn from pages of a site: all annotated ones, then a random sample of the others."""
     examples = [load_anno(path, cleaner.config.cuts) for path in labelled]
-    chosen = sample_records(records, max(sample - len(examples), 0))
+    chosen = draw_sample(records, max(sample - len(examples), 0))
     if len(chosen) + len(examples) < 2:
         raise DataError("a method that learns from a site needs at least two of its pages: give more, or --site DIR")
     documents = chain((example.document for example in examples), documents_of(chosen, cleaner.config, warn))
@@ -68,14 +67,6 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cle
     return Cleaner(labeller, cleaner.config)
 
 
-def sample_records(records: Sequence[Record], count: int, seed: int = SEED) -> list[Record]:
-    """Choose `count` records at random, in order and the same ones each time."""
-    if len(records) <= count:
-        return list(records)
-    chosen = sorted(random.Random(seed).sample(range(len(records)), count))
-    return [records[number] for number in chosen]
-
-
 def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Iterator[Document]:
     """Read pages one after the other. A page that cannot be read gives a warning and an empty document."""
     for record in records:
@@ -94,7 +85,7 @@ def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Itera
 class SiteModel:
     """A method or model that has learned from a site, in a form that workers can receive."""
 
-    choice: Choice
+    choice: Method
     learned: bytes = field(repr=False)
 
     def load(self) -> Cleaner:

@@ -113,7 +113,7 @@ def clean_sites(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> Da
 def with_model(spark: SparkSession, cleaning: Cleaning) -> Cleaning:
     """Send a model that does not come with the package to all machines, once."""
     choice = cleaning.choice
-    named = choice.method if choice.method and (Path(choice.method) / "meta.json").exists() else choice.model
+    named = choice.model_name
     directory = find_model(named).resolve() if named else None
     if directory is None or directory.is_relative_to(shipped("models").resolve()):
         return cleaning
@@ -216,6 +216,7 @@ class SparkJob:
             "largest page": cleaning.read.most_bytes,
             "site": None,
             "by site": [cleaning.sample] if self.by_site else None,
+            "site key": cleaning.site_key if self.by_site else None,
             "dedup": cleaning.dedup.identity() if cleaning.dedup else None,
             "files a shard": self.shard_files,
             "buckets": self.buckets if self.by_site else None,

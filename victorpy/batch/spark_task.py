@@ -20,8 +20,7 @@ from typing import Any
 import pyarrow as pa
 from more_itertools import constrained_batches
 
-from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site, site_key
-from victorpy.batch.choice import Choice
+from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site
 from victorpy.batch.dedup import Dedup, as_replica
 from victorpy.batch.guard import Guard, Limits, cleaning_tasks
 from victorpy.batch.inputs import Mark, find_files
@@ -36,6 +35,7 @@ from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError
+from victorpy.methods import Method
 from victorpy.outputs import find_output
 
 BATCH_ROWS = 64
@@ -52,10 +52,11 @@ Batches = Iterable[pa.RecordBatch]
 class Cleaning:
     """How pages are cleaned; every task gets it."""
 
-    choice: Choice = field(default_factory=Choice)
+    choice: Method = field(default_factory=Method)
     format: str = "text"
     limits: Limits = field(default_factory=Limits)
     read: ReadOptions = field(default_factory=ReadOptions)
+    site_key: str = "domain"
     sample: int = SAMPLE
     make: Callable[[], Cleaner] | None = None
     """Makes the cleaner, if it is not just loaded."""
@@ -160,12 +161,12 @@ def clean_rows(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.
 def group_units(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name; return records with their site."""
     for unit in _units(batches):
-        yield from _with_site((f"{unit.number:09d}", record) for record in _read(cleaning, unit))
+        yield from _with_site(cleaning, ((f"{unit.number:09d}", record) for record in _read(cleaning, unit)))
 
 
 def group_rows(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the pages that are in the rows as records with their site."""
-    return _with_site((record.origin.source, record) for record in _row_records(cleaning, batches))
+    return _with_site(cleaning, ((record.origin.source, record) for record in _row_records(cleaning, batches)))
 
 
 def clean_grouped(cleaning: Cleaning, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -221,12 +222,12 @@ def _clean_site(cleaning: Cleaning, site: str, batches: Batches) -> Iterator[End
         yield from clean_site(site, refs, Path(directory, "model"), cleaning.sample, cleaning.limits, guard)
 
 
-def _with_site(records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
+def _with_site(cleaning: Cleaning, records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
     """Return records, each given with the sort key of its file, as rows with their site."""
 
     def site_row(file: str, record: Record) -> tuple[dict[str, Any], int]:
         content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-        site = site_key(record).encode("utf-8", "backslashreplace").decode()
+        site = record.site(cleaning.site_key).encode("utf-8", "backslashreplace").decode()
         return {"site": site, "file": file, "position": record.origin.position, "record": content}, len(content)
 
     return _in_batches((site_row(file, record) for file, record in records), SITE_SCHEMA)

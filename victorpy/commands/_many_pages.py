@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.choice import Choice
 from victorpy.batch.dedup import Dedup
 from victorpy.batch.guard import Limits
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError
+from victorpy.methods import Method
+from victorpy.sites.grouping import SITE_KEYS
 
 
 def add_arguments(group: argparse._ActionsContainer) -> None:
@@ -27,6 +29,12 @@ def add_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     group.add_argument(
         "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, hybrid)"
+    )
+    group.add_argument(
+        "--site-key",
+        choices=SITE_KEYS,
+        help="with --by-site, what the pages of a site have in common: the registered domain of their addresses, with "
+        "all hosts below it (default), or the host",
     )
 
 
@@ -60,12 +68,22 @@ def read_options_of(arguments: argparse.Namespace) -> ReadOptions:
     )
 
 
-def choice_of(arguments: argparse.Namespace, at_site: bool) -> Choice:
+def choice_of(arguments: argparse.Namespace, at_site: bool) -> Method:
     """Return the method or model to clean with; for pages of a site the default is the hybrid one."""
     method = arguments.method
     if at_site and not (method or arguments.model or arguments.config):
         method = "hybrid"
-    choice = Choice(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    if method and (arguments.model or arguments.config):
+        raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
+    if arguments.param and not method:
+        raise ConfigError(f"--param {arguments.param[0]}: parameters are of a --method; a model has its config")
+    if arguments.site_key and not arguments.by_site:
+        raise ConfigError(f"--site-key {arguments.site_key}: says how pages are grouped by --by-site: give that too")
+    choice = Method(method, tuple(arguments.param), arguments.model, arguments.config)
+    if arguments.favor:
+        if not choice.is_trained:
+            raise ConfigError(f"--favor: the method {method} has no probabilities to move the cut by")
+        choice = replace(choice, favor=arguments.favor)
     if arguments.by_site and not learns_from_site(choice):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
     return choice
@@ -83,13 +101,13 @@ def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
     return dedup
 
 
-def learns_from_site(choice: Choice) -> bool:
+def learns_from_site(choice: Method) -> bool:
     """Whether a method or model uses other pages of a page's site. The default model does not."""
     is_named = choice.method or choice.model or choice.config
     return bool(is_named) and choice.load().labeller.wants_site
 
 
-def name_of(choice: Choice) -> str:
+def name_of(choice: Method) -> str:
     """Return the method or model as the user typed it."""
     options = {"--method": choice.method, "--model": choice.model, "--config": choice.config}
     return next((f"{option} {value}" for option, value in options.items() if value), "the default model")
@@ -121,6 +139,8 @@ def retry_defaults(arguments: argparse.Namespace, previous: Mapping[str, Any]) -
         defaults |= {name: choice.get(name) for name in ("method", "model", "config", "favor")}
         defaults["param"] = list(choice.get("parameters", ()))
         defaults |= {"site": site, "labelled": labelled, "by_site": bool(previous["by site"]), "sample": sample}
+        if previous["by site"]:  # versions before 0.2 grouped pages by host
+            defaults["site_key"] = previous.get("site key", "host")
     if previous.get("dedup") and not arguments.dedup:
         settings = dict(previous["dedup"])
         defaults |= {"dedup": settings.pop("method"), "keep": settings.pop("keep")}

@@ -29,7 +29,6 @@ from typing import Any
 from w3lib.encoding import resolve_encoding
 
 from victorpy.base.variables import FAVORS
-from victorpy.batch.choice import Choice
 from victorpy.batch.guard import has_pebble
 from victorpy.batch.inputs import find_files, find_records, is_output
 from victorpy.batch.outcome import Outcome, Status
@@ -55,8 +54,9 @@ from victorpy.commands._many_pages import (
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.methods import method_names
+from victorpy.methods import Method, method_names
 from victorpy.outputs import OUTPUTS, Output, find_output
+from victorpy.sites.grouping import SITE_KEYS
 from victorpy.sites.store import is_tree
 
 FEW = 50
@@ -200,6 +200,7 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
         shard_records=int(positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
         by_site=arguments.by_site,
+        site_key=arguments.site_key or SITE_KEYS[0],
         sample=arguments.sample or SAMPLE,
         dedup=dedup,
         summary=arguments.summary,
@@ -291,7 +292,7 @@ def _content_type(charset: str | None) -> str | None:
     return f"text/html; charset={charset}"
 
 
-def _at_site(arguments: argparse.Namespace, choice: Choice, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
+def _at_site(arguments: argparse.Namespace, choice: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
     """Let the method learn from the pages of the site, if it does so. Otherwise return it as it is."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:

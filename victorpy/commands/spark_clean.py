@@ -34,6 +34,7 @@ from victorpy.commands._many_pages import (
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import OUTPUTS, find_output
+from victorpy.sites.grouping import SITE_KEYS
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
 
@@ -105,6 +106,7 @@ def _job(arguments: argparse.Namespace, spark: Any) -> Any:
         format=arguments.format,
         limits=limits_of(arguments),
         read=read_options_of(arguments),
+        site_key=arguments.site_key or SITE_KEYS[0],
         sample=int(positive(arguments.sample, "--sample", SAMPLE)),
         dedup=dedup_of(arguments),
     )

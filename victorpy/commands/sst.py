@@ -18,12 +18,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.batch.inputs import find_records
-from victorpy.batch.site import documents_of, sample_records
+from victorpy.batch.site import documents_of
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
+from victorpy.sites.grouping import draw_sample
 from victorpy.sites.importance import GAMMA, Judgement
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES
@@ -94,7 +95,7 @@ def _build_tree(arguments: argparse.Namespace) -> StyleTree:
 def _add_pages(tree: StyleTree, pages: list[str], sample: int) -> None:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
         raise DataError(f"{', '.join(pages)}: there is no such directory of pages, and no such page or tree")
-    records = sample_records(list(find_records(pages)), sample)
+    records = draw_sample(list(find_records(pages)), sample)
     for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), _warn):
         tree.add(document)
 

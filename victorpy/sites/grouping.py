@@ -9,20 +9,34 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from victorpy.errors import ConfigError, suggest
+
 Item = TypeVar("Item")
 
+SITE_KEYS = ("domain", "host")
+"""What pages of a site have in common: the registered domain of their addresses, or the host."""
 
-def site_of(url: str) -> str:
-    """Return the registered domain of an address, or nothing: all hosts below it are one site.
+SEED = 1
+
+
+def site_of(url: str, by: str = "domain") -> str:
+    """Return the site of an address, or nothing if it has no host.
+
+    A site is a registered domain with all hosts below it, or with ``by="host"`` a single host.
 
     >>> site_of("http://news.bbc.co.uk:80/1"), site_of("https://tea.blogspot.com/"), site_of("http://[x/")
     ('bbc.co.uk', 'tea.blogspot.com', '')
+    >>> site_of("http://news.bbc.co.uk:80/1", by="host"), site_of("http://127.0.0.1/")
+    ('news.bbc.co.uk', '127.0.0.1')
     """
+    if by not in SITE_KEYS:
+        raise ConfigError(f"a site is one of {', '.join(SITE_KEYS)}, not {by!r}{suggest(by, SITE_KEYS)}")
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:  # pages have broken addresses
         return ""
-    return _suffixes().privatesuffix(host) or host
+    is_number = ":" in host or host.rpartition(".")[2].isdigit()  # an IP address has no domain
+    return host if by == "host" or is_number else _suffixes().privatesuffix(host) or host
 
 
 @cache
@@ -57,8 +71,12 @@ def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[st
     return [fold_of[group] for group in groups]
 
 
-def draw_sample(items: Sequence[Item], size: int, chance: random.Random) -> list[Item]:
-    """Draw `size` items at random, and return them in their order; all items if there are no more."""
+def draw_sample(items: Sequence[Item], size: int, chance: random.Random | None = None) -> list[Item]:
+    """Draw `size` items at random, and return them in their order; all items if there are no more.
+
+    Without a generator of its own, every call with as many items draws the same ones.
+    """
     if len(items) <= size:
         return list(items)
+    chance = chance or random.Random(SEED)
     return [items[index] for index in sorted(chance.sample(range(len(items)), size))]

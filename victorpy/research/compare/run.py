@@ -94,7 +94,7 @@ class MethodAtSite:
         self.config: Config | None = None
         """Config that pages are cut by; other programs have none."""
         if method.is_peer:
-            extract = load_peer(method.base, method.parameters)
+            extract = load_peer(str(method.method), method.parameters)
             self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
             return
         cleaner = method.load()

@@ -98,8 +98,8 @@ def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | Non
     """Whether a model was trained on each data set; None if the method is not trained."""
     if not method.is_trained:
         return None
-    meta = json.loads((find_model(method.model) / "meta.json").read_bytes())
-    return {data.name: was_trained_on(method.model, meta, data.source) for data in sets}
+    meta = json.loads((find_model(method.model_name) / "meta.json").read_bytes())
+    return {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
 
 
 def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ NONE = "none"
 def parse_methods(names: str) -> list[Method]:
     """Read ``sst,sst(t=0.3)``. No cleaning always comes first, since all others are compared with it."""
     methods = [
-        Method("everything" if name == NONE else name, tuple(parameters), name)
+        Method("everything" if name == NONE else name, tuple(parameters), label=name)
         for name, parameters in [(NONE, []), *split_names(names)]
     ]
     for method in methods:
