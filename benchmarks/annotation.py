@@ -38,8 +38,9 @@ from victorpy.annotation.tui.page_view import PageView
 from victorpy.annotation.tui.screen import canvas_of
 from victorpy.cleaner import read_document
 from victorpy.config import Config, Cuts, load_config
-from victorpy.document import CleanPage, Label
-from victorpy.page.anno import load_anno, load_annotation
+from victorpy.document import Label
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno, load_annotation
 
 ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 140, 45

@@ -19,13 +19,14 @@ import numpy as np
 
 from victorpy.columns import Columns, Floats
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Document
+from victorpy.document import Document
 from victorpy.errors import VictorError
 from victorpy.model.beliefs import adjust, believe
 from victorpy.model.evidence import block_weights, expected_f1, probabilities
 from victorpy.model.labeller import CRFLabeller
 from victorpy.model.store import check_target
 from victorpy.model.train import Trained, tell_story
+from victorpy.outputs import CleanPage
 from victorpy.research.gold import LabelledPage, load_gold, parse_data
 from victorpy.research.scores import word_f1
 from victorpy.sites.grouping import site_of

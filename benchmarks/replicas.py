@@ -24,8 +24,8 @@ from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
 from victorpy.description.language import language_of
 from victorpy.description.terms import terms
-from victorpy.document import CleanPage, Label
-from victorpy.outputs import OUTPUTS
+from victorpy.document import Label
+from victorpy.outputs import OUTPUTS, CleanPage
 
 ROOT = Path(__file__).parents[1]
 PERCENTAGES = tuple(number / 10 for number in range(1, 11))

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import AnnotationError
-from victorpy.page.anno import load_anno, read_anno, write_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno, read_anno, write_anno
 
 ROOT = Path(__file__).parents[1]
 ERRORS = sorted((Path(__file__).parent / "cases" / "anno-errors").glob("*.anno"))

@@ -35,7 +35,7 @@ from victorpy.base.files import keep_copy, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.page.anno import AnnotationWriter, load_anno, load_annotation, load_progress
+from victorpy.outputs.anno import AnnotationWriter, load_anno, load_annotation, load_progress
 
 __all__ = ["place"]
 

@@ -35,7 +35,7 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError
-from victorpy.page.anno import load_annotation
+from victorpy.outputs.anno import load_annotation
 
 ROOT = Path(__file__).parents[1]
 CONFIG = load_config("blocks")

@@ -22,7 +22,7 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
-from victorpy.page.anno import load_anno, load_annotation, load_progress, read_anno, read_annotation
+from victorpy.outputs.anno import load_anno, load_annotation, load_progress, read_anno, read_annotation
 
 CONFIG = load_config("blocks")
 H, P, L, C, O = Label  # noqa: E741

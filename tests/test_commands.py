@@ -38,7 +38,7 @@ import victorpy
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.model.train import find_unconfirmed, load_pages, train
-from victorpy.page.anno import load_anno
+from victorpy.outputs.anno import load_anno
 
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
 PAGE = ROOT / "data" / "article" / "courier-bridge.html"

@@ -27,7 +27,7 @@ from victorpy.model.crf.training import _AttributeNames, train
 from victorpy.model.encode import encode, make_encoders
 from victorpy.model.labeller import CRFLabeller
 from victorpy.model.template import load_template
-from victorpy.page.anno import load_anno
+from victorpy.outputs.anno import load_anno
 
 DATA = Path(__file__).parent.parent / "data"
 TRAINING = [

@@ -11,10 +11,11 @@ from support.commands import JPEG, ROOT, names_in, refused, victor, write_files
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import DataError, VictorError
 from victorpy.model.train import find_unconfirmed
-from victorpy.page.anno import load_anno, write_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.research.align import Gold
 from victorpy.research.datasets import DATASETS, GoldPage, read_dataset
 from victorpy.research.datasets.cleaneval import parse_gold

@@ -22,9 +22,10 @@ from support.commands import victor as run_victor
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import ConfigError
-from victorpy.page.anno import write_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import write_anno
 from victorpy.research.evaluate import parse_grid
 
 SHORT = "include cleaneval\ncrf-param-max_iterations: 15\n"

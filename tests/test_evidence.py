@@ -38,7 +38,7 @@ from victorpy.model.evidence.trees import Forest, average, constant, grow
 from victorpy.model.labeller import CRFLabeller
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train
-from victorpy.page.anno import load_anno
+from victorpy.outputs.anno import load_anno
 from victorpy.sites.grouping import site_of
 
 ROOT = Path(__file__).parents[1]

@@ -15,11 +15,11 @@ from lxml import etree
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import VictorError
-from victorpy.outputs import OUTPUTS, segments
+from victorpy.outputs import OUTPUTS, CleanPage, segments
+from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.outputs.inline import safe_link
-from victorpy.page.anno import load_anno, write_anno
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = sorted((ROOT / "data").glob("*/*.anno"))

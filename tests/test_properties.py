@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from victorpy import CleanPage, Config, DataError, Document, Label, load_config, read_document
-from victorpy.page.anno import read_anno, write_anno
+from victorpy.outputs.anno import read_anno, write_anno
 from victorpy.page.decode import decode
 from victorpy.page.parse import parse
 

@@ -17,7 +17,7 @@ from victorpy.model.encode import make_encoders, show_features
 from victorpy.model.labeller import CRFLabeller
 from victorpy.model.store import find_model, load_model, save_model
 from victorpy.model.template import read_template
-from victorpy.page.anno import load_anno, write_anno
+from victorpy.outputs.anno import load_anno, write_anno
 
 PAGE = ROOT / "data" / "article" / "courier-bridge.html"
 DEFAULT = find_model("default") / "config.conf"

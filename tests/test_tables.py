@@ -13,8 +13,8 @@ from lxml import etree
 from victorpy import CleanPage, Label, load_config, read_document
 from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, segments
+from victorpy.outputs.anno import load_anno
 from victorpy.outputs.tables import Table, parts
-from victorpy.page.anno import load_anno
 
 SAMPLES = sorted((Path(__file__).parents[1] / "data").glob("*/*.anno"))
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}

@@ -19,9 +19,10 @@ import pytest
 
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import install_command
-from victorpy.page.anno import load_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno
 from victorpy.research.report.shell import read_asset
 from victorpy.research.report.views import Column, render_view
 

@@ -1,11 +1,22 @@
-"""victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out."""
+"""victorpy cleans web pages: HTML goes in, the text that somebody wrote comes out.
+
+>>> import victorpy
+>>> print(victorpy.clean("<ul><li><a href='/'>Home</a></ul><p>Tea is made by pouring hot water over tea leaves.</p>"))
+Tea is made by pouring hot water over tea leaves.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from victorpy.base.version import __version__
-from victorpy.batch.api import clean_record
-from victorpy.cleaner import Cleaner, clean, docview, read_document
-from victorpy.config import Config, load_config
-from victorpy.document import Block, CleanPage, Document, Elements, Label, Labelling, Metadata, Piece
-from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
+
+if TYPE_CHECKING:
+    from victorpy.batch.api import clean_record
+    from victorpy.cleaner import Cleaner, clean, docview, read_document
+    from victorpy.config import Config, load_config
+    from victorpy.document import Block, Document, Elements, Label, Labelling, Metadata, Piece
+    from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
+    from victorpy.outputs import CleanPage
 
 __all__ = [
     "AnnotationError",
@@ -31,3 +42,27 @@ __all__ = [
     "load_config",
     "read_document",
 ]
+
+_HOMES = ("errors", "document", "config", "outputs", "cleaner", "batch.api")
+"""Modules with public names, the cheapest to import first."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a module of the package, when it is first used."""
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f"{__name__}.{home}")
+            if hasattr(module, name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+    elif not name.startswith("_"):
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

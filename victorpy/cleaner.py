@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
-from victorpy.document import CleanPage, Document, Metadata
+from victorpy.document import Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.store import DEFAULT, load_model
-from victorpy.outputs import find_output
-from victorpy.page.anno import is_anno, read_anno
+from victorpy.outputs import CleanPage, find_output
+from victorpy.outputs.anno import is_anno, read_anno
 from victorpy.page.decode import decode
 from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.split import split

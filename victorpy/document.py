@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+_LONGEST_NAME = 80
 
 
 class Label(StrEnum):
-    """Label of a block: three kinds of segment, the continuation of a segment, or noise."""
+    """Label of a block: three kinds of segment, the continuation of a segment, or noise.
+
+    >>> Label("list").is_content, Label.OTHER.is_content
+    (True, False)
+    """
 
     HEADER = "header"
     PARAGRAPH = "paragraph"
@@ -22,6 +28,7 @@ class Label(StrEnum):
 
     @property
     def is_content(self) -> bool:
+        """Whether blocks with this label are kept."""
         return self is not Label.OTHER
 
 
@@ -59,7 +66,7 @@ class Block(NamedTuple):
         return "pre" in self.containers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Elements:
     """The page's elements in document order, with one list per property."""
 
@@ -77,6 +84,9 @@ class Elements:
     def __len__(self) -> int:
         return len(self.tag)
 
+    def __repr__(self) -> str:
+        return f"<Elements: {len(self)}>"
+
     def ancestor(self, element: int, tags: Collection[str]) -> int:
         """Return the innermost element with one of the tags, starting with `element` itself, or -1."""
         while element >= 0 and self.tag[element] not in tags:
@@ -91,9 +101,17 @@ class Elements:
         return links
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """A page, split into blocks."""
+    """A page, split into blocks.
+
+    >>> from victorpy import load_config, read_document
+    >>> document = read_document("<h1>Tea</h1><p>Tea is a drink.</p>", load_config("blocks"), url="https://tea.example/")
+    >>> document
+    <Document 'https://tea.example/': 2 blocks>
+    >>> [block.text for block in document.blocks]
+    ['Tea', 'Tea is a drink.']
+    """
 
     blocks: tuple[Block, ...]
     elements: Elements
@@ -108,6 +126,15 @@ class Document:
     """The tags after the last block."""
     split: str = "every"
     """How the page was cut: ``every`` tag, or ``block``-level tags only."""
+
+    def __repr__(self) -> str:
+        return f"<Document {self.name!r}: {len(self.blocks):,} blocks>"
+
+    @property
+    def name(self) -> str:
+        """The page's address, else where it was read from, else its title; cut if it is long."""
+        name = self.url or self.source or self.title
+        return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
     def paths(self) -> list[str]:
         """Return the XPath of each block in the pruned page: ``/html[1]/body[1]/div[2]/p[1]``."""
@@ -156,25 +183,3 @@ class Metadata:
     keywords: tuple[str, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
     """Where each field was found: ``{"author": "json-ld"}``."""
-
-
-@dataclass(frozen=True, slots=True)
-class CleanPage:
-    """A page with its labels, the input of every output format."""
-
-    document: Document
-    labels: tuple[Label, ...]
-    probabilities: tuple[float, ...] = ()
-    content: tuple[float, ...] = ()
-    confidence: float | None = None
-    """Expected word F1 of the cleaned text. None if unknown."""
-    features: tuple[dict[str, Any], ...] = ()
-    """The features of each block by name, if they were requested."""
-    metadata: Metadata | None = None
-    """The page's metadata, if it was requested."""
-    by_method: bool = field(default=False, compare=False)
-    """Whether a method assigned the labels, rather than a person."""
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(label.is_content for label in self.labels)

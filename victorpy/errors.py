@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -84,5 +83,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     >>> suggest("zzz", ["position"])
     ''
     """
+    import difflib  # only when something is wrong
+
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""

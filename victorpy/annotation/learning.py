@@ -26,10 +26,10 @@ from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.tui.text import visible
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.document import CleanPage
 from victorpy.errors import VictorError
 from victorpy.labellers.base import Labeller
 from victorpy.model.train import load_pages, train
+from victorpy.outputs import CleanPage
 
 FEWEST = 3
 """Minimum number of pages: with fewer there would be none to measure the gain on."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from victorpy.batch.records import PAGE_SUFFIXES
-from victorpy.page.anno import MAGIC
+from victorpy.outputs.anno import MAGIC
 from victorpy.page.markup import unescape
 
 SUFFIX = ".anno"

@@ -20,7 +20,7 @@ from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document, Label
 from victorpy.errors import DataError, VictorError
-from victorpy.page.anno import Annotation, load_annotation
+from victorpy.outputs.anno import Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
 

@@ -20,7 +20,7 @@ from victorpy.annotation.predictor import Predictor
 from victorpy.base.files import write_atomically
 from victorpy.config import Config
 from victorpy.errors import DataError, VictorError
-from victorpy.page.anno import load_annotation
+from victorpy.outputs.anno import load_annotation
 
 INDEX = ".victor-annotate.json"
 FORMAT = 1

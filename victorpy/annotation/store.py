@@ -19,7 +19,7 @@ from victorpy.annotation.lock import Lock
 from victorpy.annotation.session import Session
 from victorpy.base.files import keep_copy, write_atomically
 from victorpy.document import Label
-from victorpy.page.anno import AnnotationWriter
+from victorpy.outputs.anno import AnnotationWriter
 
 SAVE_AFTER = 0.4
 """Seconds from a change until the annotation file is written."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -13,7 +14,11 @@ Thing = TypeVar("Thing")
 
 
 class Registry(Generic[Thing]):
-    """Named things of one kind, registered by the given modules and packages, which are imported on first use."""
+    """Named things of one kind, registered by the given modules and the modules of the given packages.
+
+    To get one thing, only modules with its quoted name in their source are imported. They are all imported to list
+    the names, and if none of them has the name: it may be made up of parts.
+    """
 
     def __init__(self, kind: str, *homes: str) -> None:
         self.kind = kind
@@ -42,15 +47,16 @@ class Registry(Generic[Thing]):
 
     def get(self, name: str) -> Thing:
         """Find a thing by name, or say which names there are."""
-        self._discover()
-        try:
-            return self._things[name]
-        except KeyError:
+        if name not in self:
             names = ", ".join(sorted(self._things))
-            raise VictorError(f"no {self.kind} {name!r}{suggest(name, self._things)}; there are: {names}") from None
+            raise VictorError(f"no {self.kind} {name!r}{suggest(name, self._things)}; there are: {names}")
+        return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        self._discover()
+        if name not in self._things and not self._discovered:
+            self._import_with(f'"{name}"')
+            if name not in self._things:
+                self._discover()
         return name in self._things
 
     def __iter__(self) -> Iterator[str]:
@@ -59,10 +65,17 @@ class Registry(Generic[Thing]):
 
     def _discover(self) -> None:
         """Import every module that may register something, so that its decorators have run."""
-        if self._discovered:
-            return
-        self._discovered = True
+        if not self._discovered:
+            self._discovered = True
+            self._import_with("")
+
+    def _import_with(self, text: str) -> None:
+        """Import the modules that have a text in their source."""
         for home in self._homes:
-            package = importlib.import_module(home)
-            for module in pkgutil.iter_modules(getattr(package, "__path__", [])):
-                importlib.import_module(f"{home}.{module.name}")
+            package = importlib.util.find_spec(home)
+            places = (package and package.submodule_search_locations) or ()
+            for module in [home, *(f"{home}.{found.name}" for found in pkgutil.iter_modules(places))]:
+                spec = None if module in sys.modules else importlib.util.find_spec(module)
+                read_source = getattr(spec and spec.loader, "get_source", None)
+                if spec and text in ((read_source and read_source(module)) or ""):
+                    importlib.import_module(module)

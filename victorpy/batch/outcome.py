@@ -12,9 +12,8 @@ from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.records import Record
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Signed
-from victorpy.document import CleanPage
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
-from victorpy.outputs import OUTPUTS, Output
+from victorpy.outputs import OUTPUTS, CleanPage, Output
 
 __all__ = ["Outcome", "Status", "clean_record", "failure", "row"]
 

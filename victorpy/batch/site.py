@@ -19,7 +19,7 @@ from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.site_style_tree import SAMPLE, SiteStyleTree
 from victorpy.methods import Method
-from victorpy.page.anno import load_anno
+from victorpy.outputs.anno import load_anno
 from victorpy.sites.grouping import draw_sample
 from victorpy.sites.store import load_tree
 

@@ -9,7 +9,7 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from victorpy.base.version import __version__
@@ -18,17 +18,29 @@ from victorpy.errors import DISTRIBUTION, VictorError, suggest
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 
+class Parser(argparse.ArgumentParser):
+    """Makes some parts of its help only if help is shown: to list what exists, all of it must be imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.commands: Sequence[str] = ()
+        self.late_help: dict[argparse.Action, Callable[[], str]] = {}
+
+    def format_help(self) -> str:
+        for action, text in self.late_help.items():
+            action.help = text()
+        if self.commands:
+            lines = [f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in self.commands]
+            self.epilog = "\n".join(["commands:", *lines, "", "victor COMMAND --help says more of each."])
+        return super().format_help()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``victor COMMAND ...``."""
     modules = [module.name for module in pkgutil.iter_modules(__path__)]
     names = [name.replace("_", "-") for name in modules if not name.startswith("_")]  # others are shared by commands
-    listed = "\n".join(f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in names)
-    parser = argparse.ArgumentParser(
-        prog="victor",
-        description="Clean web pages: keep the text that somebody wrote.",
-        epilog=f"commands:\n{listed}\n\nvictor COMMAND --help says more of each.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser(prog="victor", description="Clean web pages: keep the text that somebody wrote.")
+    parser.commands = names
     parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
     parser.add_argument("command", metavar="COMMAND", help="one of those below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
@@ -42,12 +54,7 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
     """Run one command. `program` is the name shown in its help, ``NAME.py`` by default."""
     try:
         description, epilog = _description(name)
-        parser = argparse.ArgumentParser(
-            prog=program or f"{name}.py",
-            description=description,
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        parser = Parser(prog=program or f"{name}.py", description=description, epilog=epilog)
         _module(name).configure(parser)
         parser.set_defaults(command=name)
         return _run_parsed(parser.parse_intermixed_args(arguments))

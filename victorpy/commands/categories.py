@@ -37,9 +37,9 @@ from victorpy.description.categories import (
     train_categories,
 )
 from victorpy.description.terms import check_packages
-from victorpy.document import CleanPage
 from victorpy.errors import DataError, VictorError
 from victorpy.methods import load_method
+from victorpy.outputs import CleanPage
 from victorpy.research.report.base import aligned, percent
 from victorpy.sites.grouping import site_of
 

@@ -40,6 +40,7 @@ from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
+from victorpy.commands import Parser
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
@@ -68,18 +69,15 @@ BATCH_OPTIONS = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Describe the arguments."""
-    formats = "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.add_argument("-f", "--format", metavar="F", help=f"{formats} (default: text)")
+    parser.late_help[parser.add_argument("-f", "--format", metavar="F")] = _list_formats
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        help=f"clean by another method, {', '.join(method_names())}; all pages are then taken to be of one site",
+    parser.late_help[parser.add_argument("--method", metavar="NAME")] = lambda: (
+        f"clean by another method, {', '.join(method_names())}; all pages are then taken to be of one site"
     )
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     parser.add_argument(
@@ -113,6 +111,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
     )
     add_arguments(group)
+
+
+def _list_formats() -> str:
+    return "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS) + " (default: text)"
 
 
 def run(arguments: argparse.Namespace) -> int:

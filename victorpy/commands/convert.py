@@ -14,9 +14,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.config import load_config
-from victorpy.document import CleanPage
 from victorpy.errors import VictorError
-from victorpy.outputs import find_output
+from victorpy.outputs import CleanPage, find_output
 from victorpy.research.datasets import DATASETS, read_dataset
 from victorpy.research.gold import label_page
 

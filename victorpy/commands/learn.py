@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.config import Config, load_config
-from victorpy.document import CleanPage
 from victorpy.errors import DataError
 from victorpy.model.store import check_target
 from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
+from victorpy.outputs import CleanPage
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -16,10 +16,11 @@ import sys
 from pathlib import Path
 
 from victorpy.cleaner import Cleaner
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.model.store import DEFAULT
-from victorpy.page.anno import load_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno
 from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
 from victorpy.research.align import Gold, align

@@ -29,8 +29,8 @@ from victorpy.base.digests import META, read_meta, verify_directory, write_direc
 from victorpy.base.score import Score
 from victorpy.description.language import language_of
 from victorpy.description.terms import terms
-from victorpy.document import CleanPage
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
+from victorpy.outputs import CleanPage
 from victorpy.outputs.text import render_text
 from victorpy.sites.grouping import make_folds
 

@@ -13,7 +13,7 @@ from victorpy.base.parameters import parse_settings
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.tei import render_tei
 from victorpy.description.terms import check_packages
-from victorpy.document import CleanPage
+from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
 

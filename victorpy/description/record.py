@@ -13,7 +13,8 @@ from victorpy.description.language import language_of
 from victorpy.description.links import Link, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
 from victorpy.description.weights import SPREAD, feature_vector, keywords
-from victorpy.document import CleanPage, Metadata
+from victorpy.document import Metadata
+from victorpy.outputs import CleanPage
 from victorpy.outputs.text import render_text
 
 PAGE_HUB = 0.13

@@ -7,7 +7,8 @@ import re
 from lxml import etree
 
 from victorpy.description.record import DocView
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
+from victorpy.outputs import CleanPage
 from victorpy.outputs.tables import Table, parts
 
 _TEI = "http://www.tei-c.org/ns/1.0"

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.config import Config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.model.crf.training import Progress
 from victorpy.model.evidence.stage import Report
 from victorpy.model.labeller import CRFLabeller
 from victorpy.model.store import save_model
-from victorpy.page.anno import load_anno, load_progress, write_anno
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_anno, load_progress, write_anno
 
 
 @dataclass(frozen=True)

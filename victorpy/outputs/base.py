@@ -1,20 +1,76 @@
-"""What an output is, and the segments of text that most of them are made of."""
+"""A cleaned page, the formats that it can be written in, and the segments that most formats are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
-from victorpy.document import Block, CleanPage, Label
+from victorpy.document import Block, Document, Label, Metadata
 from victorpy.errors import ConfigError
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
-Renderer = Callable[[CleanPage], str]
 LabelledBlock = tuple[Block, Label]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CleanPage:
+    r"""A cleaned page: its blocks, and a label for each block.
+
+    >>> from victorpy import Cleaner
+    >>> page = Cleaner.load().document("<ul><li><a href='/'>Home</a></ul><p>Tea is <b>hot</b>. It is made by pouring "
+    ...                                "water over the leaves of the tea bush.</p>", source="tea.html")
+    >>> page
+    <CleanPage 'tea.html': 2 blocks, 1 kept, confidence 0.9...>
+    >>> page.text
+    'Tea is hot. It is made by pouring water over the leaves of the tea bush.\n'
+    >>> page.to("markdown")
+    'Tea is **hot**. It is made by pouring water over the leaves of the tea bush.\n'
+    """
+
+    document: Document
+    labels: tuple[Label, ...]
+    probabilities: tuple[float, ...] = ()
+    """Probability of each block's label. Empty if unknown."""
+    content: tuple[float, ...] = ()
+    """Probability that each block is content of any kind. Empty if unknown."""
+    confidence: float | None = None
+    """Expected word F1 of the cleaned text. None if unknown."""
+    features: tuple[dict[str, Any], ...] = ()
+    """The features of each block by name, if they were requested."""
+    metadata: Metadata | None = None
+    """The page's metadata, if it was requested."""
+    by_method: bool = field(default=False, compare=False)
+    """Whether a method assigned the labels, rather than a person."""
+
+    def __repr__(self) -> str:
+        kept = sum(label.is_content for label in self.labels)
+        confidence = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
+        return f"<CleanPage {self.document.name!r}: {len(self.labels):,} blocks, {kept:,} kept{confidence}>"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was kept."""
+        return not any(label.is_content for label in self.labels)
+
+    @property
+    def text(self) -> str:
+        """The kept text, with a blank line between paragraphs. An empty string if nothing was kept."""
+        return self.to("text")
+
+    def to(self, format: str) -> str:
+        """Write the page in a format, which may have parameters: ``page.to("docview(keywords=5)")``.
+
+        ``victor list formats`` shows all formats. Features and metadata are in the result only if they were requested
+        when the page was cleaned: ``cleaner.document(page, features=True, metadata=True)``.
+        """
+        return find_output(format).alone(self)
+
+
+Renderer = Callable[[CleanPage], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import groupby
 from operator import attrgetter
 
-from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.document import Document, Label
+from victorpy.outputs.base import CleanPage, Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Places, count_shared, outline
 from victorpy.outputs.readable import without_controls

@@ -7,8 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TypeGuard
 
-from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs.base import Segment, heading_level, output
+from victorpy.document import Document, Label
+from victorpy.outputs.base import CleanPage, Segment, heading_level, output
 from victorpy.outputs.emphasis import Span, emphasise
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Place, Places, count_shared, outline

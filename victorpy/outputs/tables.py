@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from victorpy.document import CleanPage, Elements, Label
-from victorpy.outputs.base import HEADINGS, LabelledBlock, Segment, join_blocks
+from victorpy.document import Elements, Label
+from victorpy.outputs.base import HEADINGS, CleanPage, LabelledBlock, Segment, join_blocks
 from victorpy.outputs.readable import is_visible, readable
 
 # A table with headings, a caption or a head is one of data unless whole articles are in it; any other has to look so.

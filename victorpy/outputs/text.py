@@ -1,13 +1,12 @@
-"""Formats without markup: plain text, CleanEval's, JSON lines and Victor's annotation format."""
+"""Formats without markup: plain text, CleanEval's and JSON lines."""
 
 from __future__ import annotations
 
 import json
 
-from victorpy.document import CleanPage, Label
-from victorpy.outputs.base import output, segments
+from victorpy.document import Label
+from victorpy.outputs.base import CleanPage, output, segments
 from victorpy.outputs.tables import parts
-from victorpy.page.anno import write_anno
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -54,9 +53,3 @@ def render_jsonl(page: CleanPage) -> str:
         "losses": list(document.losses),
     }
     return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-@output("anno", ".anno", wants_features=True)
-def render_anno(page: CleanPage) -> str:
-    """Victor's annotation: a block a line with label, probability, tags, text and features."""
-    return write_anno(page)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from victorpy.config import Config, load_config
 from victorpy.errors import AnnotationError, DataError
-from victorpy.page.anno import Annotation, load_annotation
+from victorpy.outputs.anno import Annotation, load_annotation
 from victorpy.page.same_blocks import find_difference
 from victorpy.research.agreement import SharedPage
 

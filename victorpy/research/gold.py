@@ -8,8 +8,9 @@ from pathlib import Path
 
 from victorpy.cleaner import read_document
 from victorpy.config import Config
-from victorpy.document import CleanPage, Document, Label
+from victorpy.document import Document, Label
 from victorpy.errors import DataError, VictorError
+from victorpy.outputs import CleanPage
 from victorpy.outputs.text import render_cleaneval
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import DATASETS, GoldPage, read_dataset

@@ -11,8 +11,8 @@ from more_itertools import chunked
 
 from victorpy.annotation.session import Session
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, Row, cut, text_of, visible, width_of, wrap, wrap_after
-from victorpy.document import CleanPage, Document, Label
-from victorpy.outputs import OUTPUTS
+from victorpy.document import Document, Label
+from victorpy.outputs import OUTPUTS, CleanPage
 
 FORMATS = ("text", "markdown", "cleaneval")
 _LEFT_TO_RIGHT = "\u200e"

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from victorpy.base.score import Score
 from victorpy.cleaner import read_document
 from victorpy.config import Config, load_config
-from victorpy.document import CleanPage, Label
+from victorpy.document import Label
 from victorpy.errors import VictorError
 from victorpy.methods import CONFIG
+from victorpy.outputs import CleanPage
 from victorpy.research.align import align, words
 from victorpy.research.datasets import GoldPage
 from victorpy.research.scores import BlockCounts, cleaneval_words, shingle_f1, word_f1

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from victorpy.config import load_config
 from victorpy.errors import AnnotationError
+from victorpy.outputs.anno import load_anno
 from victorpy.outputs.base import segments
-from victorpy.page.anno import load_anno
 from victorpy.page.markup import to_html
 from victorpy.research.align import Gold
 from victorpy.research.datasets.base import DATASETS, GoldPage, Warn

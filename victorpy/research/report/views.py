@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from victorpy.config import Config
-from victorpy.document import Block, CleanPage, Label
+from victorpy.document import Block, Label
 from victorpy.model.labeller import CRFLabeller
+from victorpy.outputs import CleanPage
 from victorpy.research.crossval import PageResult
 from victorpy.research.gold import LabelledPage
 from victorpy.research.report.shell import page as html_page

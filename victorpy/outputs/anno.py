@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from victorpy.config import Cuts
-from victorpy.document import CleanPage, Document, Label
+from victorpy.document import Document, Label
 from victorpy.errors import AnnotationError, suggest
+from victorpy.outputs.base import CleanPage, output
 from victorpy.page.markup import TagWriter, escape, pieces, unescape
 from victorpy.page.parse import VOID
 from victorpy.page.same_blocks import find_difference
@@ -37,8 +38,9 @@ _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 
+@output("anno", ".anno", wants_features=True)
 def write_anno(page: CleanPage) -> str:
-    """Write a page and its labels."""
+    """Victor's annotation: a block a line with label, probability, tags, text and features."""
     comments = {
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
