@@ -1,7 +1,7 @@
 """Measure the annotation tool: keys, milliseconds, and what is lost when it is killed.
 
-python benchmarks/annotation.py                    everything; 200 kills take some minutes
-python benchmarks/annotation.py --only keystrokes  one of keystrokes, redraw, opening, kills
+python -m benchmarks.annotation                    everything; 200 kills take some minutes
+python -m benchmarks.annotation --only keystrokes  one of keystrokes, redraw, opening, kills
 
 Keystrokes are counted on the shipped pages, whose correct labels are known. The person starts from the model's labels,
 looks at the whole page screen by screen, goes to each wrong label by the shortest way, corrects it alone or together
@@ -24,8 +24,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from terminal import Terminal
-
+from tests.support.terminal import Terminal
 from victorpy.annotation.events import Prediction, Scope
 from victorpy.annotation.journal import Journal
 from victorpy.annotation.opening import Opened, without_collector

@@ -1,6 +1,6 @@
 """Batch runs measured: what the machinery costs a page, what a second worker brings, memory over many pages, kills.
 
-    python benchmarks/batch.py --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o docs]
+    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o docs]
 
 Without --pages the sample pages of data/ are used again and again. All times are of the same run on the same machine; a
 ratio of two of them says something, a time by itself does not. CPU times are those of all processes of a run together.

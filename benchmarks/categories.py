@@ -1,6 +1,6 @@
 """Figure 5: how well categories are told of whole pages and of cleaned ones, on SWDE's verticals.
 
-    python benchmarks/categories.py swde --methods everything,crf --classifiers knn,linear-svm
+    python -m benchmarks.categories swde --methods everything,crf --classifiers knn,linear-svm
 
 A page's vertical (auto, book, camera, job) is its category. Folds keep the pages of a site together, of all its
 verticals: a model is tested on sites whose templates it has not seen. `--train-sites N` learns from the pages of N
@@ -21,8 +21,7 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from results import table
-
+from benchmarks.lib.results import table
 from victorpy.base.parameters import split_names
 from victorpy.base.score import Score
 from victorpy.description.categories import Bag, Settings, bag_of, cross_validate, score, train_categories

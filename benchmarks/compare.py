@@ -1,10 +1,10 @@
 """Quality and speed beside other cleaners, on the same pages in one process, page by page in turn.
 
-    python benchmarks/compare.py                                      the sample pages in data/
-    python benchmarks/compare.py --data cleaneval:DIR wcxb:DIR        gold standards that you have
-    python benchmarks/compare.py --model default --model my-model     several models
-    python benchmarks/compare.py --data wcxb:DIR -o benchmarks        write RESULTS.md, f1-speed.png, scores.json
-    python benchmarks/compare.py --scores benchmarks/scores.json      the tables of an earlier run again
+    python -m benchmarks.compare                                      the sample pages in data/
+    python -m benchmarks.compare --data cleaneval:DIR wcxb:DIR        gold standards that you have
+    python -m benchmarks.compare --model default --model my-model     several models
+    python -m benchmarks.compare --data wcxb:DIR -o benchmarks        write RESULTS.md, f1-speed.png, scores.json
+    python -m benchmarks.compare --scores benchmarks/scores.json      the tables of an earlier run again
 
 Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages with its 95 % interval.
 Time is CPU time, as a ratio to trafilatura's where it is installed (pip install -e '.[peers]'). No cleaner
@@ -20,11 +20,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pages import Sampled, add_arguments, read_pages
-from peers import cleaner_name, find_cleaners
-from results import Cleaned, Page, Results, markdown
 from tqdm import tqdm
 
+from benchmarks.lib.cleaners import cleaner_name, find_cleaners
+from benchmarks.lib.pages import Sampled, add_arguments, read_pages
+from benchmarks.lib.results import Cleaned, Page, Results, markdown
 from victorpy.base.variables import FAVORS
 from victorpy.errors import DataError, VictorError
 from victorpy.peers import Extractor, versions
@@ -88,7 +88,7 @@ def tell_story(arguments: argparse.Namespace) -> dict[str, str]:
 
 def show_command(arguments: argparse.Namespace) -> str:
     """The command as it was given, with no path of this machine in it."""
-    words = ["python benchmarks/compare.py --data", *map(set_name, arguments.data)]
+    words = ["python -m benchmarks.compare --data", *map(set_name, arguments.data)]
     words += [f"--model {Path(model).name}" for model in arguments.model]
     words += [f"--favor {arguments.favor}"] if arguments.favor else []
     words += [f"--step {arguments.step}"] if arguments.step > 1 else []
@@ -108,7 +108,7 @@ def cpu_model() -> str:
 
 def write(results: Results, directory: Path) -> None:
     """Write tables, picture and scores."""
-    from picture import draw_quality_and_speed
+    from benchmarks.lib.pictures import draw_quality_and_speed
 
     directory.mkdir(parents=True, exist_ok=True)
     results.save(directory / "scores.json")

@@ -1,6 +1,6 @@
 """Cross-validates a config with evidence once, and scores several ways to decide what is content from the same models.
 
-    python benchmarks/decodings.py --data wcxb:DIR --folds 5 --save results.json
+    python -m benchmarks.decodings --data wcxb:DIR --folds 5 --save results.json
 
 Folds are grouped by site; a fold's models have seen no site of its pages, in any stage. Beside the shipped way (the
 trees' probabilities, cut for the page's expected F1) stand the CRF's own marginals, which see the trees' as a

@@ -1,6 +1,6 @@
 """DocView's types of pages and keywords against what WCXB's pages are and say of themselves, and what a record costs.
 
-    python benchmarks/docview.py --data wcxb:DIR
+    python -m benchmarks.docview --data wcxb:DIR
 
 **Types.** Listings and collections are hubs, all other pages topics. Told by the paper's rule from the central area of
 the page, from the blocks that were kept of it and from the area around them, and by the mean of these two, which
@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from pages import add_arguments, read_pages
-from results import table
 from tqdm import tqdm
 
+from benchmarks.lib.pages import add_arguments, read_pages
+from benchmarks.lib.results import table
 from victorpy import Cleaner, CleanPage
 from victorpy.description.record import PAGE_HUB, area_of_content, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares

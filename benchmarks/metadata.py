@@ -1,7 +1,7 @@
 """Title, author and date of WCXB's pages, beside what trafilatura finds of them.
 
-    python benchmarks/metadata.py wcxb/dev
-    python benchmarks/metadata.py wcxb/dev --half even --errors author
+    python -m benchmarks.metadata wcxb/dev
+    python -m benchmarks.metadata wcxb/dev --half even --errors author
 
 Both get a page's text and its address. What is found is right if
 
@@ -27,8 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from results import table
-
+from benchmarks.lib.results import table
 from victorpy import Cleaner
 from victorpy.description.metadata import read_metadata
 from victorpy.page.decode import decode

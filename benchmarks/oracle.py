@@ -1,6 +1,6 @@
 """How well gold text is aligned with blocks: the word F1 of exactly the blocks that are labelled content, and its cost.
 
-    python benchmarks/oracle.py --data cleaneval:DIR/cleaneval/dev dragnet:DIR/dragnet l3s:DIR/l3s-gn1 wcxb:DIR/wcxb/dev
+    python -m benchmarks.oracle --data cleaneval:DIR/cleaneval/dev dragnet:DIR/dragnet l3s:DIR/l3s-gn1 wcxb:DIR/wcxb/dev
 
 No cleaner that keeps or drops whole blocks can score higher.
 """

@@ -1,6 +1,6 @@
 """A batch of many pages with planted replicas: are exactly the planted ones removed?
 
-    python benchmarks/planted_replicas.py --data wcxb:DIR dragnet:DIR l3s:DIR [--count 20000] [--dedup minhash]
+    python -m benchmarks.planted_replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--count 20000] [--dedup minhash]
 
 Every page is made: some paragraphs that real pages have, no two pages with the same ones, in the template of a real
 page. A fifth of them come again, each in one of four ways. `clean.py --dedup` then runs over all of them.
@@ -21,9 +21,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-import pages
-from replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
-
+from benchmarks.lib import pages
+from benchmarks.lib.replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
 from victorpy.research.gold import LabelledPage
 
 ROOT = Path(__file__).parents[1]

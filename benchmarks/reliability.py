@@ -1,9 +1,9 @@
 """Whether `confidence`, the word F1 that is expected of a cleaned page, is calibrated: does .9 mean .9?
 
-    python benchmarks/reliability.py                                        the sample pages in data/
-    python benchmarks/reliability.py --data wcxb:DIR --model my-model       data that the model was not trained on
-    python benchmarks/reliability.py --data wcxb:DIR --folds 5              cross-validate a config, sites kept apart
-    python benchmarks/reliability.py --results pages.json -o reliability.png
+    python -m benchmarks.reliability                                        the sample pages in data/
+    python -m benchmarks.reliability --data wcxb:DIR --model my-model       data that the model was not trained on
+    python -m benchmarks.reliability --data wcxb:DIR --folds 5              cross-validate a config, sites kept apart
+    python -m benchmarks.reliability --results pages.json -o reliability.png
 
 Pages are put in bins by confidence; the mean word F1 of each bin should be its mean confidence. Printed are the
 bins, the expected calibration error (how far the two are apart, weighted by pages) and Spearman's rank correlation
@@ -18,11 +18,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from calibration import Bin, Judged, expected_calibration_error, load_judged, make_bins, save_judged, spearman
-from pages import add_arguments, read_pages
-from results import table
 from tqdm import tqdm
 
+from benchmarks.lib.calibration import (
+    Bin,
+    Judged,
+    expected_calibration_error,
+    load_judged,
+    make_bins,
+    save_judged,
+    spearman,
+)
+from benchmarks.lib.pages import add_arguments, read_pages
+from benchmarks.lib.results import table
 from victorpy import Cleaner, load_config
 from victorpy.errors import DataError, VictorError
 from victorpy.outputs import OUTPUTS
@@ -124,7 +132,7 @@ def main() -> None:
     if arguments.save:
         save_judged(pages, arguments.save)
     if arguments.output:
-        from picture import draw_reliability
+        from benchmarks.lib.pictures import draw_reliability
 
         draw_reliability(bins, f"{name_source(arguments)}, {len(pages)} pages", arguments.output)
 

@@ -1,6 +1,6 @@
 """Replicas: hits and errors of the fingerprint (the paper's Table 2) and of MinHash, before cleaning and after it.
 
-    python benchmarks/replicas.py --data wcxb:DIR dragnet:DIR l3s:DIR [--size 500] [--pages DIR] [-o docs]
+    python -m benchmarks.replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--size 500] [--pages DIR] [-o docs]
 
 The test collection is made of the gold pages, see replica_pages.py. Cleaning is that of the bundled model. A batch of
 many pages with planted replicas: benchmarks/planted_replicas.py.
@@ -14,9 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import pages
-from replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
-
+from benchmarks.lib import pages
+from benchmarks.lib.replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector
 from victorpy.dedup.fingerprint import Fingerprint

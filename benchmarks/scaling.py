@@ -1,6 +1,6 @@
 """Shows that the cost of a page is linear in its size: CPU time of pages that double, and the ratio to the one before.
 
-python benchmarks/scaling.py
+python -m benchmarks.scaling
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a site's style tree costs: building it, keeping it, and cleaning a page with it, beside parsing.
 
-    python benchmarks/sites.py --data swde:DIR                 the largest sites of the set
-    python benchmarks/sites.py --data swde:DIR --pages 500     so many pages a tree
+    python -m benchmarks.sites --data swde:DIR                 the largest sites of the set
+    python -m benchmarks.sites --data swde:DIR --pages 500     so many pages a tree
 
 CPU seconds and milliseconds; parsing is lxml's own of the same bytes, reading is victorpy's from bytes to blocks.
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import lxml.html
-from pages import add_arguments, read_pages
 
+from benchmarks.lib.pages import add_arguments, read_pages
 from victorpy.cleaner import read_document
 from victorpy.errors import VictorError
 from victorpy.labellers.site_style_tree import SiteStyleTree

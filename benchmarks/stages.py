@@ -1,7 +1,7 @@
 """Where each millisecond goes: the CPU time of every stage of cleaning a page, and the most expensive features.
 
-    python benchmarks/stages.py                             the sample pages in data/
-    python benchmarks/stages.py --data wcxb:DIR --step 10
+    python -m benchmarks.stages                             the sample pages in data/
+    python -m benchmarks.stages --data wcxb:DIR --step 10
 
 Pages are cleaned as `Cleaner.clean` cleans them: a clock is put around the functions of each stage, where they are
 called. A stage's time is its own, without that of stages inside it. Features are timed in a second run, in which
@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pages import add_arguments, read_pages
-from peers import BASE, find_peers
-from results import table
-
+from benchmarks.lib.cleaners import BASE, find_peers
+from benchmarks.lib.pages import add_arguments, read_pages
+from benchmarks.lib.results import table
 from victorpy import Cleaner, cleaner
 from victorpy.columns import Columns
 from victorpy.errors import VictorError

@@ -1,6 +1,6 @@
 """How well a style tree's threshold is chosen by a few labelled pages of a site, over many draws of those pages.
 
-    python benchmarks/thresholds.py --data cleanportaleval:DIR dragnet:DIR l3s:DIR wcxb:DIR
+    python -m benchmarks.thresholds --data cleanportaleval:DIR dragnet:DIR l3s:DIR wcxb:DIR
 
 For every way to see pages a tree is built of each site; then labelled pages are drawn, a threshold is chosen by them
 with and without its neighbours, and the other pages are scored. Word F1, means over pages and draws; the range is that

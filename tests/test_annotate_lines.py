@@ -6,11 +6,11 @@ import re
 import threading
 
 import pytest
-from annotation import LARGE, count_keys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
 
+from benchmarks.annotation import LARGE, count_keys
 from victorpy.annotation.events import Choice, Prediction, Scope
 from victorpy.annotation.lock import Lock
 from victorpy.annotation.opening import Opened

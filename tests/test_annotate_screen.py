@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terminal import Terminal
+from support.terminal import Terminal
 
 from victorpy.annotation.events import Choice, Prediction
 from victorpy.annotation.learning import Learned, Learning

@@ -12,7 +12,7 @@ import sys
 import termios
 
 import pytest
-from terminal import Terminal
+from support.terminal import Terminal
 from test_annotate_screen import (
     CONFIG,
     ROOT,

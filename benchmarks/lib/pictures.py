@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calibration import Bin
-from peers import EVERYTHING
-from results import Page, Results, milliseconds, quality, short
-
+from benchmarks.lib.calibration import Bin
+from benchmarks.lib.cleaners import EVERYTHING
+from benchmarks.lib.results import Page, Results, milliseconds, quality, short
 from victorpy.research.report.plots import BLUE, GREY, INK, ORANGE, SOFT, require_matplotlib
 from victorpy.research.statistics import Summary
 

@@ -11,7 +11,7 @@ from victorpy.research.compare.provenance import set_name
 from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.gold import parse_data
 
-SAMPLE = f"anno:{Path(__file__).parents[1] / 'data'}"
+SAMPLE = f"anno:{Path(__file__).parents[2] / 'data'}"
 
 
 class Sampled(NamedTuple):

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pages import read_pages
-
+from benchmarks.lib.pages import read_pages
 from victorpy.config import load_config
 from victorpy.dedup.minhash import MinHash
 from victorpy.document import Block, Document

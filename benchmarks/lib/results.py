@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from peers import BASE
-
+from benchmarks.lib.cleaners import BASE
 from victorpy.research.statistics import Summary, compare, summarise
 
 FEWEST = 10

@@ -1,6 +1,6 @@
 """Trains a model on gold standards and scores it on their pages by trees that had not seen a page's site.
 
-    python benchmarks/bundled.py --data wcxb:DIR dragnet:DIR ... -o victorpy/data/models/default --scores scores.json
+    python -m tools.bundled --data wcxb:DIR dragnet:DIR ... -o victorpy/data/models/default --scores scores.json
 
 This is how the bundled model is made. Training finds, for every page, what trees grown on the other sites say of it
 (the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages. The

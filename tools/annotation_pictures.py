@@ -1,6 +1,6 @@
 """Make the pictures of docs/annotation.md: type into the real program in a terminal of its own, and draw its screen.
 
-python benchmarks/annotation_pictures.py [-o docs]
+python -m tools.annotation_pictures [-o docs]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from terminal import Terminal
+from tests.support.terminal import Terminal
 
 ROOT = Path(__file__).parents[1]
 COLUMNS, LINES = 104, 30
