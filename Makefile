@@ -1,8 +1,9 @@
-# Every target makes .venv and installs what it needs; nothing has to be set up by hand.
+# Every target creates .venv and installs what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
+RESULTS := benchmarks/results
 
 .PHONY: demo test check bench bench-batch clean
 
@@ -17,16 +18,15 @@ check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(ENV)  ## quality and speed beside other cleaners; DATA="KIND:DIR ..." names gold standards
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[peers,research]'
-	$(BIN)/python benchmarks/compare.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o docs
-	@echo >> benchmarks/RESULTS.md
-	$(BIN)/python benchmarks/stages.py $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> benchmarks/RESULTS.md
-	$(BIN)/python benchmarks/scaling.py
+bench: $(ENV)  ## quality and speed compared with other cleaners; DATA="KIND:DIR ..." names gold standards, STEP=10 every tenth page
+	-$(BIN)/python -m pip install --quiet -e '.[peers,research]'
+	$(BIN)/python -m benchmarks.compare $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o $(RESULTS)
+	@echo >> $(RESULTS)/RESULTS.md
+	$(BIN)/python -m benchmarks.stages $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> $(RESULTS)/RESULTS.md
+	$(BIN)/python -m benchmarks.scaling
 
 bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages, STEP=memory a step
-	$(BIN)/python benchmarks/batch.py $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) $(if $(STEP),--step $(STEP)) -o docs
+	$(BIN)/python -m benchmarks.batch $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) $(if $(STEP),--step $(STEP))
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,6 +1,6 @@
 """Batch runs measured: what the machinery costs a page, what a second worker brings, memory over many pages, kills.
 
-    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o docs]
+    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o DIR]
 
 Without --pages the sample pages of data/ are used again and again. All times are of the same run on the same machine; a
 ratio of two of them says something, a time by itself does not. CPU times are those of all processes of a run together.
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="how often a run is killed")
     parser.add_argument("--jobs", type=int, default=2, help="workers of the run over many pages")
     parser.add_argument("--step", choices=STEPS, action="append", help="only these")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs", help="where the plot goes")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images", help="directory of the plot")
     arguments = parser.parse_args()
     steps = arguments.step or STEPS
     with tempfile.TemporaryDirectory(prefix="bench-batch-") as place:

@@ -3,8 +3,8 @@
     python -m benchmarks.compare                                      the sample pages in data/
     python -m benchmarks.compare --data cleaneval:DIR wcxb:DIR        gold standards that you have
     python -m benchmarks.compare --model default --model my-model     several models
-    python -m benchmarks.compare --data wcxb:DIR -o benchmarks        write RESULTS.md, f1-speed.png, scores.json
-    python -m benchmarks.compare --scores benchmarks/scores.json      the tables of an earlier run again
+    python -m benchmarks.compare --data wcxb:DIR -o DIR               write RESULTS.md, f1-speed.png, scores.json
+    python -m benchmarks.compare --scores DIR/scores.json             the tables of an earlier run again
 
 Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages with its 95 % interval.
 Time is CPU time, as a ratio to trafilatura's where it is installed (pip install -e '.[peers]'). No cleaner

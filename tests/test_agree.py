@@ -539,7 +539,7 @@ def test_agree_as_a_process(tea):
 
 
 def test_example_of_the_documentation(tmp_path):
-    text = (ROOT / "docs" / "agreement.md").read_text()
+    text = (ROOT / "docs" / "guides" / "agreement.md").read_text()
     commands = [line.split() for line in text.partition("```sh\n")[2].partition("```")[0].splitlines()]
     assert [command[:2] for command in commands] == [["victor", "clean"], ["victor", "agree"]]
     for _, *arguments in commands:

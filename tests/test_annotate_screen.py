@@ -437,7 +437,7 @@ def test_valid_keys_are_accepted(tmp_path, key):
 
 
 def test_the_documentation_lists_every_action_and_its_keys():
-    written = (ROOT / "docs" / "annotation.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "reference" / "keys.md").read_text(encoding="utf-8")
     for bindings in GROUPS.values():
         for binding in bindings:
             keys = " ".join(f"`{key}`" for key in Keys().shown(binding.action).split())

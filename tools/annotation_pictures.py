@@ -1,6 +1,6 @@
-"""Make the pictures of docs/annotation.md: type into the real program in a terminal of its own, and draw its screen.
+"""Make the pictures of docs/guides/annotation.md: type into the real program in a terminal, and draw its screen.
 
-python -m tools.annotation_pictures [-o docs]
+python -m tools.annotation_pictures [-o DIR]
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def record_adjudication(directory: Path) -> Screen:
 def main() -> None:
     """Write all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs", metavar="DIR")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images", metavar="DIR")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name, frames in record(Path(folder)).items():

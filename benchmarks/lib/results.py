@@ -103,7 +103,7 @@ def milliseconds(pages: Sequence[Page], cleaner: str) -> float:
 
 def markdown(results: Results, picture: str = "") -> str:
     """Everything as Markdown."""
-    parts = ["# victorpy beside other cleaners", _story(results), _note(results), _overview(results)]
+    parts = ["# victorpy compared with other cleaners", _story(results), _note(results), _overview(results)]
     parts += [f"![Word F1 against CPU time]({picture})"] if picture else []
     for data in results.sets:
         pages = results.of(data)

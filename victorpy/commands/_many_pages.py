@@ -42,7 +42,7 @@ def configure_dedup(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--dedup",
         metavar="METHOD",
-        help=f"leave out pages that repeat others ({', '.join(DETECTORS)}): docs/replicas.md",
+        help=f"leave out pages that repeat others ({', '.join(DETECTORS)}): docs/guides/deduplication.md",
     )
     group.add_argument("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
     group.add_argument(

@@ -102,7 +102,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--charset", help="the encoding that the page was sent with")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
     parser.set_defaults(run=run)
-    group = parser.add_argument_group("many pages", "for whole crawls: see docs/batch.md")
+    group = parser.add_argument_group("many pages", "for whole crawls: see docs/guides/batch.md")
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
     group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")

@@ -6,7 +6,7 @@ examples:
   victor spark-clean pages.parquet corpus/ --html-field content --to jsonl.gz
   victor spark-clean crawl/ corpus/ --by-site --method sst
 
-The same command goes on with a run that was broken off. With spark-submit and a packaged environment: docs/spark.md.
+Run the same command again to resume an interrupted run. For spark-submit see docs/guides/spark.md.
 exit codes: 0 all well, 1 some pages failed (named in OUT/failed.jsonl), 2 wrong usage
 """
 

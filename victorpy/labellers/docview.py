@@ -5,7 +5,7 @@ page is a tree of container tags. A node is a hub if more than `hub` of the word
 node if it has more than `image` images per word, else topic. The page is a hub if hub nodes have more than `page_hub`
 of the words of its central area, an image page by the same rule with `page_image`, else a topic page. On a topic page
 the topic nodes are kept, on a hub page the central area, on an image page the image nodes and the topic nodes beside
-them in the same parent. The paper gives no thresholds; benchmarks/docview.py chose them.
+them in the same parent. The paper gives no thresholds; `python -m benchmarks.docview` chose them.
 
 On a topic page the whole tree is used, as in section 4.2; with `central=True` only its central area.
 """

@@ -141,7 +141,7 @@ class Keys:
         if config is not None:
             for action, names in config.family(VARIABLE).items():
                 if action not in self._keys:
-                    hint = f"{suggest(action, self._keys)}; docs/annotation.md lists them"
+                    hint = f"{suggest(action, self._keys)}; docs/reference/keys.md lists them"
                     raise config.error(VARIABLE + action, f"there is no action {action!r}{hint}")
                 self._keys[action] = tuple(_read_key(name, action, config) for name in names)
                 changed.add(action)

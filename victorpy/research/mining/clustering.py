@@ -7,8 +7,8 @@ each, with the assignment that makes this mean the largest.
 Thousands of runs on tens of thousands of terms would take hours. So only the first step of a run, in which every page
 goes to the nearest starting page, uses whole vectors. k-means then continues with vectors reduced to their largest
 singular directions, for every method alike. Reduction hardly moves the centre of many pages, but it does move single
-pages, and a run that starts from reduced ones ends differently: docs/mining.md has the numbers. With 0 dimensions all
-vectors stay whole.
+pages, and a run that starts from reduced ones ends differently: docs/notes/mining.md has the numbers. With 0
+dimensions all vectors stay whole.
 """
 
 from __future__ import annotations
