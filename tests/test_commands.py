@@ -39,10 +39,12 @@ from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.model.train import find_unconfirmed, load_pages, train
 from victorpy.outputs.anno import load_anno
+from victorpy.outputs.text import render_cleaneval
 
 ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
 PAGE = ROOT / "data" / "article" / "courier-bridge.html"
 OTHER_PAGE = ROOT / "data" / "article" / "courier-bakery.html"
+SWDE = "auto\ttea\tmodel\n1\t1\t1\t1\n0000\t1\tTea Car\n"
 UNFINISHED = b"%victor-anno 1\nsplit: block\n\n?\t-\t<p>\t Menu\nend\t-\t</p>\t\n"
 
 
@@ -384,6 +386,76 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
 def test_mistake_in_learning_is_one_line(tmp_path, files, arguments, message):
     assert message in refused(learn(*arguments, cwd=write_files(tmp_path, files)))
     assert names_in(tmp_path) == sorted(files)
+
+
+@pytest.fixture(scope="module")
+def gold_standard(tmp_path_factory):
+    """Four pages in the layout of CleanEval, of which one is no page and one has no gold."""
+    files = {}
+    for number, path in enumerate(ARTICLES[:2], 1):
+        files[f"input/{number}.html"] = path.with_suffix(".html").read_bytes()
+        files[f"gold/{number}.txt"] = render_cleaneval(load_anno(path, load_config("crf").cuts))
+    files |= {"input/3.html": JPEG, "gold/3.txt": "<p>Tea", "input/4.html": "<p>Tea"}
+    return write_files(tmp_path_factory.mktemp("gold") / "dev", files)
+
+
+def test_learn_takes_gold_standards_as_if_they_were_converted(gold_standard, tmp_path):
+    conf = small_conf(tmp_path, 3)
+    ended = victor("learn", "-c", conf, "--data", f"cleaneval:{gold_standard}", "-o", tmp_path / "direct")
+    assert ended.returncode == 0
+    output, warnings = ended.stdout.decode(), [line for line in ended.stderr.decode().splitlines() if "learn" in line]
+    assert "trained on 2 pages" in output
+    assert f"pages: 2 of cleaneval:{gold_standard}\n" in output
+    assert f"clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
+    assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn"]
+    assert ["4.html: no gold 4.txt" in warnings[1], "input/3" in warnings[0]] == [True, True]
+    assert json.loads((tmp_path / "direct" / "meta.json").read_text())["training"]["data"] == ["cleaneval:dev"]
+    victor("convert", "--from", "cleaneval", gold_standard, tmp_path / "anno", "-c", conf)
+    learn("-q", "-c", conf, tmp_path / "anno", "-o", tmp_path / "converted")
+    models = [(tmp_path / name / "model.crfsuite").read_bytes() for name in ("direct", "converted")]
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("is_after_data", [False, True])
+def test_learn_takes_gold_standards_and_annotation_files_together(gold_standard, tmp_path, is_after_data):
+    (tmp_path / "mine").mkdir()
+    shutil.copy(ARTICLES[3], tmp_path / "mine")
+    data = ["--data", f"cleaneval:{gold_standard}", f"anno:{tmp_path / 'mine'}"]
+    arguments = [*data, ARTICLES[2]] if is_after_data else [ARTICLES[2], *data]
+    ended = learn("-c", small_conf(tmp_path, 2), "-o", tmp_path / "model", *arguments)
+    assert ended.returncode == 0
+    assert f"pages: 2 of annotation files, 2 of cleaneval:{gold_standard}\n" in ended.stdout.decode()
+    assert "clean with it: clean.py --model" in ended.stdout.decode()
+    assert training_pages(tmp_path / "model") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give annotation files, or gold standards with --data KIND:DIR"),
+        (["--data", "cleaneval"], "give a data set as KIND:DIR"),
+        (["--data", "cleanevl:gold"], "no data set 'cleanevl' (did you mean 'cleaneval'?)"),
+        (["--data", "cleaneval:gone"], "gone: no such directory"),
+        (["--data", "wcxb:gold"], "gold: no pages in the layout of 'wcxb' in it"),
+        (["--data", "anno:gold"], "no annotation files (*.anno) to learn from"),
+    ],
+)
+def test_mistake_in_naming_gold_standards_is_one_line(gold_standard, tmp_path, arguments, message):
+    shutil.copytree(gold_standard, tmp_path / "gold")
+    assert message in refused(learn("-q", *arguments, cwd=tmp_path))
+    assert names_in(tmp_path) == ["gold"]
+
+
+def test_learn_says_that_values_are_no_texts_and_that_nothing_is_left(tmp_path):
+    files = {"input/1.html": "<br>", "gold/1.txt": "<p>Tea"}
+    ended = learn("-q", "--data", f"cleaneval:{write_files(tmp_path / 'set', files)}", cwd=tmp_path)
+    first, last = ended.stderr.decode().splitlines()
+    assert first == "learn: left out: cleaneval: input/1: there is no text in it"
+    assert last == f"learn: cleaneval:{tmp_path / 'set'}: there is no page that can be learned from"
+    files = {"auto/auto-tea(1)/0000.htm": "<h1>Tea Car</h1><p>Menu", "groundtruth/auto/auto-tea-model.txt": SWDE}
+    ended = learn("-q", "-c", "crf", "--data", f"swde:{write_files(tmp_path / 'swde', files)}", cwd=tmp_path)
+    assert ended.returncode == 0
+    assert "its gold is values, not texts" in only_line(ended.stderr)
 
 
 def half_confirmed(tmp_path):

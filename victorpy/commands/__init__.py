@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import pkgutil
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -50,14 +51,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(parsed.command, parsed.rest, program=f"victor {parsed.command}")
 
 
+class Arguments(argparse.Namespace):
+    """The parsed arguments of a command, and how it speaks to the user."""
+
+    command: str
+    program: str
+    """What the user typed: ``victor clean`` or ``clean.py``."""
+
+    def say(self, message: str) -> None:
+        """Print a line on stderr, after the name of the command."""
+        line = f"{self.command}: {self.as_typed(message)}"
+        if "tqdm" in sys.modules:  # there may be a progress bar, which has to make room
+            sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def as_typed(self, text: str) -> str:
+        """Name the programs in a text as the user does: if ``clean.py`` was typed, ``victor learn`` is ``learn.py``."""
+        is_script = self.program.endswith(".py")
+        return re.sub(r"\bvictor (annotate|clean|learn)\b", r"\1.py", text) if is_script else text
+
+
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
-    """Run one command. `program` is the name shown in its help, ``NAME.py`` by default."""
+    """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
+    parsed = Arguments(command=name, program=program or f"{name}.py")
     try:
         description, epilog = _description(name)
-        parser = Parser(prog=program or f"{name}.py", description=description, epilog=epilog)
+        parser = Parser(prog=parsed.program, description=description, epilog=parsed.as_typed(epilog))
         _module(name).configure(parser)
-        parser.set_defaults(command=name)
-        return _run_parsed(parser.parse_intermixed_args(arguments))
+        parser.parse_intermixed_args(arguments, parsed)
+        return _run_parsed(parsed)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
 
@@ -73,7 +96,7 @@ def _description(name: str) -> tuple[str, str]:
     return description, epilog
 
 
-def _run_parsed(parsed: argparse.Namespace) -> int:
+def _run_parsed(parsed: Arguments) -> int:
     """Run a command. A user's mistake gives one line on stderr, never a traceback."""
     for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
         if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would get its number
@@ -86,12 +109,12 @@ def _run_parsed(parsed: argparse.Namespace) -> int:
     try:
         return int(parsed.run(parsed))
     except VictorError as error:
-        print(f"{parsed.command}: {error}", file=sys.stderr)
+        parsed.say(str(error))
         return EXIT_USAGE
     except BrokenPipeError:  # if SIGPIPE had to be ignored
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard what is still buffered
         return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        print(f"{parsed.command}: {place}{error.strerror or error}", file=sys.stderr)
+        parsed.say(f"{place}{error.strerror or error}")
         return EXIT_USAGE

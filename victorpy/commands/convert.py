@@ -2,7 +2,9 @@
 
 examples:
   victor convert --from cleaneval cleaneval/dev --to anno annotated/ --config cleaneval
-  learn.py --config cleaneval annotated/
+  victor annotate annotated/                                 look at the labels, and correct them
+
+`victor learn --data cleaneval:DIR` trains on a gold standard without converting it.
 """
 
 from __future__ import annotations
@@ -42,13 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
         try:
-            labelled = label_page(page, "", config)
+            text = output.render(label_page(page, "", config).annotated)
         except VictorError as error:
             warn(f"{page.name}: {error}")
             continue
         target = arguments.output / f"{page.name}{output.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = output.render(CleanPage(labelled.document, labelled.labels))
         target.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         done += 1
     print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)

@@ -1,13 +1,13 @@
-"""Learn: train a model on annotated pages.
+"""Learn: train a model on annotated pages or on gold standards.
 
 examples:
-  learn.py --config cleaneval pages/*.anno             writes models/cleaneval
-  learn.py --config my.conf annotated/ -o my-model     every .anno below a directory
-  clean.py --model my-model page.html                  clean with it
+  victor learn --config cleaneval pages/*.anno            writes models/cleaneval
+  victor learn --config my.conf annotated/ -o my-model    every .anno below a directory
+  victor learn --config crf --data cleaneval:DIR          a gold standard; `victor list datasets` has the kinds
+  victor clean --model my-model page.html                 clean with it
 
-Annotated pages come from annotate.py, or from gold standards by `victor convert`. Labels that only a model gave (a
-number stands beside them in the file) are learned from too, with a warning that counts them; --only-confirmed leaves
-out the pages that have such labels.
+Annotated pages come from victor annotate. Labels that only a model gave (a number stands beside them in the file) are
+learned from too, with a warning that counts them; --only-confirmed leaves out the pages that have such labels.
 """
 
 from __future__ import annotations
@@ -15,21 +15,27 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from victorpy.commands import Arguments
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.store import check_target
 from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
+from victorpy.research.compare.provenance import set_name
+from victorpy.research.gold import VALUE_KINDS, load_gold, parse_data
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument(
-        "pages", nargs="+", metavar="FILE.anno", type=Path, help="annotation files, or directories of them"
+        "pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files, or directories of them"
+    )
+    parser.add_argument(
+        "-d", "--data", nargs="+", action="extend", default=[], metavar="KIND:DIR", help="gold standards"
     )
     parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
     parser.add_argument(
@@ -42,32 +48,71 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Train and save."""
     config = load_config(arguments.config)
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
     began = time.perf_counter()
-    pages = _load(arguments, config)
+    pages, sources = _load(arguments, config)
     trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
+    story = trained.story
+    if arguments.data:
+        story["data"] = [set_name(spec) for spec in arguments.data]
     trained.save(target)
     if not arguments.quiet:
-        story, tables = trained.story, trained.labeller.tables_
+        tables = trained.labeller.tables_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
         seconds = time.perf_counter() - began
         print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
+        print(f"pages: {', '.join(sources)}")
         print(f"{len(tables.numbers) if tables else 0:,} attributes have weights; {seconds:.1f} s")
         print(
             f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
             f"{story['scores']['content_accuracy']:.2%} of content against noise"
         )
-        print(f"saved: {target}; clean with it: clean.py --model {target} PAGE.html")
+        print(arguments.as_typed(f"saved: {target}; clean with it: victor clean --model {target} PAGE.html"))
     return 0
 
 
-def _load(arguments: argparse.Namespace, config: Config) -> list[CleanPage]:
-    """Read the pages to learn from. Leave out unconfirmed files with --only-confirmed, else warn of them."""
-    files = find_annotations(arguments.pages)
+def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], list[str]]:
+    """Return the pages to learn from, and the number of pages of each source."""
+    specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
+    arguments.pages += [
+        Path(name) for name in arguments.data if name not in specs
+    ]  # files that were typed after --data
+    arguments.data = specs
+    if not (arguments.pages or specs):
+        raise DataError("what should be learned from? give annotation files, or gold standards with --data KIND:DIR")
+    kinds = [parse_data(spec) for spec in specs]
+    paths = [*arguments.pages, *(directory for kind, directory in kinds if kind == "anno")]
+    pages: list[CleanPage] = []
+    sources = []
+
+    def warn(message: str) -> None:
+        arguments.say(f"left out: {message}")
+
+    if paths:
+        pages += _load_annotations(arguments, find_annotations(paths), config)
+        sources.append(f"{len(pages):,} of annotation files")
+    for spec, (kind, _) in zip(specs, kinds, strict=True):
+        if kind == "anno":
+            continue
+        if kind in VALUE_KINDS:
+            arguments.say(f"{spec}: its gold is values, not texts: the model will learn to keep these values only")
+        gold = load_gold([spec], config, warn)
+        for page in gold:
+            if not page.document.blocks:
+                warn(f"{kind}: {page.name}: there is no text in it")
+        pages += [page.annotated for page in gold if page.document.blocks]
+        sources.append(f"{sum(bool(page.document.blocks) for page in gold):,} of {spec}")
+    if not pages:
+        raise DataError(f"{', '.join(specs)}: there is no page that can be learned from")
+    return pages, sources
+
+
+def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
+    """Read annotation files. Leave out unconfirmed ones with --only-confirmed, else warn of them."""
     unconfirmed = find_unconfirmed(files)
     if not unconfirmed:
         return load_pages(files, config)
@@ -80,15 +125,16 @@ def _load(arguments: argparse.Namespace, config: Config) -> list[CleanPage]:
     if not arguments.only_confirmed:
         pages = load_pages(files, config)
         consequence = "what a model said of them is learned as if it were right"
-        advice = "--only-confirmed leaves these files out, annotate.py finishes them"
-        _show_stage(f"learn: {problem}: {consequence}; {advice}")
+        arguments.say(
+            f"{problem}: {consequence}; --only-confirmed leaves these files out, victor annotate finishes them"
+        )
         return pages
     left_out = {file.path for file in unconfirmed}
     confirmed = [file for file in files if file not in left_out]
     if not confirmed:
-        raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with annotate.py")
+        raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
     if not arguments.quiet:
-        _show_stage(f"learn: left out: {problem}")
+        arguments.say(f"left out: {problem}")
     return load_pages(confirmed, config)
 
 

@@ -41,6 +41,11 @@ class LabelledPage:
         return any(segment.label is not None for segment in self.gold)
 
     @property
+    def annotated(self) -> CleanPage:
+        """The page with its gold labels, as an annotation file would have it."""
+        return CleanPage(self.document, self.labels)
+
+    @property
     def gold_text(self) -> str:
         """The gold in CleanEval's format, a segment a line."""
         return "\n".join(
