@@ -325,7 +325,7 @@ def test_labels_that_only_a_model_gave_do_not_count(tea, tmp_path):
     ended = agree(*tea, "--json", tmp_path / "a.json")
     assert ended.returncode == 0
     assert "2 blocks that all have labelled" in ended.stdout
-    left_out = "Labels that only a model gave are nobody's and do not count (--with-models lets them): 2 of bob."
+    left_out = "Labels that only a model gave are nobody's and do not count: 2 of bob."
     assert left_out in ended.stdout
     assert "tea:2" not in ended.stdout
     scores = json.loads((tmp_path / "a.json").read_text())

@@ -140,7 +140,7 @@ def test_an_annotation_of_another_page_is_refused(place):
     assert f"{place}: is not of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno" in str(
         refused.value
     )
-    assert "annotate.py tea.anno goes on with it as it is, annotate.py tea.html OTHER.anno begins" in str(refused.value)
+    assert "open tea.anno alone to continue it as it is, or tea.html with another" in str(refused.value)
     assert {path: path.read_bytes() for path in place.parent.iterdir() if path != page} == {
         path: content for path, content in before.items() if path != page
     }

@@ -302,7 +302,7 @@ def test_the_help_goes_to_its_end_and_back(tmp_path):
 
 
 def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
-    with pytest.raises(DataError, match=r"nothing can be written there .*--read-only"):
+    with pytest.raises(DataError, match=r"nothing can be written there .*`read_only`"):
         Lock(tmp_path / "nowhere" / "page.anno.lock").take()
 
 

@@ -501,7 +501,7 @@ def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
 
 def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
     opened = opened_at(place)
-    with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*--read-only"):
+    with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*`read_only`"):
         opened_at(place)
     looking = opened_at(place, read_only=True)
     assert looking.messages == ["This is to look at only: no change is kept"]
@@ -591,7 +591,7 @@ def test_a_file_with_blocks_that_have_no_label_is_refused_where_labels_are_neede
     text = place.read_text()
     assert "\n?\t-\t" in text
     assert read_annotation(text, CONFIG.cuts).labels == (P, *[None] * 7)
-    with pytest.raises(AnnotationError, match=r":9: 7 blocks have no label yet: finish it with annotate.py"):
+    with pytest.raises(AnnotationError, match=r":9: 7 blocks have no label yet: finish the annotation first"):
         load_anno(place, CONFIG.cuts)
     with pytest.raises(AnnotationError, match=r"annotation:8: 1 block has no label yet"):
         read_anno(

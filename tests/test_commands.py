@@ -36,6 +36,7 @@ from support.commands import (
 
 import victorpy
 from victorpy.cleaner import Cleaner
+from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.model.train import find_unconfirmed, load_pages, train
 from victorpy.outputs.anno import load_anno
@@ -195,7 +196,7 @@ def test_missing_file_is_named_and_the_others_are_cleaned(model, expected, tmp_p
     ("name", "content", "reason"),
     [
         ("photo.html", JPEG, "photo.html: failed: this is binary data, not a web page\n"),
-        ("half.anno", UNFINISHED, "half.anno:4: 1 block has no label yet: finish it with annotate.py"),
+        ("half.anno", UNFINISHED, "half.anno:4: 1 block has no label yet: finish the annotation first"),
     ],
 )
 def test_file_that_is_no_page_fails(model, tmp_path, name, content, reason):
@@ -525,6 +526,15 @@ def test_help_has_examples(command):
     ended = command("--help")
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert b"examples:" in ended.stdout
+
+
+@pytest.mark.parametrize(("program", "other"), [("victor clean", "victor learn"), ("clean.py", "learn.py")])
+def test_messages_name_programs_and_options_as_they_were_typed(program, other):
+    arguments = Arguments(command="clean", program=program, options={"max_size": "--max-size"})
+    assert arguments.as_typed("raise `max_size`, or use victor learn") == f"raise --max-size, or use {other}"
+    assert arguments.as_typed("`unknown`: victor compare") == "`unknown`: victor compare"
+    shown = clean("--help") if program == "clean.py" else victor("clean", "--help")
+    assert f"  {program} --favor recall page.html" in shown.stdout.decode()
 
 
 def test_victor_lists_its_commands_and_shows_its_version():

@@ -447,7 +447,7 @@ def test_two_jobs_give_the_same_results(pages):
 def test_fewer_pages_can_be_clustered(pages):
     scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
     assert "10 pages drawn by chance are clustered" in mining.report(scores, "Mining").lead[1]
-    with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise --cluster-pages"):
+    with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise `cluster_pages`"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
 

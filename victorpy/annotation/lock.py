@@ -26,12 +26,12 @@ class Lock:
                 file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
                 place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
-                raise DataError(f"{place}; --read-only shows the page without keeping anything") from error
+                raise DataError(f"{place}; `read_only` shows the page without keeping anything") from error
             if not _try_lock(file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds it for a moment
                 holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(file)
                 name = self.path.name.removesuffix(".lock")
-                raise DataError(f"{name} is open elsewhere, by {holder}; --read-only shows it")
+                raise DataError(f"{name} is open elsewhere, by {holder}; `read_only` shows it")
             if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
                 self._file = file
             else:  # the previous holder removed the file after we opened it

@@ -140,8 +140,8 @@ def _check_page(page: Path, html: bytes, document: Document, anno: Path, config:
     if difference is not None and not difference.only_cut:
         where = difference.describe(str(page), anno.name)
         raise DataError(
-            f"{anno}: is not of {page}: {where}; annotate.py {anno.name} goes on with it as it is, "
-            f"annotate.py {page.name} OTHER.anno begins another"
+            f"{anno}: is not of {page}: {where}; open {anno.name} alone to continue it as it is, "
+            f"or {page.name} with another annotation file"
         )
 
 
@@ -158,7 +158,7 @@ def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
     for path in (anno.parent, anno, journal_of(anno)):
         if path.exists() and not os.access(path, os.W_OK):
             raise DataError(
-                f"{path}: no permission to write there; --read-only shows the page without keeping anything"
+                f"{path}: no permission to write there; `read_only` shows the page without keeping anything"
             )
     lock = Lock(lock_of(anno))
     lock.take()

@@ -200,7 +200,7 @@ VARIABLES: dict[str, Variable] = {
         single=True,
     ),
     "annotate-key-*": Variable(
-        _words, "the key or keys of an action of annotate.py, instead of those that it has", single=True
+        _words, "the key or keys of an action of victor annotate, instead of those that it has", single=True
     ),
 }
 

@@ -10,7 +10,7 @@ import pkgutil
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from victorpy.base.version import __version__
@@ -19,29 +19,21 @@ from victorpy.errors import DISTRIBUTION, VictorError, suggest
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 
-class Parser(argparse.ArgumentParser):
-    """Makes some parts of its help only if help is shown: to list what exists, all of it must be imported."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.commands: Sequence[str] = ()
-        self.late_help: dict[argparse.Action, Callable[[], str]] = {}
-
-    def format_help(self) -> str:
-        for action, text in self.late_help.items():
-            action.help = text()
-        if self.commands:
-            lines = [f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in self.commands]
-            self.epilog = "\n".join(["commands:", *lines, "", "victor COMMAND --help says more of each."])
-        return super().format_help()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``victor COMMAND ...``."""
     modules = [module.name for module in pkgutil.iter_modules(__path__)]
     names = [name.replace("_", "-") for name in modules if not name.startswith("_")]  # others are shared by commands
-    parser = Parser(prog="victor", description="Clean web pages: keep the text that somebody wrote.")
-    parser.commands = names
+    arguments = sys.argv[1:] if arguments is None else arguments
+    epilog = "victor COMMAND --help says more of each; victor list shows models, methods, formats and more."
+    if not arguments or arguments[0] in {"-h", "--help"}:  # only then, because every command has to be imported
+        lines = (f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in names)
+        epilog = "\n".join(["commands:", *lines, "", epilog])
+    parser = argparse.ArgumentParser(
+        prog="victor",
+        description="Clean web pages: keep the text that somebody wrote.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
     parser.add_argument("command", metavar="COMMAND", help="one of those below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
@@ -57,6 +49,8 @@ class Arguments(argparse.Namespace):
     command: str
     program: str
     """What the user typed: ``victor clean`` or ``clean.py``."""
+    options: dict[str, str]
+    """The options of the command, by the name of their value."""
 
     def say(self, message: str) -> None:
         """Print a line on stderr, after the name of the command."""
@@ -67,18 +61,29 @@ class Arguments(argparse.Namespace):
             print(line, file=sys.stderr, flush=True)
 
     def as_typed(self, text: str) -> str:
-        """Name the programs in a text as the user does: if ``clean.py`` was typed, ``victor learn`` is ``learn.py``."""
+        """Name options and programs in a text as the user does.
+
+        Messages of the library have parameters in backquotes: `read_only` becomes ``--read-only``. If ``clean.py`` was
+        typed, ``victor learn`` becomes ``learn.py``.
+        """
+        text = re.sub(r"`(\w+)`", lambda match: self.options.get(match[1], match[0]), text)
         is_script = self.program.endswith(".py")
         return re.sub(r"\bvictor (annotate|clean|learn)\b", r"\1.py", text) if is_script else text
 
 
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
-    parsed = Arguments(command=name, program=program or f"{name}.py")
+    parsed = Arguments(command=name, program=program or f"{name}.py", options={})
     try:
         description, epilog = _description(name)
-        parser = Parser(prog=parsed.program, description=description, epilog=parsed.as_typed(epilog))
+        parser = argparse.ArgumentParser(
+            prog=parsed.program,
+            description=description,
+            epilog=parsed.as_typed(epilog),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         _module(name).configure(parser)
+        parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         parser.parse_intermixed_args(arguments, parsed)
         return _run_parsed(parsed)
     except KeyboardInterrupt:

@@ -1,15 +1,15 @@
 """Annotate: label the blocks of pages in the terminal, by one key each, with the model's labels to begin with.
 
 examples:
-  annotate.py page.html                  writes page.anno beside it, and goes on where it was left
-  annotate.py page.html work/page.anno   keeps the annotation elsewhere
-  annotate.py page.anno                  goes on with an annotation
-  annotate.py crawl/ --order uncertainty many pages, first those that the model would learn most from
-  annotate.py crawl/ --retrain           learns from what is finished, in the background
-  annotate.py --no-model page.html       starts with nothing
-  annotate.py --adjudicate anna.anno ben.anno -o gold.anno
+  victor annotate page.html                  writes page.anno beside it, and goes on where it was left
+  victor annotate page.html work/page.anno   keeps the annotation elsewhere
+  victor annotate page.anno                  goes on with an annotation
+  victor annotate crawl/ --order uncertainty many pages, first those that the model would learn most from
+  victor annotate crawl/ --retrain           learns from what is finished, in the background
+  victor annotate --no-model page.html       starts with nothing
+  victor annotate --adjudicate anna.anno ben.anno -o gold.anno
 
-In the program ? shows all keys. Everything is saved as it is typed; learn.py learns from what was annotated.
+In the program ? shows all keys. Everything is saved as it is typed; victor learn learns from what was annotated.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if rest and (first.is_dir() or _is_annotation(first)):
         raise ConfigError(f"{rest[0]}: a second file names the annotation of a page, and {first} is no page")
     if arguments.retrain and not first.is_dir():
-        raise ConfigError("--retrain learns from the finished pages of a directory: annotate.py --retrain DIR")
+        raise ConfigError("--retrain learns from the finished pages of a directory: victor annotate --retrain DIR")
 
 
 def _is_annotation(path: Path) -> bool:

@@ -4,7 +4,7 @@ examples:
   victor categories train topics/ -o topics.model            a folder a category, each with HTML files
   victor categories train topics/ -o topics.model --classifier linear-svm --by-site
   victor categories predict topics.model page.html more/     a line a page: its name and its category
-  clean.py --format 'docview(categories=topics.model)' page.html
+  victor clean --format 'docview(categories=topics.model)' page.html
 
 Pages are cleaned first; --method everything takes them as they are. Training ends with the precision, recall and F1 of
 each category in a cross-validation.

@@ -1,16 +1,16 @@
 """Clean web pages: print the text that somebody wrote, without menus, advertisements and footers.
 
 examples:
-  clean.py page.html                           the text of a page
-  curl -s URL | clean.py --format markdown     a page from standard input, as Markdown
-  clean.py crawl/ -o clean/                    every page below a directory, to a directory
-  clean.py 'pages/*.html' --format jsonl -o pages.jsonl
-  clean.py --favor recall page.html            rather too much than too little
-  clean.py --config cleaneval --format cleaneval page.html
-  clean.py --site crawl/example.org/ -o clean/ pages of one site, with what the site repeats in sight
-  clean.py --method sst --param t=0.6 crawl/example.org/ -o clean/
-  clean.py crawl-*.warc.gz -o corpus.jsonl.gz/ guarded workers on all cores; the same command again goes on
-  clean.py --retry corpus.jsonl.gz/failed.jsonl --timeout 60
+  victor clean page.html                           the text of a page
+  curl -s URL | victor clean --format markdown     a page from standard input, as Markdown
+  victor clean crawl/ -o clean/                    every page below a directory, to a directory
+  victor clean 'pages/*.html' --format jsonl -o pages.jsonl
+  victor clean --favor recall page.html            rather too much than too little
+  victor clean --config cleaneval --format cleaneval page.html
+  victor clean --site crawl/example.org/ -o clean/ pages of one site, with what the site repeats in sight
+  victor clean --method sst --param t=0.6 crawl/example.org/ -o clean/
+  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/ guarded workers on all cores; the same command again goes on
+  victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
 exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
 """
@@ -40,7 +40,6 @@ from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
-from victorpy.commands import Parser
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,
@@ -55,8 +54,8 @@ from victorpy.commands._many_pages import (
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.methods import Method, method_names
-from victorpy.outputs import OUTPUTS, Output, find_output
+from victorpy.methods import Method
+from victorpy.outputs import Output, find_output
 from victorpy.sites.grouping import SITE_KEYS
 from victorpy.sites.store import is_tree
 
@@ -69,15 +68,19 @@ BATCH_OPTIONS = (
 )
 
 
-def configure(parser: Parser) -> None:
+def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.late_help[parser.add_argument("-f", "--format", metavar="F")] = _list_formats
+    parser.add_argument(
+        "-f", "--format", metavar="F", help="text (default), markdown, html, jsonl or another: victor list formats"
+    )
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
-    parser.late_help[parser.add_argument("--method", metavar="NAME")] = lambda: (
-        f"clean by another method, {', '.join(method_names())}; all pages are then taken to be of one site"
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help="how to clean: a model, sst or another (victor list methods); some take all pages to be of one site",
     )
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     parser.add_argument(
@@ -111,10 +114,6 @@ def configure(parser: Parser) -> None:
         "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
     )
     add_arguments(group)
-
-
-def _list_formats() -> str:
-    return "; ".join(f"{name}: {OUTPUTS.get(name).description}" for name in OUTPUTS) + " (default: text)"
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,15 +17,15 @@ from tqdm import tqdm
 
 from victorpy.config import load_config
 from victorpy.errors import VictorError
-from victorpy.outputs import CleanPage, find_output
-from victorpy.research.datasets import DATASETS, read_dataset
+from victorpy.outputs import find_output
+from victorpy.research.datasets import read_dataset
 from victorpy.research.gold import label_page
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("directory", type=Path, help="where the data set lies")
-    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=f"its layout: {', '.join(DATASETS)}")
+    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help="its layout: victor list datasets")
     parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="what to write (default: anno)")
     parser.add_argument("output", type=Path, metavar="OUT", help="the directory to write to")
     parser.add_argument("-c", "--config", default="default", help="how pages are cut into blocks (default: default)")

@@ -33,7 +33,7 @@ from victorpy.commands._many_pages import (
 )
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
-from victorpy.outputs import OUTPUTS, find_output
+from victorpy.outputs import find_output
 from victorpy.sites.grouping import SITE_KEYS
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
@@ -45,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUT", help="a directory, on any file system that Spark can write to")
     parser.add_argument("--master", help="Spark's master (default: that of spark-submit, or local[*])")
     parser.add_argument("--to", default="parquet", help="parquet, jsonl or jsonl.gz (default: parquet)")
-    parser.add_argument("-f", "--format", default="text", metavar="F", help=f"of the texts: {', '.join(OUTPUTS)}")
+    parser.add_argument(
+        "-f", "--format", default="text", metavar="F", help="of the texts (default: text): victor list formats"
+    )
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("-c", "--config", help="use the model that was trained with this config")
     parser.add_argument("--method", metavar="NAME", help="clean by another method")

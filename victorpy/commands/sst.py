@@ -5,7 +5,7 @@ examples:
   victor sst add example.sst more-pages/                     more pages into the same tree
   victor sst show example.sst                                the tree as text, noise marked -, content +
   victor sst show example.sst -o example.html                the same to look at, coloured by importance
-  clean.py --method sst --site example.sst page.html         clean with it
+  victor clean --method sst --site example.sst page.html     clean with it
 """
 
 from __future__ import annotations

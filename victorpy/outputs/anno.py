@@ -328,7 +328,7 @@ def _recut(file: _File, cuts: Cuts) -> Annotation:
     missing = [row.line for row in file.rows if row.label == UNLABELLED]
     if missing:
         blocks = "1 block has" if len(missing) == 1 else f"{len(missing):,} blocks have"
-        raise AnnotationError(f"{file.name}:{missing[0]}: {blocks} no label yet: finish it with annotate.py")
+        raise AnnotationError(f"{file.name}:{missing[0]}: {blocks} no label yet: finish the annotation first")
     as_written = _build_as_written(file, cuts)
     document = _build(file, cuts, row_by_row=False)
     old_labels = tuple(Label(row.label) for row in file.rows[:-1])

@@ -140,7 +140,7 @@ def _check_same_blocks(
         how = f"; cut at {tags[splits[1]]}, not at {tags[splits[0]]}" if splits[0] != splits[1] else ""
         raise AnnotationError(
             f"{second}: the page was cut otherwise than in {first} ({counts}{how}): {where}; "
-            "with --config NAME all are cut anew by that config, and labels follow their text"
+            "with `config` NAME all are cut anew by that config, and labels follow their text"
         )
     hint = "; to compare many pages, give a folder for each annotator" if is_single else ""
     raise AnnotationError(f"{second}: not the same page as {first} ({counts}): {where}{hint}")

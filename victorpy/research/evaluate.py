@@ -134,7 +134,7 @@ def evaluate(
         raise DataError(f"jobs must be at least 1, not {settings.jobs}")
     groups = len({page.site for page in pages}) if settings.group == "site" else len(pages)
     if groups < settings.folds:
-        other = ", or --group page" if settings.group == "site" else ""
+        other = ", or `group` page" if settings.group == "site" else ""
         raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
 
     def run(what: str, config: Config = config, share: float = 1.0, **parameters: float) -> tuple[PageResult, ...]:
@@ -166,7 +166,7 @@ def load_untrained(entry: str) -> Cleaner:
         raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
     if method.is_trained:
         raise ConfigError(
-            f"{method.name} is a trained model: victor compare scores it as it is; to cross-validate, name its --config"
+            f"{method.name} is a trained model: victor compare scores it as it is; to cross-validate, give its `config`"
         )
     return method.load()
 

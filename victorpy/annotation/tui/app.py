@@ -140,7 +140,7 @@ class App:
     def turn_page(self, forward: bool) -> None:
         """Open the next page that is not finished, or the previous page. Skip pages that cannot be opened."""
         if self._list is None:
-            self.say("There is only this page; annotate.py DIR goes through many")
+            self.say("There is only this page; start with a directory to go through many")
             return
         entries, cursor = self._list.pages.entries, self._list.cursor
         is_on_page = isinstance(self.view, PageView)

@@ -254,7 +254,7 @@ class PageView(View):
     def _take(self, choice: int) -> None:
         session = self.session
         if not session.choices:
-            self.app.say("No block here has this digit; with --adjudicate it takes one of two labels")
+            self.app.say("This digit takes a label only if you decide between two annotations")
         elif not session.has_selection and len(session) and session.choices[choice].labels[session.cursor] is None:
             self.app.say(f"{visible(session.choices[choice].name)} has no label for this block: give it one")
         else:

@@ -45,8 +45,7 @@ class Settings:
         """Raise if a number makes no sense."""
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
-                option = name.replace("_", "-")
-                raise DataError(f"--{option} must be at least {least}, not {getattr(self, name)}")
+                raise DataError(f"`{name}` must be at least {least}, not {getattr(self, name)}")
 
 
 def require_sklearn() -> None:
@@ -106,7 +105,7 @@ def _cluster(counts: Any, verticals: Sequence[str], settings: Settings) -> list[
     chosen = draw_sample(range(len(verticals)), size, random.Random(settings.seed))
     names = sorted(set(verticals))
     if len(chosen) < len(names):
-        raise DataError(f"{len(chosen)} pages do not make {len(names)} clusters: raise --cluster-pages")
+        raise DataError(f"{len(chosen)} pages do not make {len(names)} clusters: raise `cluster_pages`")
     classes = np.array([names.index(verticals[page]) for page in chosen])
     points = tfidf(counts[chosen])
     return cluster(points, classes, len(names), settings.runs, settings.dimensions, settings.seed, settings.jobs)

@@ -63,7 +63,7 @@ def _lead(scores: Scores) -> str:
         lead += f" Blocks left out because somebody gave no label: {scores['blocks_left_out']:,}."
     by_models = [f"{count:,} of {who}" for who, count in scores.get("unconfirmed", {}).items() if count]
     if by_models:
-        what = "count" if scores.get("with_models") else "are nobody's and do not count (--with-models lets them)"
+        what = "count" if scores.get("with_models") else "are nobody's and do not count"
         lead += f" Labels that only a model gave {what}: {', '.join(by_models)}."
     if scores.get("unpaired"):
         lead += f" Pages left out that not all annotators have: {len(scores['unpaired']):,}."
