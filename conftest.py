@@ -2,4 +2,4 @@
 
 import importlib.util
 
-collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark.py", "tests/spark_cluster.py"]
+collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark", "tests/spark_cluster.py"]

@@ -25,8 +25,8 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
 from victorpy.batch import spark
-from victorpy.batch.guard import Limits
-from victorpy.batch.run import Job, run_job
+from victorpy.batch.local.guard import Limits
+from victorpy.batch.local.run import Job, run_job
 from victorpy.methods import Method
 
 LIMITS = Limits(deadline=1.5, memory=300_000_000)

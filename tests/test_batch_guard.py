@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 
-from victorpy.batch import worker
-from victorpy.batch.guard import Guard, Limits, Task
+from victorpy.batch.local import worker
+from victorpy.batch.local.guard import Guard, Limits, Task
+from victorpy.batch.local.worker import Work
 from victorpy.batch.reasons import Kind, Problem, Status
-from victorpy.batch.records import Record
-from victorpy.batch.worker import Work
+from victorpy.batch.record import Record
 from victorpy.errors import install_command
 from victorpy.methods import Method
 

@@ -34,17 +34,17 @@ from batchpages import (
 from sitepages import FOOTER, MENU
 
 import victorpy
-from victorpy.batch.by_site import SiteFeed
-from victorpy.batch.guard import Limits
 from victorpy.batch.inputs import Mark
+from victorpy.batch.local.by_site import SiteFeed
+from victorpy.batch.local.guard import Limits
+from victorpy.batch.local.progress import Progress
+from victorpy.batch.local.run import Job, run_job
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
 from victorpy.batch.outcome import Outcome, Status
-from victorpy.batch.progress import Progress
-from victorpy.batch.records import Record
-from victorpy.batch.run import Job, run_job
-from victorpy.batch.shards import Counts, Store
-from victorpy.batch.site import at_site_bytes, from_bytes
+from victorpy.batch.record import Record
+from victorpy.batch.site_model import at_site_bytes, from_bytes
 from victorpy.batch.sources import ReadOptions
+from victorpy.batch.store import Counts, Store
 from victorpy.cleaner import read_document
 from victorpy.commands.clean import FEW
 from victorpy.errors import install_command

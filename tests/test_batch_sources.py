@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from batchpages import CrashingName, page, response, url, warc_record, write_warc
 
-from victorpy.batch.guard import Limits, Task
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
 from victorpy.batch.inputs import find_files, read_file, read_inputs, survey
-from victorpy.batch.reading import Reader, Unit, read_unit, reading_guard
+from victorpy.batch.local.guard import Limits, Task
+from victorpy.batch.local.reading import Reader, Unit, read_unit, reading_guard
 from victorpy.batch.reasons import Kind, ProblemError
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.retry import Wanted, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import ConfigError, DataError

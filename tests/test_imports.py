@@ -80,7 +80,7 @@ def test_only_commands_and_the_annotator_use_the_terminal():
     for module, tree in MODULES.items():
         if part_of(module) in TERMINAL_PACKAGES:
             continue
-        allowed = {"tqdm"} if module == "batch/progress.py" else set()
+        allowed = {"tqdm"} if module == "batch/local/progress.py" else set()
         imported = {name.partition(".")[0] for name in imported_names(tree)}
         assert imported & TERMINAL_LIBRARIES - allowed == set(), module
         nodes = list(ast.walk(tree))

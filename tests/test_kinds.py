@@ -14,7 +14,7 @@ import pytest
 from sitepages import own_labels, own_words, site, site_page
 
 from victorpy import ConfigError, ModelError, load_config
-from victorpy.batch.site import SiteModel, at_site_bytes
+from victorpy.batch.site_model import SiteModel, at_site_bytes
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config

@@ -15,7 +15,7 @@ from support.commands import run_process
 
 from victorpy import Cleaner, Metadata
 from victorpy.batch.outcome import clean_record
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date
 from victorpy.description.metadata.page import Page

@@ -19,9 +19,9 @@ from replicapages import page, planted, story, write_lines
 pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
 pytest.importorskip("datasketch")
 
-from victorpy.batch import run as batch_run
-from victorpy.batch.dedup import Dedup
-from victorpy.batch.run import Job, run_job
+from victorpy.batch.local import run as batch_run
+from victorpy.batch.local.dedup import Dedup
+from victorpy.batch.local.run import Job, run_job
 from victorpy.dedup import find_replicas, load_detector
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.index import Index, open_database

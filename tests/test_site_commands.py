@@ -18,7 +18,7 @@ from support.commands import clean_process, names_in, only_line
 from support.commands import victor_process as victor
 
 from victorpy.batch.inputs import find_records
-from victorpy.batch.site import learn_site
+from victorpy.batch.site_model import learn_site
 from victorpy.cleaner import read_document
 from victorpy.commands import run
 from victorpy.commands.clean import FEW

@@ -11,11 +11,12 @@ from batchpages import crawl, page, poison_model, poisoned_site, response, tree,
 from spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
 from victorpy import clean_record
-from victorpy.batch import spark, spark_task
+from victorpy.batch import spark
 from victorpy.batch.inputs import find_files, read_file
-from victorpy.batch.reading import unit_records
+from victorpy.batch.local.reading import unit_records
 from victorpy.batch.sinks.parquet import table_schema
 from victorpy.batch.sources import ReadOptions
+from victorpy.batch.spark import task as spark_task
 from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method

@@ -10,7 +10,7 @@ pytest.importorskip("datasketch")
 pytest.importorskip("icu4py")
 
 from victorpy.batch import spark
-from victorpy.batch.dedup import Dedup
+from victorpy.batch.local.dedup import Dedup
 from victorpy.methods import Method
 
 

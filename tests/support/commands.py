@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from victorpy.batch.records import _standard_input
+from victorpy.batch.record import _standard_input
 from victorpy.commands import main, run
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from victorpy.batch.records import PAGE_SUFFIXES
+from victorpy.batch.record import PAGE_SUFFIXES
 from victorpy.outputs.anno import MAGIC
 from victorpy.page.markup import unescape
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from victorpy.batch import outcome
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import Origin, Record
+from victorpy.batch.record import Origin, Record
 from victorpy.batch.sources.base import MOST_BYTES
 from victorpy.methods import Method
 from victorpy.outputs import find_output

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import PAGE_SUFFIXES, STDIN, Origin, Record, page_record
+from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Origin, Record, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 

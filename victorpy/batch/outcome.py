@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError

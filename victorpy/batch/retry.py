@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from victorpy.batch.inputs import InputFile, Read
 from victorpy.batch.reasons import Kind
-from victorpy.batch.records import Origin, Record
+from victorpy.batch.record import Origin, Record
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.sources.jsonl import broken_record
 from victorpy.errors import DataError

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.dedup import Dedup
-from victorpy.batch.guard import Limits
+from victorpy.batch.local.dedup import Dedup
+from victorpy.batch.local.guard import Limits
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.dedup.base import DETECTORS, KEEP, Keep

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from victorpy.base.parameters import split_name
 from victorpy.batch.inputs import find_records
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED
 from victorpy.description.categories import (

@@ -29,15 +29,15 @@ from typing import Any
 from w3lib.encoding import resolve_encoding
 
 from victorpy.base.variables import FAVORS
-from victorpy.batch.guard import has_pebble
 from victorpy.batch.inputs import find_files, find_records, is_output
+from victorpy.batch.local.guard import has_pebble
+from victorpy.batch.local.progress import summary_table
+from victorpy.batch.local.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
 from victorpy.batch.outcome import Outcome, Status
-from victorpy.batch.progress import summary_table
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.retry import settings_beside
-from victorpy.batch.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
 from victorpy.batch.sinks import SINKS, sink_name
-from victorpy.batch.site import SiteModel, at_site_bytes, learn_site, use_tree
+from victorpy.batch.site_model import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
 from victorpy.commands._many_pages import (

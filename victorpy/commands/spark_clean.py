@@ -18,8 +18,8 @@ import sys
 from typing import Any
 
 from victorpy.base.variables import FAVORS
-from victorpy.batch.progress import summary_table
-from victorpy.batch.run import check_summary, write_summary
+from victorpy.batch.local.progress import summary_table
+from victorpy.batch.local.run import check_summary, write_summary
 from victorpy.commands._many_pages import (
     add_arguments,
     choice_of,

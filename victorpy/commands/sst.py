@@ -18,7 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.batch.inputs import find_records
-from victorpy.batch.site import documents_of
+from victorpy.batch.site_model import documents_of
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.labellers.site_style_tree import SAMPLE

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from victorpy.base.registry import Registry
 from victorpy.batch.outcome import Outcome
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.outputs import Output
 
 

@@ -10,7 +10,7 @@ from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
 from victorpy.batch.outcome import Outcome, Status, row
-from victorpy.batch.records import PAGE_SUFFIXES, Record
+from victorpy.batch.record import PAGE_SUFFIXES, Record
 from victorpy.batch.sinks.base import SINKS, Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import DataError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from victorpy.batch.outcome import Outcome, row
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sinks.base import SINKS, Sink
 from victorpy.errors import missing
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from victorpy.batch.outcome import Outcome, row
 from victorpy.batch.reasons import Status
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sinks.base import SINKS, Sink
 from victorpy.document import Label
 from victorpy.errors import missing

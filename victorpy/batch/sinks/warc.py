@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from victorpy.batch.outcome import Outcome, Status
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sinks.base import SINKS, Sink
 
 NO_DATE = "1970-01-01T00:00:00Z"

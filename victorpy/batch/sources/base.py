@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from victorpy.base.registry import Registry
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 
 MOST_BYTES = 32_000_000
 """Pages that are larger, or expand to more, are skipped."""

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.reasons import Kind
-from victorpy.batch.records import Record
-from victorpy.batch.shards import Counts
+from victorpy.batch.record import Record
+from victorpy.batch.store import Counts
 
 TERMINAL_SECONDS = 0.2
 PLAIN_SECONDS = 30.0

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from victorpy.batch.dedup import Dedup
+from victorpy.batch.local.dedup import Dedup
 from victorpy.batch.outcome import Outcome, clean_record
 from victorpy.batch.reasons import Kind
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.methods import load_method
 from victorpy.outputs import Output, find_output

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from victorpy.base.files import write_atomically
-from victorpy.batch import worker
-from victorpy.batch.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
 from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
+from victorpy.batch.local import worker
+from victorpy.batch.local.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
+from victorpy.batch.local.progress import Progress
 from victorpy.batch.outcome import Outcome, failure
-from victorpy.batch.progress import Progress
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.retry import Wanted
-from victorpy.batch.site import at_site_bytes, from_bytes, with_sample
+from victorpy.batch.site_model import at_site_bytes, from_bytes, with_sample
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document

@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from victorpy.batch import worker
 from victorpy.batch.inputs import Mark
+from victorpy.batch.local import worker
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.errors import VictorError, missing
 
 Item = TypeVar("Item")

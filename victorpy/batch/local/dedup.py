@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sinks import Sink
 from victorpy.dedup.base import Detector, Keep, load_detector
 from victorpy.dedup.find import decide
@@ -25,7 +25,7 @@ from victorpy.dedup.index import Index, open_database
 from victorpy.outputs import OUTPUTS
 
 if TYPE_CHECKING:
-    from victorpy.batch.shards import Store
+    from victorpy.batch.store import Store
 
 INDEX = ".replicas.sqlite"
 """The kept pages of an output directory, which a retry compares its pages with."""

@@ -30,16 +30,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.resources import shipped
 from victorpy.base.version import __version__
-from victorpy.batch import spark_task
-from victorpy.batch.dedup import Dedup
 from victorpy.batch.inputs import is_unread, survey
-from victorpy.batch.reading import Unit
+from victorpy.batch.local.dedup import Dedup
+from victorpy.batch.local.reading import Unit
 from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.retry import SPARK_SETTINGS
-from victorpy.batch.shards import Counts
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sources.base import place_of
-from victorpy.batch.spark_task import Cleaning, Form, find_units
+from victorpy.batch.spark import task as spark_task
+from victorpy.batch.spark.task import Cleaning, Form, find_units
+from victorpy.batch.store import Counts
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import decide
 from victorpy.dedup.index import Index, open_database

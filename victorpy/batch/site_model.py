@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sinks import Sink
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.errors import OutputError

@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from victorpy.batch.guard import BATCH_BYTES, BATCH_PAGES, Guard, Limits, Task, has_pebble
 from victorpy.batch.inputs import InputFile, read_file, unread_record
+from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Limits, Task, has_pebble
+from victorpy.batch.local.worker import Work
 from victorpy.batch.reasons import Problem
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.errors import VictorError
 

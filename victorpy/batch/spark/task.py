@@ -20,18 +20,18 @@ from typing import Any
 import pyarrow as pa
 from more_itertools import constrained_batches
 
-from victorpy.batch.by_site import SAMPLE, Ref, bucket_of, clean_site
-from victorpy.batch.dedup import Dedup, as_replica
-from victorpy.batch.guard import Guard, Limits, cleaning_tasks
 from victorpy.batch.inputs import Mark, find_files
+from victorpy.batch.local.by_site import SAMPLE, Ref, bucket_of, clean_site
+from victorpy.batch.local.dedup import Dedup, as_replica
+from victorpy.batch.local.guard import Guard, Limits, cleaning_tasks
+from victorpy.batch.local.reading import Unit, read_unit, reading_guard
+from victorpy.batch.local.worker import Work
 from victorpy.batch.outcome import Outcome, describe_place, row
-from victorpy.batch.reading import Unit, read_unit, reading_guard
-from victorpy.batch.records import Origin, Record
+from victorpy.batch.record import Origin, Record
 from victorpy.batch.sinks.jsonl import as_line
 from victorpy.batch.sinks.parquet import table_row, table_schema
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import field_record
-from victorpy.batch.worker import Work
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError

@@ -16,19 +16,19 @@ from typing import Any, TextIO
 
 from victorpy.base.files import write_atomically
 from victorpy.base.version import __version__
-from victorpy.batch import by_site as sites
-from victorpy.batch.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
-from victorpy.batch.guard import Guard, Limits, Task, Unguarded, cleaning_tasks, has_pebble
 from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
+from victorpy.batch.local import by_site as sites
+from victorpy.batch.local.dedup import INDEX, AsideSink, Dedup, Ended, aside_directory, remove_aside, without_replicas
+from victorpy.batch.local.guard import Guard, Limits, Task, Unguarded, cleaning_tasks, has_pebble
+from victorpy.batch.local.progress import Progress
+from victorpy.batch.local.reading import Reader
+from victorpy.batch.local.worker import Work
 from victorpy.batch.outcome import Outcome
-from victorpy.batch.progress import Progress
-from victorpy.batch.reading import Reader
-from victorpy.batch.records import Record
+from victorpy.batch.record import Record
 from victorpy.batch.retry import Wanted, head_settings, read_failed
-from victorpy.batch.shards import MANIFEST, Counts, Store
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.worker import Work
+from victorpy.batch.store import MANIFEST, Counts, Store
 from victorpy.cleaner import Cleaner
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.methods import Method
