@@ -24,19 +24,21 @@ from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Label
 from victorpy.errors import VictorError
-from victorpy.model.evidence import best_cut, block_weights, expected_f1, probabilities
-from victorpy.model.labeller import BETA, CRFLabeller
+from victorpy.model.evidence import Keeping, best_cut, block_weights, expected_f1, probabilities
+from victorpy.model.evidence.cut import BETA
+from victorpy.model.labeller import ModelLabeller
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.scores import BlockCounts, word_f1
 from victorpy.sites.grouping import make_folds
 
 
-def content_flags(page: LabelledPage, labeller: CRFLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:
+def content_flags(page: LabelledPage, labeller: ModelLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:
     """Say which blocks each way keeps, and what F1 it expects."""
     columns = Columns(page.document, config)
     weight = block_weights(columns)
-    assert labeller.evidence_ is not None
-    odds = labeller.evidence_.log_odds(columns)
+    assert labeller.stages_ is not None
+    assert labeller.stages_.evidence is not None
+    odds = labeller.stages_.evidence.judge(columns).log_odds
     (shares,) = labeller.predict_marginals([page.document])
     chain = np.array([1 - block.get(Label.OTHER, 0.0) for block in shares])
     trees = probabilities(odds)
@@ -47,7 +49,7 @@ def content_flags(page: LabelledPage, labeller: CRFLabeller, config: Config) -> 
     yield "trees, 0.3", trees >= 0.3, 0.0
     yield "trees, 0.5", trees >= 0.5, 0.0
     for favor in FAVORS:
-        keep = labeller.with_config(changed(config, favor=favor)).kept(trees, columns)
+        keep = Keeping.of(changed(config, favor=favor)).kept(trees, columns)
         yield (
             f"trees, favor {favor}, empty below {config.one('empty-below', '0')}",
             keep,
@@ -71,7 +73,7 @@ def logit(probability: Floats) -> Floats:
 def run_fold(pages: list[LabelledPage], fold_of: list[int], fold: int, config: Config) -> Iterator[dict[str, object]]:
     """Train on the other folds and score this one's pages in every way."""
     training = [page for page, its in zip(pages, fold_of, strict=True) if its != fold]
-    labeller = CRFLabeller(config).fit(
+    labeller = ModelLabeller(config).fit(
         [page.document for page in training],
         [page.labels for page in training],
         report=lambda said: print(f"fold {fold + 1}: {said}", file=sys.stderr, flush=True),
@@ -81,7 +83,7 @@ def run_fold(pages: list[LabelledPage], fold_of: list[int], fold: int, config: C
             yield score(page, labeller, config)
 
 
-def score(page: LabelledPage, labeller: CRFLabeller, config: Config) -> dict[str, object]:
+def score(page: LabelledPage, labeller: ModelLabeller, config: Config) -> dict[str, object]:
     """Score one page in every way; the labels are those of the shipped one."""
     gold = "\n".join(segment.text for segment in page.gold)
     f1, confidence = {}, {}

@@ -28,11 +28,11 @@ from victorpy.errors import VictorError
 from victorpy.features import Feature
 from victorpy.model import labeller
 from victorpy.model.crf.tables import Tables
+from victorpy.model.decoder import Decoder
 from victorpy.model.evidence import Evidence, stage
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import Lexicon
 from victorpy.model.evidence.trees import Forest
-from victorpy.model.labeller import CRFLabeller
 from victorpy.outputs import OUTPUTS
 from victorpy.research.compare.provenance import set_name
 
@@ -97,7 +97,7 @@ def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
         (stage, "context", "context"),
         (labeller, "encode", "features of the CRF"),
         (Tables, "states", "states of the CRF"),
-        (CRFLabeller, "_decode", "decoding"),
+        (Decoder, "choose", "decoding"),
     ]
     stack = ExitStack()
     for owner, attribute, name in stages:
@@ -134,7 +134,8 @@ def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float],
     blocks = 0
     for measured in (pages[:WARM_UP], pages):
         clock = Clock()
-        with stage_clocks(clock, getattr(cleaner.labeller, "evidence_", None)):
+        trained = getattr(cleaner.labeller, "stages_", None)
+        with stage_clocks(clock, trained and trained.evidence):
             blocks = 0
             for page in measured:
                 blocks += clean(cleaner, page, clock)

@@ -16,7 +16,7 @@ from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.methods import load_method
 from victorpy.model.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.sites.mapping import Place
 from victorpy.sites.style_tree import ElementNode
 
@@ -102,7 +102,7 @@ def labels_of(page, wanted):
 
 def hybrid_at(pages, labels=None):
     labeller = load_method("hybrid").at_site(pages, labels).labeller
-    assert isinstance(labeller, CRFLabeller)
+    assert isinstance(labeller, ModelLabeller)
     return labeller
 
 
@@ -176,7 +176,7 @@ def test_another_way_of_using_a_model_keeps_its_site(pages):
     assert found.content == before.document(html).content
     assert found.content != after.favoring("recall").document(html).content
     elsewhere = after.at_site(pages, labels).at_site(pages[:1]).labeller
-    assert isinstance(elsewhere, CRFLabeller)
+    assert isinstance(elsewhere, ModelLabeller)
     assert elsewhere.beliefs_ is None
     assert elsewhere.site_ is not None
     assert elsewhere.site_.pages == 1

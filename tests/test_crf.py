@@ -1,4 +1,4 @@
-"""The CRF: decoding, its tables against crfsuite's own tagger, and the labeller's scikit-learn manners."""
+"""The CRF: decoding, its tables against crfsuite's own tagger, and scikit-learn's API on the CRF and the labeller."""
 
 from __future__ import annotations
 
@@ -10,24 +10,29 @@ from types import SimpleNamespace
 import numpy as np
 import pycrfsuite
 import pytest
+import sklearn_crfsuite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.utils.validation import check_is_fitted
+from sklearn_crfsuite.metrics import flat_accuracy_score, flat_classification_report
 
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError, VictorError
-from victorpy.labellers import LABELLERS
+from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model.crf.decoding import marginals, viterbi
 from victorpy.model.crf.tables import Tables
-from victorpy.model.crf.training import _AttributeNames, train
+from victorpy.model.crf.training import CRF, AttributeNames, make_crf, train
 from victorpy.model.encode import encode, make_encoders
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.template import load_template
 from victorpy.outputs.anno import load_anno
+from victorpy.research.scores import BlockCounts
 
 DATA = Path(__file__).parent.parent / "data"
 TRAINING = [
@@ -169,11 +174,11 @@ def small_model(name, template, directory):
     tables = [encode(Columns(page.document, config), encoders) for page in pages]
     settings = {"c1": 0.1, "c2": 0.1, "max_iterations": 30}
     examples = list(zip(tables, labels(pages), strict=True))
-    trained = train(examples, encoders, load_template(config), settings)
+    trained = train(examples, encoders, load_template(config), CRF(**settings))
     (directory / "model.crfsuite").write_bytes(trained.crfsuite_model)
     tagger = pycrfsuite.Tagger()
     tagger.open(str(directory / "model.crfsuite"))
-    names = _AttributeNames(trained.tables.layout, encoders)
+    names = AttributeNames(trained.tables.layout, encoders)
     return SimpleNamespace(
         config=config, encoders=encoders, trained=trained, tables=trained.tables, tagger=tagger, names=names
     )
@@ -271,7 +276,7 @@ def config(tmp_path):
 
 def fitted(config, pages, page_labels=None, **parameters):
     gold = labels(pages) if page_labels is None else page_labels
-    return CRFLabeller(config, **parameters).fit(documents(pages), gold)
+    return ModelLabeller(config, **parameters).fit(documents(pages), gold)
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +290,7 @@ def test_training_prints_nothing(config, pages, capfd):
 
 
 def test_more_regularisation_leaves_fewer_weights(config, pages):
-    few, many = (fitted(config, pages, c1=c1).tables_.numbers.size for c1 in (5, 0.01))
+    few, many = (fitted(config, pages, c1=c1).stages_.crf.numbers.size for c1 in (5, 0.01))
     assert 0 < few < many
 
 
@@ -297,12 +302,12 @@ def test_every_algorithm_trains(tmp_path, pages, algorithm):
 
 @pytest.mark.parametrize("algorithm", ["l2sgd", "ap"])
 def test_a_grid_may_vary_the_algorithm_of_a_shipped_config(pages, algorithm):
-    assert fitted("cleaneval", pages, algorithm=algorithm, max_iterations=3).tables_ is not None
+    assert fitted("cleaneval", pages, algorithm=algorithm, max_iterations=3).stages_ is not None
 
 
 def test_a_parameter_that_was_emptied_is_left_to_crfsuite(tmp_path, pages):
     lines = "crf-param-c1: 0.5", "crf-param-c1:", "crf-algorithm: ap", "crf-param-max_iterations: 3"
-    assert fitted(own_config(tmp_path, *lines), pages).tables_ is not None
+    assert fitted(own_config(tmp_path, *lines), pages).stages_ is not None
 
 
 def test_a_parameter_that_crfsuite_does_not_have_is_an_error_of_the_config(tmp_path, pages):
@@ -321,14 +326,14 @@ def labeller(config, pages):
 
 def test_fit_returns_the_labeller_and_reports_iterations(config, pages):
     iterations = []
-    labeller = CRFLabeller(config, max_iterations=5)
+    labeller = ModelLabeller(config, max_iterations=5)
     assert labeller.fit(documents(pages), labels(pages), lambda info: iterations.append(info["num"])) is labeller
     assert iterations == [1, 2, 3, 4, 5]
 
 
 def test_labels_may_be_labels_or_their_names(labeller, config, pages):
     by_label = fitted(config, pages, [page.labels for page in pages])
-    assert labeller.crfsuite_model_ == by_label.crfsuite_model_
+    assert labeller.stages_.crfsuite_model == by_label.stages_.crfsuite_model
 
 
 def test_predict_gives_every_block_a_label(labeller, pages):
@@ -342,7 +347,7 @@ def test_marginals_are_probabilities_of_every_label(labeller, pages):
     (page,) = labeller.predict_marginals(documents(pages[:1]))
     assert len(page) == len(pages[0].labels)
     for block in page:
-        assert set(block) == set(labeller.tables_.labels)
+        assert set(block) == set(labeller.stages_.crf.labels)
         assert sum(block.values()) == pytest.approx(1)
 
 
@@ -372,8 +377,8 @@ def test_a_page_without_blocks_has_no_labels(labeller):
 
 def test_pages_without_blocks_do_not_disturb_training(labeller, config, pages):
     empty = read_document("", config)
-    among = CRFLabeller(config).fit([empty, *documents(pages)], [[], *labels(pages)])
-    assert labeller.crfsuite_model_ == among.crfsuite_model_
+    among = ModelLabeller(config).fit([empty, *documents(pages)], [[], *labels(pages)])
+    assert labeller.stages_.crfsuite_model == among.stages_.crfsuite_model
 
 
 @pytest.mark.parametrize(("threshold", "kept"), [(0.0, True), (1.1, False)])
@@ -400,17 +405,13 @@ def test_features_are_shown_by_name(labeller, config):
     )
 
 
-def test_the_crf_is_registered_by_name():
-    assert LABELLERS.get("crf") is CRFLabeller
-
-
 # What cannot be learned from.
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_marginals"])
 def test_an_untrained_labeller_says_so(config, pages, method):
-    with pytest.raises(VictorError, match=r"this CRFLabeller has not been trained: call fit\(\) or load a model"):
-        getattr(CRFLabeller(config), method)(documents(pages))
+    with pytest.raises(VictorError, match=r"this ModelLabeller has not been trained: call fit\(\) or load a model"):
+        getattr(ModelLabeller(config), method)(documents(pages))
 
 
 def test_an_unknown_label_is_named_with_its_page_and_block(config, pages):
@@ -434,7 +435,7 @@ def test_a_wrong_number_of_labels_is_refused(config, pages):
     with pytest.raises((DataError, ValueError)):
         fitted(config, pages, labels(pages)[:-1])  # of pages
     with pytest.raises(DataError, match="a CRF learns from labels"):
-        CRFLabeller(config).fit(documents(pages))
+        ModelLabeller(config).fit(documents(pages))
 
 
 @pytest.mark.parametrize("label", ["other", "paragraph", None])
@@ -444,20 +445,20 @@ def test_fewer_than_two_labels_are_refused(config, pages, label):
         fitted(config, pages, [[label] * len(page.labels) for page in pages])
 
 
-# scikit-learn's manners.
+# scikit-learn's estimator API.
 
 
 def test_parameters_are_those_of_the_constructor():
     shown = dict.fromkeys(["config", "algorithm", "c1", "c2", "max_iterations", "threshold"])
-    assert CRFLabeller("crf", c1=0.5).get_params() == shown | {"config": "crf", "c1": 0.5}
-    assert repr(CRFLabeller("crf", c1=0.5)) == "CRFLabeller(config='crf', c1=0.5)"
+    assert ModelLabeller("crf", c1=0.5).get_params() == shown | {"config": "crf", "c1": 0.5}
+    assert repr(ModelLabeller("crf", c1=0.5)) == "ModelLabeller(config='crf', c1=0.5)"
 
 
 def test_parameters_can_be_set_and_unknown_ones_are_refused():
-    labeller = CRFLabeller()
+    labeller = ModelLabeller()
     assert labeller.set_params(c2=0.25, config="crf") is labeller
     assert (labeller.c2, labeller.config) == (0.25, "crf")
-    with pytest.raises(ValueError, match=r"CRFLabeller has no parameter 'treshold' \(did you mean 'threshold'\?\)"):
+    with pytest.raises(ValueError, match=r"ModelLabeller has no parameter 'treshold' \(did you mean 'threshold'\?\)"):
         labeller.set_params(treshold=1)
 
 
@@ -471,8 +472,8 @@ def test_a_clone_has_the_parameters_and_nothing_learned(labeller):
     copy = clone(labeller.set_params(c1=0.75))
     assert copy is not labeller
     assert copy.get_params() == labeller.get_params()
-    assert copy.tables_ is None
-    assert labeller.tables_ is not None
+    assert copy.stages_ is None
+    assert labeller.stages_ is not None
 
 
 def test_a_trained_labeller_pickles(labeller, pages):
@@ -482,17 +483,139 @@ def test_a_trained_labeller_pickles(labeller, pages):
 
 def test_cross_validation_runs(config, pages):
     data = {"X": documents(pages), "y": labels(pages), "error_score": "raise"}
-    scores = cross_val_score(CRFLabeller(config), **data, groups=[0, 0, 1, 1], cv=GroupKFold(2))
+    scores = cross_val_score(ModelLabeller(config), **data, groups=[0, 0, 1, 1], cv=GroupKFold(2))
     assert scores.shape == (2,)
     assert fitted(config, pages[2:]).score(documents(pages[:2]), labels(pages[:2])) in scores
-    scores = cross_val_score(CRFLabeller(config), **data, cv=2)
+    scores = cross_val_score(ModelLabeller(config), **data, cv=2)
     assert ((scores > 0) & (scores <= 1)).all()
 
 
 def test_a_grid_search_by_groups_finds_a_c1(config, pages):
-    search = GridSearchCV(CRFLabeller(config), {"c1": [0.01, 1000.0]}, cv=GroupKFold(2), error_score="raise")
+    search = GridSearchCV(ModelLabeller(config), {"c1": [0.01, 1000.0]}, cv=GroupKFold(2), error_score="raise")
     search.fit(documents(pages), labels(pages), groups=[0, 1, 0, 1])
     assert search.best_params_ == {"c1": 0.01}  # 1000 leaves no weights at all
     assert search.best_estimator_.c1 == 0.01
     assert search.predict(documents(pages)) == search.best_estimator_.predict(documents(pages))
     assert search.score(documents(pages), labels(pages)) > 0.5
+
+
+def test_an_unfitted_labeller_is_not_fitted_for_scikit_learn(config, labeller):
+    with pytest.raises(NotFittedError):
+        check_is_fitted(ModelLabeller(config))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(labeller))
+    check_is_fitted(labeller)
+    check_is_fitted(pickle.loads(pickle.dumps(labeller)))
+
+
+@pytest.mark.parametrize("name", list(LABELLERS))
+def test_a_labeller_is_fitted_once_it_has_seen_what_it_learns_from(name, pages):
+    labeller = LABELLERS.get(name)()
+    if labeller.learns_from is not LearnsFrom.NOTHING:
+        with pytest.raises(NotFittedError):
+            check_is_fitted(labeller)
+    check_is_fitted(labeller.fit(documents(pages)))
+
+
+def test_features_come_with_the_labels_from_one_computation(labeller, pages, monkeypatch):
+    document = pages[0].document
+    expected = labeller.label(document), labeller.features(document)
+    counted = []
+    columns = ModelLabeller._columns
+    monkeypatch.setattr(ModelLabeller, "_columns", lambda self, page: counted.append(page) or columns(self, page))
+    assert labeller.label_with_features(document) == expected
+    assert counted == [document]
+
+
+# The CRF by itself: sklearn_crfsuite.CRF.
+
+
+@pytest.fixture(scope="module")
+def sequences(pages):
+    """Attributes of blocks as crfsuite takes them, and labels."""
+    attributes = [
+        [[f"tag={block.containers[-1]}", f"long={len(block.text) > 80}"] for block in page]
+        for page in (document.blocks for document in documents(pages))
+    ]
+    return attributes, labels(pages)
+
+
+def test_the_crf_is_that_of_sklearn_crfsuite(sequences):
+    given = {"algorithm": "lbfgs", "c1": 0.1, "c2": 0.2, "max_iterations": 20}
+    ours, theirs = CRF(**given).fit(*sequences), sklearn_crfsuite.CRF(**given).fit(*sequences)
+    attributes, gold = sequences
+    assert isinstance(ours, sklearn_crfsuite.CRF)
+    assert ours.get_params() == theirs.get_params()
+    assert ours.classes_ == theirs.classes_
+    assert ours.model_ == Path(theirs.modelfile.name).read_bytes()
+    assert ours.predict(attributes).tolist() == theirs.predict(attributes).tolist()
+    assert ours.predict_marginals(attributes).tolist() == theirs.predict_marginals(attributes).tolist()
+    assert ours.score(attributes, gold) == flat_accuracy_score(gold, ours.predict(attributes)) > 0.5
+
+
+def test_an_unfitted_crf_says_so(sequences, tmp_path):
+    crf = CRF(c1=0.5)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(crf)
+    with pytest.raises(NotFittedError):
+        crf.predict(sequences[0])
+    assert not hasattr(crf, "classes_")
+    with pytest.raises(NotFittedError):
+        check_is_fitted(CRF(model_filename=str(tmp_path / "none.crfsuite")))
+    check_is_fitted(crf.fit(*sequences))
+    check_is_fitted(pickle.loads(pickle.dumps(crf)))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(crf))
+    assert clone(crf).get_params() == crf.get_params()
+
+
+def test_a_crf_that_cannot_be_trained_is_not_fitted(sequences):
+    attributes, gold = sequences
+    crf = CRF(c1=0.5)
+    with pytest.raises(ValueError, match="differ"):
+        crf.fit(attributes, [gold[0][:-1], *gold[1:]])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(crf)
+
+
+def test_the_crf_of_a_model_directory_opens_as_an_estimator(labeller, tmp_path):
+    (tmp_path / "model.crfsuite").write_bytes(labeller.stages_.crfsuite_model)
+    crf = CRF(model_filename=str(tmp_path / "model.crfsuite"))
+    check_is_fitted(crf)
+    assert tuple(crf.classes_) == labeller.stages_.crf.labels
+
+
+def test_a_grid_search_over_crfs_finds_a_c1(sequences):
+    search = GridSearchCV(CRF(max_iterations=20), {"c1": [0.01, 1000.0]}, cv=2, error_score="raise").fit(*sequences)
+    assert search.best_params_ == {"c1": 0.01}
+    check_is_fitted(search.best_estimator_)
+
+
+@pytest.mark.parametrize(
+    ("line", "parameter", "value"),
+    [
+        ("crf-param-max_iterations: 7", "max_iterations", 7),
+        ("crf-param-feature.minfreq: 2", "min_freq", 2.0),
+        ("crf-param-feature.possible_transitions: 1", "all_possible_transitions", True),
+        ("crf-algorithm: l2sgd\ncrf-param-calibration.samples: 50", "calibration_samples", 50.0),
+        ("crf-algorithm: pa\ncrf-param-type: 2", "pa_type", 2),
+    ],
+)
+def test_parameters_of_a_config_are_those_of_the_crf(tmp_path, line, parameter, value):
+    found = make_crf(own_config(tmp_path, line)).get_params()[parameter]
+    assert (type(found), found) == (type(value), value)
+
+
+def test_scores_are_those_of_sklearn_crfsuite(labeller, pages):
+    gold, predicted = labels(pages), labeller.predict(documents(pages))
+    counts = BlockCounts.sum(
+        BlockCounts.of([*map(Label, ours)], [*map(Label, theirs)]) for ours, theirs in zip(predicted, gold, strict=True)
+    )
+    assert labeller.score(documents(pages), gold) == flat_accuracy_score(gold, predicted)
+    assert counts.label_accuracy == flat_accuracy_score(gold, predicted)
+    report = flat_classification_report(gold, predicted, output_dict=True, zero_division=0)
+    for label in {label for page in gold for label in page}:
+        score = counts.label_score(Label(label))
+        assert (score.precision, score.recall, score.f1) == pytest.approx(
+            [report[label][name] for name in ("precision", "recall", "f1-score")]
+        )

@@ -35,7 +35,7 @@ from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import draw_blocks, make_lexicon, training_weights
 from victorpy.model.evidence.trees import Forest, average, constant, grow
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train
 from victorpy.outputs.anno import load_anno
@@ -559,7 +559,7 @@ def test_the_feature_evidence_wants_evidence(tmp_path):
     (tmp_path / "mine.tpl").write_text("%x[0,evidence]\n")
     page = load_anno(ANNOS[0], config.cuts)
     with pytest.raises(ConfigError, match=r"mine\.conf:3: crf-features: .*set evidence: trees"):
-        CRFLabeller(config).fit([page.document], [page.labels])
+        ModelLabeller(config).fit([page.document], [page.labels])
 
 
 # All of it, learned and run.
@@ -596,8 +596,8 @@ def test_training_reports_its_steps_and_learns_something(small):
 def test_each_page_gets_log_odds_for_each_block(small, one_site):
     pages, content, sites = material(small)
     fitted = fit_evidence(pages, content, ["one"] * len(pages) if one_site else sites, small.config)
-    assert [len(found) for found in fitted.log_odds] == [len(page.labels) for page in small.pages]
-    assert all(np.isfinite(found).all() for found in fitted.log_odds)
+    assert [len(found.log_odds) for found in fitted.findings] == [len(page.labels) for page in small.pages]
+    assert all(np.isfinite(found.log_odds).all() for found in fitted.findings)
 
 
 def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
@@ -613,10 +613,10 @@ def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
     turned = [~flags if own else flags for flags, own in zip(content, its, strict=True)]
     groups = ["ours" if own else "others" for own in its]
     before, after = (fit_evidence(pages, flags, groups, config) for flags in (content, turned))
-    for own, found, found_turned in zip(its, before.log_odds, after.log_odds, strict=True):
-        assert (found.tolist() == found_turned.tolist()) == own
+    for own, found, found_turned in zip(its, before.findings, after.findings, strict=True):
+        assert (found.log_odds.tolist() == found_turned.log_odds.tolist()) == own
     assert any(
-        before.evidence.log_odds(page).tolist() != after.evidence.log_odds(page).tolist()
+        before.evidence.judge(page).log_odds.tolist() != after.evidence.judge(page).log_odds.tolist()
         for page, own in zip(pages, its, strict=True)
         if own
     )
@@ -628,7 +628,7 @@ def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
     trained = train(small.pages[:6], config)
     trained.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model").labeller
-    assert len(loaded.evidence_.layers) == layers
+    assert len(loaded.stages_.evidence.layers) == layers
     document = small.pages[7].document
     assert loaded.label(document) == trained.labeller.label(document)
 
@@ -716,7 +716,8 @@ def test_cleaning_imports_nothing_that_only_training_needs(small):
     code = (
         "import sys; sys.modules['catboost'] = None; import victorpy; cleaner = victorpy.Cleaner.load(sys.argv[1]);"
         "print(len(cleaner.clean(open(sys.argv[2], 'rb').read()))); del sys.modules['catboost'];"
-        "print(sorted({'catboost', 'sklearn', 'pandas', 'scipy', 'publicsuffixlist'} & set(sys.modules)))"
+        "print(sorted({'catboost', 'pycrfsuite', 'sklearn_crfsuite', 'sklearn', 'pandas', 'scipy', 'publicsuffixlist'}"
+        " & set(sys.modules)))"
     )
     ended = python(code, small.path, ANNOS[0].with_suffix(".html"))
     length, imported = ended.stdout.splitlines()
@@ -725,15 +726,20 @@ def test_cleaning_imports_nothing_that_only_training_needs(small):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_learning_without_catboost_says_what_to_install(small, tmp_path):
+@pytest.mark.parametrize(
+    ("package", "config", "named"),
+    [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
+)
+def test_learning_without_a_package_says_what_to_install(small, tmp_path, package, config, named):
     code = (
-        "import sys; sys.modules['catboost'] = None; from victorpy.commands import main;"
+        f"import sys; sys.modules[{package!r}] = None; from victorpy.commands import main;"
         "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
     )
-    ended = python(code, "-c", small.directory / "mine.conf", *ANNOS[:4], "-o", tmp_path / "model")
+    config = small.directory / config if config.endswith(".conf") else config
+    ended = python(code, "-c", config, *ANNOS[:4], "-o", tmp_path / "model")
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
-    assert "CatBoost" in ended.stderr
+    assert named in ended.stderr
     assert install_command("train") in ended.stderr
     assert not (tmp_path / "model").exists()
 
@@ -744,7 +750,7 @@ def test_learning_without_catboost_says_what_to_install(small, tmp_path):
 def fit_small(tmp_path, htmls, labels):
     config = config_of(tmp_path, SMALL)
     documents = [read_document(html, config, url=f"http://{n}.example/") for n, html in enumerate(htmls)]
-    return CRFLabeller(config).fit(documents, labels)
+    return ModelLabeller(config).fit(documents, labels)
 
 
 HEADER, PARAGRAPH, OTHER = Label.HEADER, Label.PARAGRAPH, Label.OTHER
@@ -809,7 +815,7 @@ def rewrite(directory, name, content):
 
 def test_a_rewritten_model_is_read(copied):
     rewrite(copied, "lexicon.tsv", "".join(["word\ttea\t1.5\n", "name\t<p\t0.5\n"]).encode())
-    assert load_model(copied).labeller.evidence_.lexicon.spellings == (("<p",), ("tea",), ())
+    assert load_model(copied).labeller.stages_.evidence.lexicon.spellings == (("<p",), ("tea",), ())
 
 
 @pytest.mark.parametrize(

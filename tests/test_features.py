@@ -213,7 +213,8 @@ def test_codes_are_shown_as_their_values(tmp_path: Path) -> None:
         "feature-position-scale: 4",
     )
     document = read_document("<p>one two three</p><div>one</div><p>one two</p>", config)
-    assert show_features(Columns(document, config), make_encoders(config)) == [
+    encoders = make_encoders(config)
+    assert list(show_features(encode(Columns(document, config), encoders), encoders)) == [
         {"words": "2", "position": "0", "container.p": "1"},
         {"words": "0", "position": "2", "container.p": "0"},
         {"words": "2", "position": "3", "container.p": "1"},
@@ -251,7 +252,8 @@ def own_config(directory: Path, module: str, *lines: str) -> Config:
 
 def shown(html: str, config: Config) -> list[list[str]]:
     document: Document = read_document(html, config)
-    return [list(block.values()) for block in show_features(Columns(document, config), make_encoders(config))]
+    encoders = make_encoders(config)
+    return [list(block.values()) for block in show_features(encode(Columns(document, config), encoders), encoders)]
 
 
 def test_own_features_are_used_and_described_by_their_docstrings(tmp_path: Path) -> None:

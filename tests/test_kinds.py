@@ -171,7 +171,8 @@ def kinds_right(small, share, decode):
 def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
     labeller = labeller_with(small, kinds_share="1", decode=decode)
     document = small.pages[0].document
-    best = [labeller.kinds_.labels[number] for number in labeller._columns(document).kinds.argmax(axis=1)]
+    _, findings = labeller._find(document)
+    best = [labeller.stages_.kinds.labels[number] for number in findings.kinds.argmax(axis=1)]
     found = labeller.label(document).labels
     assert any(label.is_content for label in found)
     assert all(label == kind for label, kind in zip(found, best, strict=True) if label.is_content)
@@ -182,7 +183,7 @@ def test_with_no_share_the_trees_say_nothing(small, decode):
     labeller, without = (
         labeller_with(small, kinds_share="0", kinds_content_share="0", decode=decode) for _ in range(2)
     )
-    without.kinds_ = None
+    without = without.with_stages(replace(without.stages_, kinds=None))
     for page in small.pages:
         assert labeller.label(page.document) == without.label(page.document)
 
@@ -190,8 +191,8 @@ def test_with_no_share_the_trees_say_nothing(small, decode):
 def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
     by_label, by_text = (labeller_with(small, kinds_content_share="1", decode=way) for way in ("label", "expected"))
     for page in small.pages:
-        columns = by_label._columns(page.document)
-        for labeller, log_odds in ((by_label, columns.block_evidence), (by_text, columns.evidence)):
+        _, findings = by_label._find(page.document)
+        for labeller, log_odds in ((by_label, findings.block_log_odds), (by_text, findings.log_odds)):
             assert labeller.label(page.document).content == pytest.approx(1 / (1 + np.exp(-log_odds)), abs=1e-6)
 
 
@@ -212,7 +213,7 @@ def test_the_trees_have_learned_something(small):
 
 def test_a_saved_model_labels_the_same(small):
     loaded = load_model(small.path).labeller
-    assert loaded.kinds_.labels == small.labeller.kinds_.labels
+    assert loaded.stages_.kinds.labels == small.labeller.stages_.kinds.labels
     for document in (*(page.document for page in small.pages), read_document("<html></html>", small.config)):
         assert loaded.label(document) == small.labeller.label(document)
 
@@ -220,13 +221,13 @@ def test_a_saved_model_labels_the_same(small):
 def test_content_of_one_kind_is_of_that_kind(small):
     document = small.pages[0].document
     page = Columns(document, small.config)
-    page.evidence, numbers = small.labeller.evidence_.judge(page)
+    findings = small.labeller.stages_.evidence.judge(page)
     labels = [Label.PARAGRAPH if at % 2 else Label.OTHER for at in range(page.count)]
-    kinds = fit_kinds([page], [numbers], [labels], small.config)
+    kinds = fit_kinds([page], [findings], [labels], small.config)
     assert kinds.labels == ("paragraph",)
-    shares, again = kinds.judge(page, numbers)
-    assert (shares == 1).all()
-    assert again[1] > again[0]
+    found = kinds.judge(page, findings)
+    assert (found.kinds == 1).all()
+    assert found.block_log_odds[1] > found.block_log_odds[0]
 
 
 def test_a_model_without_its_trees_is_refused(small, tmp_path):
@@ -298,10 +299,10 @@ def test_labels_of_a_site_reach_the_trees_that_count_blocks(own):
     cleaner = Method(model=own).load()
     pages = site(6)
     labels = [*(own_labels(page) for page in pages[:4]), None, None]
-    before, told = (cleaner.at_site(pages, known).labeller._columns(pages[5]) for known in (None, labels))
-    moved = told.block_evidence - before.block_evidence
+    before, told = (cleaner.at_site(pages, known).labeller._find(pages[5])[1] for known in (None, labels))
+    moved = told.block_log_odds - before.block_log_odds
     own_text = np.array(own_words(pages[5]))
-    assert moved == pytest.approx(told.evidence - before.evidence)
+    assert moved == pytest.approx(told.log_odds - before.log_odds)
     assert (moved[own_text] >= 0).all()
     assert (moved[~own_text] <= 0).all()
     assert moved[own_text].max() > 0.5

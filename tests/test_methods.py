@@ -23,7 +23,7 @@ from victorpy.labellers.everything import KeepEverything
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import MODELS, Method, load_method, method_names
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 
 ROOT = Path(__file__).parents[1]
 DATA = sorted((ROOT / "data").rglob("*.html"))
@@ -50,10 +50,10 @@ def test_method_without_training_cuts_pages_at_block_level_tags() -> None:
 
 def test_models_are_methods() -> None:
     bundled = load_method("crf")
-    assert isinstance(bundled.labeller, CRFLabeller)
-    assert bundled.labeller.tables_ is not None
+    assert isinstance(bundled.labeller, ModelLabeller)
+    assert bundled.labeller.stages_ is not None
     by_directory = load_method(str(ROOT / "victorpy" / "data" / "models" / "cleaneval"))
-    assert isinstance(by_directory.labeller, CRFLabeller)
+    assert isinstance(by_directory.labeller, ModelLabeller)
     assert by_directory.config.cuts == load_config("cleaneval").cuts
 
 
@@ -100,7 +100,7 @@ def test_booleans_are_words_and_the_last_of_two_settings_counts() -> None:
     for value, expected in {"true": True, "Yes": True, "FALSE": False, "no": False}.items():
         assert parse_settings("sst", SiteStyleTree, [f"virtual_leaves={value}"]) == {"virtual_leaves": expected}
     assert parse_settings("sst", SiteStyleTree, ["t=0.1", "t=0.2", "styles=a=b"]) == {"t": 0.2, "styles": "a=b"}
-    assert parse_settings("crf", CRFLabeller, ["c2=0.5"]) == {"c2": 0.5}  # a parameter without a default is a number
+    assert parse_settings("crf", ModelLabeller, ["c2=0.5"]) == {"c2": 0.5}  # a parameter without a default is a number
 
 
 @pytest.mark.parametrize(("name", "setting", "message"), read_cases("mistakes.json", "settings-of-methods"))
@@ -229,7 +229,7 @@ def test_continuation_after_noise_is_a_new_paragraph() -> None:
 
 
 @pytest.fixture(scope="module")
-def site_crf(tmp_path_factory: pytest.TempPathFactory) -> CRFLabeller:
+def site_crf(tmp_path_factory: pytest.TempPathFactory) -> ModelLabeller:
     directory = tmp_path_factory.mktemp("config")
     (directory / "my.tpl").write_text("%x[0,site.text-share]\n%x[0,words]\n")
     (directory / "my.conf").write_text(
@@ -240,10 +240,10 @@ def site_crf(tmp_path_factory: pytest.TempPathFactory) -> CRFLabeller:
     config = read_config(directory / "my.conf")
     pages = site(8)
     of_one_site = [replace(page, url="http://courier.example/page") for page in pages]
-    return CRFLabeller(config).fit(of_one_site, [own_labels(page) for page in pages])
+    return ModelLabeller(config).fit(of_one_site, [own_labels(page) for page in pages])
 
 
-def test_crf_learns_what_sites_repeat(site_crf: CRFLabeller) -> None:
+def test_crf_learns_what_sites_repeat(site_crf: ModelLabeller) -> None:
     assert site_crf.wants_site
     pages = site(8, "shop", first=20)  # another site: its words are as many, only what it repeats tells them apart
     at_site = site_crf.at_site(pages)
@@ -254,7 +254,7 @@ def test_crf_learns_what_sites_repeat(site_crf: CRFLabeller) -> None:
     assert right > alone
 
 
-def test_crf_shows_features_of_the_site(site_crf: CRFLabeller) -> None:
+def test_crf_shows_features_of_the_site(site_crf: ModelLabeller) -> None:
     page = site(1)[0]
     assert {shown["site.text-share"] for shown in site_crf.features(page)} == {"-1"}
     assert {shown["site.text-share"] for shown in site_crf.at_site(site(3)).features(page)} == {"0", "0.5"}
@@ -263,15 +263,15 @@ def test_crf_shows_features_of_the_site(site_crf: CRFLabeller) -> None:
 
 def test_crf_without_features_of_the_site_is_the_same_at_every_site() -> None:
     labeller = load_method("crf").labeller
-    assert isinstance(labeller, CRFLabeller)
+    assert isinstance(labeller, ModelLabeller)
     assert not labeller.wants_site
     assert labeller.at_site(site(3)) is labeller
-    assert CRFLabeller("site").wants_site
-    assert not CRFLabeller("default").wants_site
+    assert ModelLabeller("site").wants_site
+    assert not ModelLabeller("default").wants_site
 
 
 def test_crf_needs_the_labels_of_all_pages() -> None:
     pages = site(2)
     for labels in ([own_labels(pages[0]), None], None):
         with pytest.raises(VictorError, match=re.escape("a CRF learns from labels")):
-            CRFLabeller("crf").fit(pages, labels)
+            ModelLabeller("crf").fit(pages, labels)

@@ -13,8 +13,8 @@ from support.commands import clean as run_clean
 from victorpy import Cleaner, ConfigError, DataError, ModelError, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.errors import TemplateError
-from victorpy.model.encode import make_encoders, show_features
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.encode import encode, make_encoders
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import find_model, load_model, save_model
 from victorpy.model.template import read_template
 from victorpy.outputs.anno import load_anno, write_anno
@@ -177,7 +177,7 @@ def test_reference_too_far_away_is_refused(tmp_path):
 def test_impossible_parameters_are_refused(wrong):
     page = load_anno(PAGE.with_suffix(".anno"), load_config("cleaneval").cuts)
     with pytest.raises(ConfigError):
-        CRFLabeller("cleaneval", **wrong).fit([page.document], [page.labels])
+        ModelLabeller("cleaneval", **wrong).fit([page.document], [page.labels])
 
 
 def test_feature_that_fails_is_named(tmp_path):
@@ -188,7 +188,7 @@ def test_feature_that_fails_is_named(tmp_path):
     (tmp_path / "my.conf").write_text("feature-modules: own.py\ncrf-features: fails-always\n")
     config = load_config(tmp_path / "my.conf")
     with pytest.raises(DataError, match="'fails-always' failed: RuntimeError: no tea"):
-        show_features(Columns(read_document("<p>x</p>", config), config), make_encoders(config))
+        encode(Columns(read_document("<p>x</p>", config), config), make_encoders(config))
 
 
 def test_a_model_of_another_format_is_refused(tmp_path):

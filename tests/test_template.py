@@ -14,7 +14,7 @@ from victorpy.config import load_config, read_config
 from victorpy.errors import ConfigError, TemplateError
 from victorpy.features import Feature
 from victorpy.model.crf.tables import Layout
-from victorpy.model.crf.training import _AttributeNames, train
+from victorpy.model.crf.training import CRF, AttributeNames, train
 from victorpy.model.encode import Encoder
 from victorpy.model.template import Template, attribute, load_template, read_template
 
@@ -43,7 +43,7 @@ def attributes(template: Template, table: list[list[int]]) -> list[list[str]]:
     """Name the attributes of a page with these codes, a row a feature."""
     codes = np.array(table)
     layout = Layout(template, codes.max(axis=1) + 1)
-    return _AttributeNames(layout, encoders(*template.features)).of(codes)
+    return AttributeNames(layout, encoders(*template.features)).of(codes)
 
 
 @pytest.mark.parametrize("path", sorted(ERRORS.glob("*.tpl")), ids=lambda path: path.stem)
@@ -210,7 +210,7 @@ LABELS = (["paragraph"] * 4 + ["other"] * 4) * 6
 
 def trained_transitions(directory: Path, text: str) -> np.ndarray:
     template = read(directory, text, ["sign"])
-    return train([(np.array([CODES]), LABELS)], encoders("sign"), template, {"c1": 0, "c2": 0.1}).tables.transitions
+    return train([(np.array([CODES]), LABELS)], encoders("sign"), template, CRF(c1=0, c2=0.1)).tables.transitions
 
 
 def test_previous_label_counts_only_with_b(tmp_path: Path) -> None:

@@ -12,18 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from victorpy.columns import Columns, Floats
-from victorpy.config import load_config
-from victorpy.document import Document
+from victorpy.config import Config, load_config
 from victorpy.errors import VictorError
 from victorpy.model.beliefs import adjust, believe
-from victorpy.model.evidence import block_weights, expected_f1, probabilities
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.evidence import Findings, Keeping, block_weights, expected_f1, probabilities
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import check_target
 from victorpy.model.train import Trained, tell_story
 from victorpy.outputs import CleanPage
@@ -33,11 +31,11 @@ from victorpy.sites.grouping import site_of
 from victorpy.sites.statistics import SiteStatistics
 
 
-def score(page: LabelledPage, log_odds: Floats, labeller: CRFLabeller) -> dict[str, object]:
+def score(page: LabelledPage, log_odds: Floats, config: Config) -> dict[str, object]:
     """Clean a page by the log-odds that training found for it, and score its words."""
-    columns = labeller.prepare().columns(page.document, log_odds)
+    columns = Columns(page.document, config)
     probability = probabilities(log_odds)
-    kept = labeller.kept(probability, columns)
+    kept = Keeping.of(config).kept(probability, columns)
     text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
     gold = "\n".join(segment.text for segment in page.gold)
     return {
@@ -51,7 +49,7 @@ def score(page: LabelledPage, log_odds: Floats, labeller: CRFLabeller) -> dict[s
     }
 
 
-def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: CRFLabeller) -> list[Floats]:
+def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: ModelLabeller) -> list[Floats]:
     """The log-odds as the model for sites gives them: drawn to those of the same places on other pages of the site."""
     by_site: dict[str, list[int]] = {}
     for number, page in enumerate(pages):
@@ -61,23 +59,18 @@ def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: CRF
         site = SiteStatistics(pages[number].document for number in numbers)
         if site.pages < 2:
             continue
-        columns = {
-            id(document): labeller.prepare().columns(document, log_odds)
-            for document, log_odds in ((pages[number].document, found[number]) for number in numbers)
-        }
-        known = [(pages[number].document, None) for number in numbers]
-        beliefs = believe(known, site, partial(_columns_of, columns))
+        config = labeller.prepare().config
+        judged: dict[int, tuple[Columns, Findings]] = {}
         for number in numbers:
             document = pages[number].document
-            found_here = columns[id(document)]
-            adjust(found_here, document, site, beliefs)
-            assert found_here.evidence is not None  # it is what was adjusted
-            drawn[number] = found_here.evidence
+            nothing = np.zeros((0, len(document.blocks)), dtype=np.float32)  # only trees for kinds would read them
+            judged[id(document)] = Columns(document, config), Findings(found[number], nothing)
+        known = [(pages[number].document, None) for number in numbers]
+        beliefs = believe(known, site, lambda document, judged=judged: judged[id(document)])  # type: ignore[misc]
+        for number in numbers:
+            columns, findings = judged[id(pages[number].document)]
+            drawn[number] = adjust(findings, columns, site, beliefs).log_odds
     return drawn
-
-
-def _columns_of(columns: dict[int, Columns], document: Document) -> Columns:
-    return columns[id(document)]
 
 
 def named_sets(data: list[str]) -> list[str]:
@@ -112,7 +105,7 @@ def train(arguments: argparse.Namespace) -> None:
     config = load_config(arguments.config)
     pages = load_gold(arguments.data, config, lambda said: print(said, file=sys.stderr))
     pages = [page for page in pages if page.document.blocks]
-    labeller = CRFLabeller(config)
+    labeller = ModelLabeller(config)
     labeller.fit(
         [page.document for page in pages],
         [page.labels for page in pages],
@@ -124,10 +117,10 @@ def train(arguments: argparse.Namespace) -> None:
         arguments.output
     )
     sets = sorted({page.data.partition(":")[0] for page in pages})
-    found = labeller.found_in_training_
+    found = list(labeller.training_log_odds_)
     if labeller.wants_site:
         found = at_their_sites(pages, found, labeller)
-    scores = [score(page, log_odds, labeller) for page, log_odds in zip(pages, found, strict=True)]
+    scores = [score(page, log_odds, config) for page, log_odds in zip(pages, found, strict=True)]
     if arguments.scores:
         arguments.scores.write_text(json.dumps(scores, indent=0), encoding="utf-8")
     for name in sets:

@@ -109,8 +109,8 @@ class Cleaner:
     ) -> CleanPage:
         """Clean a page: its blocks, their labels and probabilities, and on request their features and its metadata."""
         document, about = _read(page, self.config, url, content_type, source, metadata)
-        found = self.labeller.label(document)
-        shown = self.labeller.features(document) if features else ()
+        labeller = self.labeller
+        found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
         return CleanPage(
             document, found.labels, found.probabilities, found.content, found.confidence, shown, about, by_method=True
         )

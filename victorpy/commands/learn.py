@@ -61,12 +61,12 @@ def run(arguments: Arguments) -> int:
         story["data"] = [set_name(spec) for spec in arguments.data]
     trained.save(target)
     if not arguments.quiet:
-        tables = trained.labeller.tables_
+        stages = trained.labeller.stages_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
         seconds = time.perf_counter() - began
         print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
         print(f"pages: {', '.join(sources)}")
-        print(f"{len(tables.numbers) if tables else 0:,} attributes have weights; {seconds:.1f} s")
+        print(f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights; {seconds:.1f} s")
         print(
             f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
             f"{story['scores']['content_accuracy']:.2%} of content against noise"

@@ -20,7 +20,7 @@ from victorpy.document import Document, Label, Labelling
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.page.markup import begins_segment
 
-LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers", "victorpy.model.labeller")
+LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
 
 
 class LearnsFrom(StrEnum):
@@ -36,6 +36,9 @@ class LearnsFrom(StrEnum):
 
 Labels = Sequence[Sequence[str] | None] | None
 """The labels of pages' blocks. A page with unknown labels has None; None in place of the list means all unknown."""
+
+Features = tuple[dict[str, str], ...]
+"""The features of every block of a page, by name."""
 
 
 class Labeller(ABC):
@@ -69,9 +72,13 @@ class Labeller(ABC):
         """Return the same labeller run with another config; methods without a config return themselves."""
         return self
 
-    def features(self, document: Document) -> tuple[dict[str, str], ...]:
-        """Return the features of every block by name, if the method has any."""
+    def features(self, document: Document) -> Features:
+        """Return the features of every block, if the method has any."""
         return ()
+
+    def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
+        """Label the blocks of one page, and return the features that decided."""
+        return self.label(document), self.features(document)
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
         """Label the blocks of pages."""
@@ -106,11 +113,20 @@ class Labeller(ABC):
         """Return a new labeller with the same parameters, except for the given ones, that has learned nothing."""
         return type(self)(**self.get_params() | changes)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn whether it has learned: then an attribute whose name ends in ``_`` has a value."""
+        return any(value for name, value in vars(self).items() if name.endswith("_"))
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that this is neither a classifier, whose labels it would stratify, nor a regressor."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=True),
+            input_tags=InputTags(two_d_array=False),
+            requires_fit=self.learns_from is not LearnsFrom.NOTHING,
+        )
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items() if value is not None)

@@ -19,7 +19,7 @@ NOISE = 0.75
 class Repeated(SiteLabeller):
     """Counts numbers that stand for parts of pages."""
 
-    _counts: PageCounts | None = None
+    counts_: PageCounts | None = None
 
     @abstractmethod
     def _numbers(self, tree: PageTree) -> Numbers:
@@ -43,13 +43,13 @@ class Repeated(SiteLabeller):
                 break
         if not len(counts):
             raise DataError(f"{type(self).__name__} learns from pages of a site, and there were none")
-        self._counts = counts
+        self.counts_ = counts
         return self
 
     def label(self, document: Document) -> Labelling:
-        if self._counts is None:
+        if self.counts_ is None:
             raise not_fitted(self)
-        noise = self._noise(PageTree(document), self._counts)
+        noise = self._noise(PageTree(document), self.counts_)
         return label_kept(document, [not is_noise for is_noise in noise])
 
 

@@ -40,7 +40,7 @@ class Rtdm(SiteLabeller):
         self.sample = sample
         self.text = text
         self.names = names
-        self._template: Node | None = None
+        self.template_: Node | None = None
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Map page after page to the template so far, and keep what is mapped."""
@@ -56,14 +56,14 @@ class Rtdm(SiteLabeller):
                 break
         if template is None:
             raise DataError("rtdm learns from pages of a site, and there were none")
-        self._template = template if len(seen) > 1 else Node.of(0)
+        self.template_ = template if len(seen) > 1 else Node.of(0)
         return self
 
     def label(self, document: Document) -> Labelling:
-        if self._template is None:
+        if self.template_ is None:
             raise not_fitted(self)
         tree = PageTree(document)
-        noise = tree.blocks_with(Mapping().mapped_texts(self._template, self._nodes(tree)), NOISE)
+        noise = tree.blocks_with(Mapping().mapped_texts(self.template_, self._nodes(tree)), NOISE)
         return label_kept(document, [not is_noise for is_noise in noise])
 
     def _nodes(self, tree: PageTree) -> Node:

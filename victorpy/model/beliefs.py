@@ -10,12 +10,14 @@ moves little, one with many goes where the labels are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.document import Document, Label
 from victorpy.model.evidence.cut import block_weights, probabilities
+from victorpy.model.evidence.stage import Findings
 from victorpy.sites.mapping import Place
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import page_fingerprint
@@ -40,6 +42,9 @@ _SUREST = 0.995
 
 SitePage = tuple[Document, Sequence[str] | None]
 """A page of the site, and its labels if they are known."""
+
+Judge = Callable[[Document], tuple[Columns, Findings]]
+"""Runs the trees of a model on a page."""
 
 
 class Beliefs:
@@ -127,10 +132,10 @@ class SitePages:
         return [*self._labelled, *((self._others[name], None) for name in sorted(self._others))]
 
 
-def believe(pages: Sequence[SitePage], site: SiteStatistics, columns_of: Callable[[Document], Columns]) -> Beliefs:
+def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Beliefs:
     """Sum up what a model thinks of the places of a site, and what the labelled pages say of them."""
     beliefs = Beliefs()
-    judged = [(_JudgedPage(document, columns_of(document), site), labels) for document, labels in pages]
+    judged = [(_JudgedPage(*judge(document), site), labels) for document, labels in pages]
     for page, _ in judged:
         beliefs.think(page.name, page.places, page.log_odds, page.weight)
     for page, labels in judged:
@@ -140,22 +145,23 @@ def believe(pages: Sequence[SitePage], site: SiteStatistics, columns_of: Callabl
     return beliefs
 
 
-def adjust(page: Columns, document: Document, site: SiteStatistics, beliefs: Beliefs) -> None:
+def adjust(findings: Findings, page: Columns, site: SiteStatistics, beliefs: Beliefs) -> Findings:
     """Move the log-odds of a page's blocks to what is believed of their places."""
-    judged = _JudgedPage(document, page, site)
-    page.evidence = beliefs.corrected(judged.places, judged.smoothed(beliefs))
-    if page.block_evidence is not None:
-        page.block_evidence = beliefs.corrected(judged.places, page.block_evidence)
+    judged = _JudgedPage(page, findings, site)
+    block_log_odds = findings.block_log_odds
+    if block_log_odds is not None:
+        block_log_odds = beliefs.corrected(judged.places, block_log_odds)
+    log_odds = beliefs.corrected(judged.places, judged.smoothed(beliefs))
+    return replace(findings, log_odds=log_odds, block_log_odds=block_log_odds)
 
 
 class _JudgedPage:
     """The log-odds that the trees gave the blocks of a page, with the blocks' places at the site."""
 
-    def __init__(self, document: Document, page: Columns, site: SiteStatistics) -> None:
-        assert page.evidence is not None
-        self.name = page_fingerprint(document)
-        self.places = site.places(document)
-        self.log_odds = page.evidence
+    def __init__(self, page: Columns, findings: Findings, site: SiteStatistics) -> None:
+        self.name = page_fingerprint(page.document)
+        self.places = site.places(page.document)
+        self.log_odds = findings.log_odds
         self.weight = block_weights(page)
 
     def smoothed(self, beliefs: Beliefs) -> Floats:

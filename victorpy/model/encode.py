@@ -94,10 +94,9 @@ def encode(page: Columns, encoders: list[Encoder]) -> Codes:
         return np.stack([encoder.codes(page) for encoder in encoders])
 
 
-def show_features(page: Columns, encoders: list[Encoder]) -> list[dict[str, str]]:
+def show_features(codes: Codes, encoders: list[Encoder]) -> tuple[dict[str, str], ...]:
     """Return each block's features by name, as the values that their codes stand for."""
-    table = encode(page, encoders)
-    return [
-        {encoder.name: encoder.value(int(code)) for encoder, code in zip(encoders, column, strict=True)}
-        for column in table.T
-    ]
+    return tuple(
+        {encoder.name: encoder.value(code) for encoder, code in zip(encoders, block, strict=True)}
+        for block in codes.T.tolist()
+    )

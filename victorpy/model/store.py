@@ -32,7 +32,7 @@ from victorpy.features.base import find_modules
 from victorpy.model.crf.tables import Tables
 from victorpy.model.evidence import Evidence
 from victorpy.model.evidence.kinds import Kinds
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller, Stages
 from victorpy.model.template import load_template
 
 FORMAT = 1
@@ -43,24 +43,24 @@ DEFAULT = "default"
 class Model:
     """A trained labeller with its configuration and the content of its meta.json."""
 
-    labeller: CRFLabeller
+    labeller: ModelLabeller
     config: Config
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def save_model(directory: Path, labeller: CRFLabeller, config: Config, training: Mapping[str, Any]) -> None:
+def save_model(directory: Path, labeller: ModelLabeller, config: Config, training: Mapping[str, Any]) -> None:
     """Write a model directory; it appears whole or not at all, and replaces only another model."""
-    tables, evidence, kinds = labeller.tables_, labeller.evidence_, labeller.kinds_
-    if tables is None:
+    stages = labeller.stages_
+    if stages is None:
         raise ModelError("this labeller has not been trained: there is nothing to save")
     check_target(directory)
     meta = {
         "format": FORMAT,
-        "labels": list(tables.labels),
+        "labels": list(stages.crf.labels),
         "versions": {"victorpy": __version__}
         | {name: _version(name) for name in ("python-crfsuite", "catboost", "numpy", "lxml")},
         "python": platform.python_version(),
-        "attributes": len(tables.numbers),
+        "attributes": len(stages.crf.numbers),
         "training": dict(training),
     }
     with write_directory(directory, meta) as fresh:
@@ -69,10 +69,10 @@ def save_model(directory: Path, labeller: CRFLabeller, config: Config, training:
             shutil.copyfile(source, fresh / source.name)
         # The saved config names the files beside it.
         own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
-        (fresh / "template.tpl").write_text(tables.layout.template.text, encoding="utf-8")
-        (fresh / "model.crfsuite").write_bytes(labeller.crfsuite_model_)
-        tables.save(fresh / "tables.npy")
-        for name, stage in {"evidence": evidence, "kinds": kinds}.items():
+        (fresh / "template.tpl").write_text(stages.crf.layout.template.text, encoding="utf-8")
+        (fresh / "model.crfsuite").write_bytes(stages.crfsuite_model)
+        stages.crf.save(fresh / "tables.npy")
+        for name, stage in {"evidence": stages.evidence, "kinds": stages.kinds}.items():
             if stage is not None:
                 own[f"{name}-template"] = (f"{name}.tpl",)
                 (fresh / f"{name}.tpl").write_text(stage.inputs.template.text, encoding="utf-8")
@@ -128,7 +128,7 @@ def load_model(name: str | Path = DEFAULT) -> Model:
         if kinds is not None and not set(kinds.labels) <= set(tables.labels):
             raise ValueError("its trees tell kinds apart that its CRF does not know")
         crfsuite_model = (directory / "model.crfsuite").read_bytes()
-        labeller = CRFLabeller(config).with_tables(tables, crfsuite_model, evidence, kinds)
+        labeller = ModelLabeller(config).with_stages(Stages(tables, crfsuite_model, evidence, kinds))
         labeller.prepare()
     except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
         raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error

@@ -12,9 +12,9 @@ from typing import Any
 from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.errors import DataError
-from victorpy.model.crf.training import Progress
+from victorpy.model.crf import Progress
 from victorpy.model.evidence.stage import Report
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, load_progress, write_anno
@@ -24,7 +24,7 @@ from victorpy.outputs.anno import load_anno, load_progress, write_anno
 class Trained:
     """A labeller and the `training` entry of its meta.json."""
 
-    labeller: CRFLabeller
+    labeller: ModelLabeller
     config: Config
     story: dict[str, Any]
 
@@ -68,12 +68,12 @@ def train(
     report: Report = lambda message: None,
 ) -> Trained:
     """Train a model on annotated pages: its stages of evidence, if it has any, and its CRF."""
-    labeller = CRFLabeller(config)
+    labeller = ModelLabeller(config)
     labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
     return Trained(labeller, config, tell_story(pages, labeller))
 
 
-def tell_story(pages: Sequence[CleanPage], labeller: CRFLabeller) -> dict[str, Any]:
+def tell_story(pages: Sequence[CleanPage], labeller: ModelLabeller) -> dict[str, Any]:
     """Describe the training pages and how well the labeller does on them; new pages are harder."""
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):

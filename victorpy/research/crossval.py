@@ -10,7 +10,7 @@ from functools import partial
 from victorpy.config import Config
 from victorpy.document import Label, Labelling
 from victorpy.labellers.base import Labeller
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.research.gold import LabelledPage
 from victorpy.research.scores import BlockCounts, TextScores, measure
 from victorpy.research.site_runs import label_by_site, map_in_jobs
@@ -101,7 +101,7 @@ def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageR
 
 def crf_maker(config: Config, **parameters: float) -> MakeLabeller:
     """Return a function that makes CRF labellers of a config, with parameters that override its own."""
-    return partial(CRFLabeller, config, **parameters)  # type: ignore[arg-type]
+    return partial(ModelLabeller, config, **parameters)  # type: ignore[arg-type]
 
 
 def keep_everything(page: LabelledPage) -> PageResult:

@@ -1,23 +1,50 @@
-"""Training a CRF with crfsuite, and reading its weights back into tables."""
+"""Train a CRF with sklearn-crfsuite, and read its weights into tables. Cleaning does not import this module."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pycrfsuite
 
-from victorpy.errors import ConfigError
+from victorpy.config import Config
+from victorpy.errors import ConfigError, missing, suggest
+from victorpy.model.crf import Progress
 from victorpy.model.crf.tables import Layout, Tables
 from victorpy.model.encode import Codes, Encoder
 from victorpy.model.template import Template, attribute
 
-Progress = Callable[[Mapping[str, Any]], None]
-"""Called after each iteration with what crfsuite reports: num, loss, time ..."""
+try:
+    import pycrfsuite
+    import sklearn_crfsuite
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise missing("sklearn-crfsuite", "train", "training a model") from error
+
+
+class CRF(sklearn_crfsuite.CRF):  # type: ignore[misc]
+    """`sklearn_crfsuite.CRF` with the same parameters, methods and attributes; until it is fitted it says so.
+
+    `X` has a list per page with the attributes of each block, in any form that crfsuite takes; `y` has their labels.
+    """
+
+    def __sklearn_is_fitted__(self) -> bool:
+        file = self.modelfile.name  # made when training starts, and filled when it ends
+        return file is not None and Path(file).is_file() and Path(file).stat().st_size > 0
+
+    @property
+    def tagger_(self) -> Any:
+        """The `pycrfsuite.Tagger` of the trained model. Raises NotFittedError if there is none."""
+        check_is_fitted(self)
+        return super().tagger_
+
+    @property
+    def model_(self) -> bytes:
+        """The trained model as crfsuite writes it."""
+        check_is_fitted(self)
+        return Path(self.modelfile.name).read_bytes()
 
 
 @dataclass(frozen=True)
@@ -28,36 +55,87 @@ class Trained:
     crfsuite_model: bytes
 
 
+def make_crf(config: Config, progress: Progress | None = None, algorithm: str | None = None, **given: Any) -> CRF:
+    """Return an untrained CRF with the parameters of a config. Those that are given, unless None, come first."""
+    chosen = algorithm or config.one("crf-algorithm", "lbfgs")
+    try:
+        trainer = pycrfsuite.Trainer(algorithm=chosen, verbose=False)
+    except ValueError as error:
+        raise ConfigError(f"crfsuite has no algorithm {chosen!r}") from error
+    names = sorted(trainer.params())
+    settings: dict[str, float] = {}
+    for name, values in config.family("crf-param-").items():
+        if name in names and values:
+            settings[name] = float(values[0])
+        elif algorithm is None and values:
+            message = f"crfsuite's {chosen} has no parameter {name!r}{suggest(name, names)}; it has {', '.join(names)}"
+            raise config.error(f"crf-param-{name}", message)
+    settings |= {name: value for name, value in given.items() if value is not None}
+    for name, value in settings.items():
+        if not 0 <= value < float("inf"):
+            raise ConfigError(f"crfsuite's parameter {name} must be a number from 0, not {value}")
+        if name not in names:
+            raise ConfigError(f"crfsuite's {chosen} has no parameter {name!r}; it has {', '.join(names)}")
+    parameters = {_SKLEARN_NAMES.get(name, name): type(trainer.get(name))(value) for name, value in settings.items()}
+    return CRF(chosen, **parameters, trainer_cls=progress and _trainer_class(progress))
+
+
+# Parameters of crfsuite that have another name in sklearn-crfsuite.
+_SKLEARN_NAMES = {
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    "calibration.eta": "calibration_eta",
+    "calibration.rate": "calibration_rate",
+    "calibration.samples": "calibration_samples",
+    "calibration.candidates": "calibration_candidates",
+    "calibration.max_trials": "calibration_max_trials",
+    "type": "pa_type",
+}
+
+
+def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
+    """Return a class of trainers that call a function after each iteration, and print nothing."""
+
+    class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
+        def __init__(self, algorithm: str, params: Mapping[str, Any], verbose: bool) -> None:
+            super().__init__(algorithm, params, verbose=True)  # else crfsuite reports nothing
+
+        def on_iteration(self, log: str, info: Mapping[str, Any]) -> None:
+            progress(info)
+
+        def _print_nothing(self, *_: object) -> None:
+            pass
+
+        on_start = on_featgen_progress = on_featgen_end = on_prepared = _print_nothing
+        on_prepare_error = on_optimization_end = on_end = _print_nothing
+
+    return Trainer
+
+
 def train(
-    pages: Sequence[tuple[Codes, Sequence[str]]],
-    encoders: Sequence[Encoder],
-    template: Template,
-    settings: Mapping[str, Any],
-    progress: Progress | None = None,
+    pages: Sequence[tuple[Codes, Sequence[str]]], encoders: Sequence[Encoder], template: Template, crf: CRF
 ) -> Trained:
-    """Train on pages given as feature tables and labels; settings are the algorithm and crfsuite's parameters."""
+    """Fit a CRF to pages, given as the codes of their features and the labels of their blocks."""
     # How many values each feature has: its bins or steps, or one more than the largest code.
     largest_codes = np.max([table.max(axis=1, initial=0) for table, _ in pages], axis=0)
     sizes = [
         len(encoder.bins) or encoder.scale or int(largest) + 1
         for encoder, largest in zip(encoders, largest_codes, strict=True)
     ]
-    names = _AttributeNames(Layout(template, sizes), encoders)
-    trainer = _make_trainer(settings, progress)
-    for table, labels in pages:
-        attributes = names.of(table)
-        if template.bigrams:
-            trainer.append(attributes, list(labels))
-        else:  # labels have no weights together: every block is a sequence of its own
-            for block, label in zip(attributes, labels, strict=True):
-                trainer.append([block], [label])
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "model.crfsuite"
-        trainer.train(str(path))
-        return Trained(_read_tables(path, names), path.read_bytes())
+    names = AttributeNames(Layout(template, sizes), encoders)
+    # Generators, because the names of all pages at once would not always fit into memory.
+    if template.bigrams:
+        crf.fit((names.of(table) for table, _ in pages), (list(labels) for _, labels in pages))
+    else:  # labels have no weights together: every block is a sequence of its own
+        crf.fit(
+            ([block] for table, _ in pages for block in names.of(table)),
+            ([label] for _, labels in pages for label in labels),
+        )
+    return Trained(read_tables(crf, names), crf.model_)
 
 
-class _AttributeNames:
+class AttributeNames:
     """The names of attributes by number, each made once."""
 
     def __init__(self, layout: Layout, encoders: Sequence[Encoder]) -> None:
@@ -81,69 +159,24 @@ class _AttributeNames:
         return {name: number for names in self._names for number, name in names.items()}
 
 
-class _Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
-    """crfsuite's trainer; it calls a function instead of printing."""
-
-    progress: Progress | None = None
-
-    def on_iteration(self, log: str, info: Mapping[str, Any]) -> None:
-        if self.progress is not None:
-            self.progress(info)
-
-    def _quiet(self, *_: object) -> None:
-        pass
-
-    on_start = on_featgen_progress = on_featgen_end = on_prepared = _quiet
-    on_prepare_error = on_optimization_end = on_end = _quiet
-
-
-def _make_trainer(settings: Mapping[str, Any], progress: Progress | None) -> _Trainer:
-    settings = dict(settings)
-    trainer = _Trainer(verbose=progress is not None)
-    trainer.progress = progress
-    trainer.select(settings.pop("algorithm", "lbfgs"), "crf1d")
-    parameters = trainer.params()
-    for name, value in settings.items():
-        if name not in parameters:
-            raise ConfigError(f"crfsuite's algorithm has no parameter {name!r}; it has {', '.join(sorted(parameters))}")
-        trainer.set(name, type(trainer.get(name))(value))
-    return trainer
-
-
-# A weight in crfsuite's file. The weights are read from there because its dump rounds them to six digits, and then
+# A weight in crfsuite's file. `state_features_` and `transition_features_` round weights to six digits, and then
 # the tables would not always agree with the tagger.
 _WEIGHT = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 
 
-def _read_tables(path: Path, names: _AttributeNames) -> Tables:
-    """Convert crfsuite's weights into rows by attribute number."""
-    tagger = pycrfsuite.Tagger()
-    tagger.open(str(path))
-    info = tagger.info()
-    tagger.close()
-    labels = tuple(sorted(info.labels, key=lambda label: int(info.labels[label])))
-    content = path.read_bytes()
+def read_tables(crf: CRF, names: AttributeNames) -> Tables:
+    """Convert the weights of a trained CRF into rows by attribute number."""
+    labels, content = tuple(crf.classes_), crf.model_
     header = np.frombuffer(content, dtype="<u4", count=12)
     start = int(header[7])  # of the weights, which follow a mark, a size and a count
     count = int(np.frombuffer(content, dtype="<u4", count=1, offset=start + 8)[0])
     all_weights = np.frombuffer(content, dtype=_WEIGHT, count=count, offset=start + 12)
     states, pairs = all_weights[all_weights["kind"] == 0], all_weights[all_weights["kind"] == 1]
     numbers_by_name = names.numbers()
-    number_of = np.zeros(len(info.attributes), dtype=np.int64)
-    for name, identity in info.attributes.items():
-        number_of[int(identity)] = numbers_by_name[name]
+    number_of = np.array([numbers_by_name[name] for name in crf.attributes_], dtype=np.int64)
     numbers, row = np.unique(number_of[states["source"]], return_inverse=True)
     weights = np.zeros((len(numbers), len(labels)))
     weights[row, states["target"]] = states["weight"]
     transitions = np.zeros((len(labels), len(labels)))
     transitions[pairs["source"], pairs["target"]] = pairs["weight"]
     return Tables(labels, names.layout, numbers, weights, transitions)
-
-
-def trainer_parameters(algorithm: str) -> list[str]:
-    """Return the names of the parameters that an algorithm of crfsuite has."""
-    try:
-        trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
-    except ValueError as error:
-        raise ConfigError(f"crfsuite has no algorithm {algorithm!r}") from error
-    return sorted(trainer.params())

@@ -6,7 +6,17 @@ Trees judge each block, and more trees judge it again, given what the first foun
 last trees are a feature of the CRF, ``evidence``, and decide what is kept.
 """
 
-from victorpy.model.evidence.cut import best_cut, block_weights, expected_f1, probabilities
-from victorpy.model.evidence.stage import Evidence, Fitted, fit_evidence
+from victorpy.model.evidence.cut import Keeping, best_cut, block_weights, expected_f1, probabilities
+from victorpy.model.evidence.stage import Evidence, Findings, Fitted, fit_evidence
 
-__all__ = ["Evidence", "Fitted", "best_cut", "block_weights", "expected_f1", "fit_evidence", "probabilities"]
+__all__ = [
+    "Evidence",
+    "Findings",
+    "Fitted",
+    "Keeping",
+    "best_cut",
+    "block_weights",
+    "expected_f1",
+    "fit_evidence",
+    "probabilities",
+]

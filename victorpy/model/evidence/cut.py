@@ -11,10 +11,22 @@ count, and a number in a cell looks like noise. But readers miss a heading, and 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
+from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Counts, Flags, Floats
+from victorpy.config import Config
+
+BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
+"""The beta of the F-measure for each value of `favor`: how much more recall counts than precision."""
+
+# Shorter pages are not reported as empty just because little of them looks like content.
+FEWEST_BLOCKS = 5
+
+# A page whose most probable block is no more probable than this has no content.
+LEAST_PROBABLE = 0.01
 
 WORD_OF_A_BLOCK = 0.5
 """Added to the words of a block, so that one without words, such as a row of signs, weighs something."""
@@ -62,6 +74,49 @@ def expected_f1(probability: Floats, weight: Floats, kept: Flags) -> float:
     if not kept.any():
         return float(1 - probability.max(initial=0.0))
     return float(2 * (weight * probability)[kept].sum() / (weight[kept].sum() + content))
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How the blocks to keep are chosen: by a threshold, or so that the page's expected F is highest."""
+
+    threshold: float | None = None
+    """Minimum probability, relative to the most probable block. If it is None, the expected F decides."""
+    favor: str = "balanced"
+    empty_below: float = 0.0
+    """Pages with an expected F below this are reported as empty."""
+    heading_least: float = 0.1
+    """Minimum probability of a heading right above kept text."""
+
+    @classmethod
+    def of(cls, config: Config, threshold: float | None = None) -> Keeping:
+        """Read what a config says; a threshold that is given comes first."""
+        if threshold is None and config.one("decode", "viterbi") == "marginal":
+            threshold = float(config.one("threshold", "0.5"))
+        return cls(
+            threshold,
+            config.one("favor", cls.favor),
+            float(config.one("empty-below", "0")),
+            float(config.one("heading-least", "0.1")),
+        )
+
+    def kept(self, content: Floats, page: Columns) -> Flags:
+        """Return which blocks are kept, given how probable it is that they are content."""
+        if self.threshold is not None:
+            # It is relative to the most probable block, so that a page unlike the training pages, such as a very
+            # short one, is judged by its own best block.
+            best = float(content.max(initial=0.0))
+            return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
+        cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
+        # A page of few blocks is too short to be judged by what is around them.
+        least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
+        if self.favor != "recall" and expected < least:
+            return np.zeros(len(content), dtype=bool)
+        kept = content >= cut
+        if self.favor == "precision":
+            return kept
+        kept = with_whole_tables(kept, page)
+        return kept | headings_above(kept, content, page, self.heading_least)
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:

@@ -9,7 +9,7 @@ matters; these weight all blocks the same, because labels matter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -20,7 +20,7 @@ from victorpy.columns import Columns, Floats
 from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.model.evidence.inputs import Inputs
-from victorpy.model.evidence.stage import Report
+from victorpy.model.evidence.stage import Findings, Report
 from victorpy.model.evidence.trees import (
     KINDS,
     Forest,
@@ -86,13 +86,10 @@ class Kinds:
     forest: KindForest
     content: Forest
 
-    def judge(self, page: Columns, numbers: Matrix) -> tuple[Floats, Floats]:
-        """Return the probabilities of kinds for each block, if it is content, and the log-odds that it is.
-
-        The numbers are those that the trees for content decided by.
-        """
-        matrix = _matrix(self.inputs, page, numbers)
-        return self.forest.shares(matrix), self.content.log_odds(matrix)
+    def judge(self, page: Columns, findings: Findings) -> Findings:
+        """Add the probabilities of kinds for each block, if it is content, and the log-odds that it is."""
+        matrix = _matrix(self.inputs, page, findings)
+        return replace(findings, kinds=self.forest.shares(matrix), block_log_odds=self.content.log_odds(matrix))
 
     def save(self, directory: Path) -> None:
         """Write the file of a model directory."""
@@ -117,20 +114,20 @@ class Kinds:
 
 def fit_kinds(
     pages: Sequence[Columns],
-    numbers: Sequence[Matrix],
+    findings: Sequence[Findings],
     labels: Sequence[Sequence[str]],
     config: Config,
     report: Report = lambda message: None,
 ) -> Kinds:
-    """Train on pages. Their evidence and its numbers must come from trees that were not trained on them."""
+    """Train on pages. Their findings must come from trees that were not trained on them."""
     settings = tree_settings(config, KINDS)
     check_settings(settings, config, KINDS)
     inputs = Inputs(config, KINDS)
     report(f"kinds: features of {len(pages):,} pages")
     kinds = tuple(label for label in config.labels if Label(label).is_content)
     matrices, targets = [], []
-    for page, page_numbers, sequence in zip(pages, numbers, labels, strict=True):
-        matrices.append(_matrix(inputs, page, page_numbers))
+    for page, found, sequence in zip(pages, findings, labels, strict=True):
+        matrices.append(_matrix(inputs, page, found))
         targets += [kinds.index(label) if label in kinds else _NOISE for label in sequence]
         page.forget_characters()
     matrix, target = np.hstack(matrices), np.array(targets, dtype=np.int64)
@@ -151,7 +148,6 @@ def fit_kinds(
     return Kinds(inputs, tuple(kinds[number] for number in present), forest, content_forest)
 
 
-def _matrix(inputs: Inputs, page: Columns, numbers: Matrix) -> Matrix:
+def _matrix(inputs: Inputs, page: Columns, findings: Findings) -> Matrix:
     """Stack the numbers of the trees for content, their log-odds, and the kinds' own numbers."""
-    assert page.evidence is not None
-    return np.vstack([numbers, page.evidence.astype(np.float32)[None], inputs.matrix(page)])
+    return np.vstack([findings.numbers, findings.log_odds.astype(np.float32)[None], inputs.matrix(page)])

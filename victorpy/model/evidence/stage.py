@@ -30,6 +30,20 @@ _PAGE_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
+class Findings:
+    """What the trees have found about the blocks of a page. Each stage hands it to the next."""
+
+    log_odds: Floats
+    """The log-odds of being content."""
+    numbers: Matrix
+    """What the last trees for content decided by. The trees for kinds see it too."""
+    kinds: Floats | None = None
+    """The probability of each kind of content, if the block is content: a row per block ..."""
+    block_log_odds: Floats | None = None
+    """... and the log-odds of being content, both by trees that count every block the same."""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """A lexicon and layers of trees; each layer sees what the previous one has found on the page."""
 
@@ -37,18 +51,14 @@ class Evidence:
     lexicon: Lexicon
     layers: tuple[Forest, ...]
 
-    def log_odds(self, page: Columns) -> Floats:
-        """Return each block's log-odds of being content."""
-        return self.judge(page)[0]
-
-    def judge(self, page: Columns) -> tuple[Floats, Matrix]:
-        """Return each block's log-odds of being content, and the numbers that the last trees decided by."""
+    def judge(self, page: Columns) -> Findings:
+        """Find each block's log-odds of being content."""
         own = numbers = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
         log_odds = self.layers[0].log_odds(own)
         for forest in self.layers[1:]:
             numbers = np.vstack([own, context(page, log_odds)])
             log_odds = forest.log_odds(numbers)
-        return log_odds, numbers
+        return Findings(log_odds, numbers)
 
     @property
     def rows(self) -> int:
@@ -88,9 +98,7 @@ class Fitted:
     """
 
     evidence: Evidence
-    log_odds: list[Floats]
-    numbers: list[Matrix]
-    """What the last trees decided by, for each page."""
+    findings: list[Findings]
 
 
 def fit_evidence(
@@ -161,7 +169,8 @@ class _Training:
             layers.append(self._grow_on(range(len(self._pages))))
         tables = make_lexicon(self._votes).tables
         lexicon = Lexicon(tables, spell(tables, self._pages))
-        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), log_odds, self._numbers)
+        findings = [Findings(*page) for page in zip(log_odds, self._numbers, strict=True)]
+        return Fitted(Evidence(self._inputs, lexicon, tuple(layers)), findings)
 
     def _judge_by_folds(self, layer: str) -> list[Floats]:
         """Return the log-odds of each page by trees that were trained on the other folds of sites."""

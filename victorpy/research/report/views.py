@@ -11,7 +11,7 @@ from pathlib import Path
 
 from victorpy.config import Config
 from victorpy.document import Block, Label
-from victorpy.model.labeller import CRFLabeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import CleanPage
 from victorpy.research.crossval import PageResult
 from victorpy.research.gold import LabelledPage
@@ -129,7 +129,7 @@ def write_views(
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]
     directory.mkdir(parents=True, exist_ok=True)
-    labeller = CRFLabeller(config) if not method else None
+    labeller = ModelLabeller(config) if not method else None
     files = {}
     for number, result in enumerate(worst, 1):
         page = by_name[result.data, result.name]

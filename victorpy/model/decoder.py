@@ -1,0 +1,128 @@
+"""Choose a label for every block, from what the trees have found and from the scores of the CRF.
+
+Without trees the CRF decides alone. With them, the trees decide what is content, and the CRF which kind of content it
+is; trees for kinds may have a say in that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.columns import Columns, Flags
+from victorpy.config import Config
+from victorpy.model.crf.decoding import Floats, marginals, viterbi
+from victorpy.model.crf.tables import Tables
+from victorpy.model.encode import Codes
+from victorpy.model.evidence import Findings, Keeping, probabilities
+
+# Subtracted from the score of a label that is not allowed; much larger than any score.
+_NEVER = 200.0
+
+
+class Decoded(NamedTuple):
+    """The labels of a page."""
+
+    labels: npt.NDArray[np.int64]
+    """The number of each block's label."""
+    shares: Floats
+    """The probability of every label: a row per block."""
+    content: Floats
+    """The probability that each block is content."""
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Chooses labels with a trained CRF, in the way that the variable `decode` of a config names."""
+
+    crf: Tables
+    kinds: tuple[str, ...]
+    """The labels that the trees for kinds tell apart, if there are any."""
+    decode: str
+    keeping: Keeping
+    kinds_share: float
+    """The weight of the trees for kinds, next to the CRF's."""
+    kinds_content_share: float
+    """The weight that the trees for kinds have in whether a block is content."""
+
+    @classmethod
+    def of(cls, config: Config, crf: Tables, kinds: tuple[str, ...] = (), threshold: float | None = None) -> Decoder:
+        """Read what a config says; a threshold that is given comes first."""
+        return cls(
+            crf,
+            kinds,
+            config.one("decode", "viterbi") if threshold is None else "marginal",
+            Keeping.of(config, threshold),
+            float(config.one("kinds-share", "0.5")),
+            float(config.one("kinds-content-share", "0")),
+        )
+
+    def choose(self, page: Columns, codes: Codes, findings: Findings | None) -> Decoded:
+        """Choose the labels of a page, given the codes of the CRF's features and what the trees found, if any ran."""
+        if findings is None:
+            return self._by_crf(page, codes)
+        if self.decode == "viterbi" or self.crf.noise < 0:
+            return self._by_crf(page, codes)._replace(content=probabilities(findings.log_odds))
+        if self.decode == "label":
+            return self._by_block(codes, findings)
+        return self._by_kept_blocks(page, codes, findings)
+
+    def _by_crf(self, page: Columns, codes: Codes) -> Decoded:
+        """Choose labels by the CRF alone."""
+        crf, states = self.crf, self.crf.states(codes)
+        shares = marginals(states, crf.transitions)
+        content = shares[:, ~crf.is_noise].sum(axis=1)
+        if self.decode == "viterbi":
+            return Decoded(viterbi(states, crf.transitions), shares, content)
+        if self.decode == "label":
+            return Decoded(shares.argmax(axis=1), shares, content)
+        best_kind = np.where(crf.is_noise, -1.0, shares).argmax(axis=1)
+        return Decoded(np.where(self.keeping.kept(content, page), best_kind, crf.noise), shares, content)
+
+    def _by_block(self, codes: Codes, findings: Findings) -> Decoded:
+        """Choose the most probable label of each block, so that as many labels as possible are right."""
+        crf, log_odds = self.crf, findings.log_odds
+        if findings.block_log_odds is not None:  # these trees count blocks, not words
+            share = self.kinds_content_share
+            log_odds = (1 - share) * log_odds + share * findings.block_log_odds
+        content = probabilities(log_odds)
+        by_crf = marginals(crf.states(codes), crf.transitions)
+        # The probabilities of kinds are scaled so that they add up to that of content.
+        kinds = np.where(crf.is_noise, 0.0, self._with_trees(by_crf, findings))
+        kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
+        shares = np.where(crf.is_noise, 1 - content[:, None], kinds)
+        return Decoded(shares.argmax(axis=1), shares, content)
+
+    def _by_kept_blocks(self, page: Columns, codes: Codes, findings: Findings) -> Decoded:
+        """Choose which blocks to keep, then the most probable kind of each kept block, given that choice."""
+        crf, content = self.crf, probabilities(findings.log_odds)
+        keep = self.keeping.kept(content, page)
+        # A block of noise cuts the chain, because its label is certain. So only kept blocks and their neighbours
+        # have to be scored: of K n n n K the block in the middle is left out.
+        is_scored = keep.copy()
+        is_scored[1:] |= keep[:-1]
+        is_scored[:-1] |= keep[1:]
+        scored = np.flatnonzero(is_scored)
+        states = crf.states(codes, scored)
+        states[np.ix_(keep[scored], crf.is_noise)] -= _NEVER
+        states[np.ix_(~keep[scored], ~crf.is_noise)] -= _NEVER
+        by_crf = marginals(states, crf.transitions)[keep[scored]]
+        shares = np.zeros((page.count, len(crf.labels)))
+        shares[:, crf.noise] = 1 - content
+        shares[keep] = self._with_trees(by_crf, findings, keep) * content[keep, None]
+        return Decoded(np.where(keep, shares.argmax(axis=1), crf.noise), shares, content)
+
+    def _with_trees(self, by_crf: Floats, findings: Findings, blocks: Flags | slice = slice(None)) -> Floats:
+        """Return the weighted mean of the CRF's probabilities of kinds and the trees', if there are any.
+
+        It is a mean of logarithms, so that a kind that one of them rules out is out.
+        """
+        if findings.kinds is None:
+            return by_crf
+        trees = np.zeros_like(by_crf)
+        trees[:, [self.crf.labels.index(label) for label in self.kinds]] = findings.kinds[blocks]
+        joined = by_crf ** (1 - self.kinds_share) * trees**self.kinds_share
+        return np.asarray(joined / np.maximum(joined.sum(axis=1, keepdims=True), 1e-300))
