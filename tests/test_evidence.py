@@ -208,14 +208,14 @@ def test_a_lexicon_reads_back_the_same(tmp_path):
     again = Lexicon.load(tmp_path / "a.tsv")
     again.save(tmp_path / "b.tsv")
     assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
-    assert again.spellings == lexicon.spellings
+    assert again.text == lexicon.text
     assert_same_tables(lexicon, again)
     for page in pages[:5]:
         assert (again.columns(page) == lexicon.columns(page)).all()
 
 
 def test_an_empty_lexicon_says_nothing(tmp_path):
-    lexicon = Lexicon(make_lexicon(Poll().votes()).tables, ((), (), ()))
+    lexicon = make_lexicon(Poll().votes())
     lexicon.save(tmp_path / "empty.tsv")
     found = Lexicon.load(tmp_path / "empty.tsv").columns(columns(TEA))
     assert found.shape == (len(COLUMNS), 2)
@@ -815,7 +815,9 @@ def rewrite(directory, name, content):
 
 def test_a_rewritten_model_is_read(copied):
     rewrite(copied, "lexicon.tsv", "".join(["word\ttea\t1.5\n", "name\t<p\t0.5\n"]).encode())
-    assert load_model(copied).labeller.stages_.evidence.lexicon.spellings == (("<p",), ("tea",), ())
+    tables = load_model(copied).labeller.stages_.evidence.lexicon.tables
+    found = [(table.hashes.tolist(), table.odds.tolist()) for table in tables]
+    assert found == [(hash_words(["<p"]).tolist(), [0.5]), (hash_words(["tea"]).tolist(), [1.5]), ([], [])]
 
 
 @pytest.mark.parametrize(

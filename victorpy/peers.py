@@ -9,7 +9,6 @@ import contextlib
 import importlib.util
 import inspect
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import parse_settings
@@ -120,6 +119,8 @@ def show_peer(name: str, settings: Sequence[str] = ()) -> str:
 
 def versions(*packages: str) -> dict[str, str]:
     """Return the versions of victorpy, of the other cleaners and of more packages, if they are installed."""
+    from importlib.metadata import PackageNotFoundError, version  # which takes long to import
+
     installed = {"victorpy": __version__}
     for package in (*PEERS, *packages):
         with contextlib.suppress(PackageNotFoundError):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,8 @@ def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
 
     If anything is raised before that, `directory` stays as it was.
     """
+    import tempfile  # only to write
+
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
         fresh = Path(temporary) / "model"

@@ -30,6 +30,8 @@ def strip_comment(line: str) -> str:
     >>> strip_comment('regexp-x: "a # b"')
     'regexp-x: "a # b"'
     """
+    if "#" not in line:
+        return line.rstrip()
     quote = ""
     for at, char in enumerate(line):
         if quote:

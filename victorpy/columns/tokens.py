@@ -195,10 +195,15 @@ def tokens_of_names(names: list[str]) -> Tokens:
 
 def hash_words(words: Sequence[str]) -> Hashes:
     """Hash words that are folded already, each of which is one token."""
-    codes = code_points("".join(f"{word}\n" for word in words))
+    codes = code_points("\n".join([*words, ""]))
     inside = codes != _NEW_LINE
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
+    return hash_tokens(codes, inside, begins)
+
+
+def hash_tokens(codes: npt.NDArray[np.uint32], inside: Flags, begins: Flags) -> Hashes:
+    """Hash the tokens of a folded text: runs of characters `inside`, each of which `begins` with one."""
     return _tokens(codes, inside, begins).hashes
 
 

@@ -15,11 +15,8 @@ meta.json        labels, digests of every file, and what the model was trained o
 from __future__ import annotations
 
 import os
-import platform
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +50,9 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
     stages = labeller.stages_
     if stages is None:
         raise ModelError("this labeller has not been trained: there is nothing to save")
+    import platform
+    import shutil
+
     check_target(directory)
     meta = {
         "format": FORMAT,
@@ -136,6 +136,8 @@ def load_model(name: str | Path = DEFAULT) -> Model:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # which takes long to import
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from statistics import median
 from typing import NamedTuple
 
 from victorpy.document import Elements, Label
@@ -182,14 +181,15 @@ def _is_data(table: int, rows: list[list[int]], contents: _Contents, elements: E
     several = [segments for segments in contents.values() if len(segments) > 1]
     if any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segments in several for segment in segments):
         return False  # texts with headlines are articles
-    lengths = [sum(len(segment.text) for segment in segments) for segments in contents.values()]
+    lengths = sorted(sum(len(segment.text) for segment in segments) for segments in contents.values())
     tags_inside = elements.tag[table : elements.stop[table]]
     if "thead" in tags_inside or "caption" in tags_inside or any(elements.tag[cell] == "th" for cell in contents):
-        return max(lengths) <= _LONGEST_CELL_OF_MARKED  # nobody lays a page out with these
+        return lengths[-1] <= _LONGEST_CELL_OF_MARKED  # nobody lays a page out with these
+    median = (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2]) / 2
     widths = Counter(len(row) for row in rows if row)
     return (
-        max(lengths) <= _LONGEST_CELL
-        and median(lengths) <= _MEDIAN_CELL
+        lengths[-1] <= _LONGEST_CELL
+        and median <= _MEDIAN_CELL
         and len(several) <= _MOST_CELLS_OF_SEVERAL_PARAGRAPHS * len(contents)
         and max(widths.values()) >= _LEAST_ROWS_OF_ONE_WIDTH * widths.total()
         and rows_of_two >= _LEAST_ROWS_OF_TWO_CELLS * len(filled_cells)

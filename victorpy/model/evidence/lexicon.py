@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy.columns import Columns, Counts, Flags, Floats
-from victorpy.columns.tokens import NEAR, Hashes, hash_words
+from victorpy.columns.tokens import NEAR, Hashes, code_points, hash_tokens
 
 # This many sites that vote like the average are added to a token's votes.
 DOUBT = 2.0
@@ -77,34 +77,43 @@ class Lexicon:
     """The log-odds of names' tokens, of words, and of headings' words."""
 
     tables: tuple[Table, ...]
-    spellings: tuple[tuple[str, ...], ...] = ()
-    """The tokens of each table, in its order; not needed to look them up."""
+    text: str = ""
+    """A line for each token: its kind, the token, its log-odds. Not needed to look tokens up."""
 
     def save(self, path: Path) -> None:
-        """Write a line for each token: its kind, the token, its log-odds."""
-        lines = [
-            f"{kind}\t{token}\t{odds:.{DIGITS}f}\n"
-            for kind, table, tokens in zip(KINDS, self.tables, self.spellings, strict=True)
-            for token, odds in sorted(zip(tokens, table.odds.tolist(), strict=True))
-        ]
-        path.write_text("".join(lines), encoding="utf-8", newline="\n")
+        """Write the lines."""
+        path.write_text(self.text, encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
-        """Read what `save` wrote."""
-        rows: dict[str, tuple[list[str], list[float]]] = {kind: ([], []) for kind in KINDS}
-        for line in path.read_bytes().decode("utf-8").split("\n")[:-1]:
-            kind, token, odds = line.split("\t")
-            tokens, values = rows[kind]
-            tokens.append(token)
-            values.append(float(odds))
-        tables, spellings = [], []
-        for tokens, values in rows.values():
-            hashes = hash_words(tokens)
-            order = np.argsort(hashes)
-            tables.append(Table(hashes[order], np.array(values)[order]))
-            spellings.append(tuple(tokens[number] for number in order))
-        return cls(tuple(tables), tuple(spellings))
+        """Read what `save` wrote. All lines are read at once, as arrays: there are tens of thousands."""
+        text = path.read_bytes().decode("utf-8")
+        codes = code_points(text)
+        ends = np.flatnonzero(codes == ord("\n"))
+        tabs = np.flatnonzero(codes == ord("\t"))
+        starts = np.append(0, ends + 1)
+        if len(tabs) != 2 * len(ends) or starts[-1] != len(codes):
+            raise ValueError("a line of its lexicon is not kind, token and log-odds")
+        before, after = tabs[::2], tabs[1::2]
+        if not ((starts[:-1] < before) & (before + 1 < after) & (after + 1 < ends)).all():
+            raise ValueError("a line of its lexicon is not kind, token and log-odds")
+        changes = np.zeros(len(codes), dtype=np.int8)
+        changes[before + 1], changes[after] = 1, -1
+        hashes = hash_tokens(codes, np.cumsum(changes, dtype=np.int8) > 0, changes > 0)
+        changes[after] = 0
+        changes[before + 1], changes[after + 1], changes[ends] = 0, 1, -1
+        is_number = np.cumsum(changes, dtype=np.int8) > 0
+        is_number[ends] = True
+        odds = np.fromstring(codes[is_number].astype(np.uint8).tobytes(), sep="\n")
+        first_letters = codes[starts[:-1]]
+        tables = []
+        for kind in KINDS:
+            rows = np.flatnonzero(first_letters == ord(kind[0]))
+            order = rows[np.argsort(hashes[rows])]
+            tables.append(Table(hashes[order], odds[order]))
+        if sum(len(table.hashes) for table in tables) != len(ends):
+            raise ValueError(f"its lexicon has other kinds of tokens than {', '.join(KINDS)}")
+        return cls(tuple(tables), text)
 
     def columns(self, page: Columns) -> npt.NDArray[np.float32]:
         """Return what the lexicon says about a page's blocks: a row for each of COLUMNS."""
@@ -272,8 +281,8 @@ def _merged(votes: Sequence[Vote]) -> Vote:
     return Vote(hashes, content, total)
 
 
-def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> tuple[tuple[str, ...], ...]:
-    """Find the spellings of the tokens in tables on the pages that they were counted on."""
+def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> str:
+    """Write a line for each token in tables; their spellings are on the pages that they were counted on."""
     names, words = dict[int, str](), dict[int, str]()
     name_hashes, word_hashes = tables[0].hashes, np.union1d(tables[1].hashes, tables[2].hashes)
     for page in pages:
@@ -284,7 +293,8 @@ def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> tuple[tuple[str,
             for token, number in zip(distinct[is_wanted].tolist(), numbers[is_wanted].tolist(), strict=True):
                 if token not in spellings:
                     spellings[token] = tokens.spell(number)
-    return tuple(
-        tuple(spellings[token] for token in table.hashes.tolist())
-        for table, spellings in zip(tables, (names, words, words), strict=True)
-    )
+    lines = []
+    for kind, table, spellings in zip(KINDS, tables, (names, words, words), strict=True):
+        rows = zip(map(spellings.__getitem__, table.hashes.tolist()), table.odds.tolist(), strict=True)
+        lines += [f"{kind}\t{token}\t{odds:.{DIGITS}f}\n" for token, odds in sorted(rows)]
+    return "".join(lines)

@@ -7,8 +7,6 @@ comparisons and one look-up among 2**d leaves, which a few array operations do f
 from __future__ import annotations
 
 import inspect
-import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,6 +155,9 @@ def learn(
     matrix: Matrix, target: npt.NDArray[np.int64], weights: Floats, settings: Mapping[str, Any], stage: str
 ) -> tuple[Questions, Matrix, Floats]:
     """Train trees that separate classes. Return questions, what leaves add to each class, and the classes' bias."""
+    import json
+    import tempfile
+
     catboost = _catboost()
     try:
         learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
