@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -31,7 +33,16 @@ def read_document(
     content_type: str | None = None,
     source: str = "",
 ) -> Document:
-    """Take a page from bytes to blocks; an annotation file is a page too."""
+    """Read a page and cut it into blocks, as a config says.
+
+    The page is bytes or text, as in `clean`; the content of an annotation file is a page too. `content_type` is the
+    header that the page was sent with, and `source` the name of the file that it was read from.
+
+    >>> from victorpy import load_config
+    >>> document = read_document("<h1>Tea</h1><p>Tea is <b>hot</b>.</p>", load_config("blocks"))
+    >>> [(block.text, block.containers[-1]) for block in document.blocks]
+    [('Tea', 'h1'), ('Tea is hot.', 'p')]
+    """
     return _read(page, config, url, content_type, source, metadata=False)[0]
 
 
@@ -59,44 +70,77 @@ def _metadata(tree: Tree, url: str | None) -> Metadata:
 
 
 class Cleaner:
-    """Cleans pages with one labeller, loaded once.
+    """Cleans pages with one model or method, loaded once.
 
     >>> cleaner = Cleaner.load()
     >>> page = cleaner.document("<ul><li><a href='/'>Home</a><li><a href='/tea'>Tea</a></ul><p>Tea is a drink. It is "
     ...                         "made by pouring hot water over the cured leaves of the tea bush, and it is drunk hot.")
     >>> [str(label) for label in page.labels]
     ['other', 'other', 'paragraph']
+    >>> page.confidence > 0.9
+    True
     """
 
-    def __init__(self, labeller: Labeller, config: Config) -> None:
+    def __init__(self, labeller: Labeller, config: Config, name: str = "") -> None:
         self.labeller = labeller
         self.config = config
+        self.name = name or config.name
+        """Name of the model, or of the config that pages are cut by."""
+
+    def __repr__(self) -> str:
+        return f"<Cleaner {self.name!r}, labeller={type(self.labeller).__name__}>"
 
     @classmethod
     def load(cls, model: str | Path = DEFAULT, favor: str | None = None) -> Cleaner:
-        """Load a model by name or path, the bundled one by default, and let it favor precision or recall."""
+        """Load a model: the name of a bundled model (``victor list models``) or the path of a model directory.
+
+        `favor` is as in `favoring`. Raises ModelError if there is no such model, or if it is damaged.
+
+        >>> Cleaner.load("default", favor="recall").config.one("favor", "")
+        'recall'
+        """
         loaded = load_model(model)
-        cleaner = cls(loaded.labeller, loaded.config)
+        cleaner = cls(loaded.labeller, loaded.config, Path(model).name)
         return cleaner if favor is None else cleaner.favoring(favor)
 
     def favoring(self, favor: str) -> Cleaner:
-        """The same model, but wary of noise (precision), of losing content (recall), or of both alike (balanced)."""
+        """Return a cleaner that keeps less noise (``precision``), loses less content (``recall``), or is balanced.
+
+        >>> html = "<p>Tea is made by pouring water over the leaves of the tea bush.</p><p>Share this page"
+        >>> [Cleaner.load().favoring(favor).document(html).is_empty for favor in ("precision", "recall")]
+        [False, False]
+        """
         if favor not in FAVORS:
             raise ConfigError(f"favor is one of {', '.join(FAVORS)}, not {favor!r}{suggest(favor, FAVORS)}")
         changed = {**self.config.values, "decode": ("expected",), "favor": (favor,)}
         return self._using(replace(self.config, values=changed))
 
     def with_config(self, config: Config) -> Cleaner:
-        """Use the same model as another config says: its way of decoding, its threshold, the shares of trees."""
+        """Return a cleaner with the same model that is used as another config says: its decoding and its thresholds.
+
+        >>> from victorpy import load_config
+        >>> Cleaner.load().with_config(load_config("crf"))
+        <Cleaner 'default', ...>
+        """
         used = {name: config.get(name) for name in USES if config.get(name)}
         return self._using(replace(self.config, values={**self.config.values, **used}))
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:
-        """The same method as it cleans pages of one site, after it has seen some of them."""
-        return Cleaner(self.labeller.at_site(documents, labels), self.config)
+        """Return a cleaner for the pages of one site, after it has seen some of them.
+
+        `labels` has the labels of pages that are annotated, and None for others. Most methods learn nothing from a
+        site and stay as they are; the bundled model ``site`` and the method ``sst`` learn what the site repeats.
+
+        >>> pages = [f"<ul><li><a href='/'>Tea shop</a></ul><p>Tea number {n} is hot." for n in range(5)]
+        >>> cleaner = Cleaner.load("site")
+        >>> at_site = cleaner.at_site([read_document(page, cleaner.config) for page in pages])
+        >>> [str(label) for label in at_site.document(pages[0]).labels][:1]
+        ['other']
+        """
+        return Cleaner(self.labeller.at_site(documents, labels), self.config, self.name)
 
     def _using(self, config: Config) -> Cleaner:
-        return Cleaner(self.labeller.with_config(config), config)
+        return Cleaner(self.labeller.with_config(config), config, self.name)
 
     def document(
         self,
@@ -107,7 +151,14 @@ class Cleaner:
         features: bool = False,
         metadata: bool = False,
     ) -> CleanPage:
-        """Clean a page: its blocks, their labels and probabilities, and on request their features and its metadata."""
+        """Clean a page and return its blocks, their labels and probabilities.
+
+        The page and `url` are as in `clean`, the other parameters as in `read_document`. With `features` the result
+        has the features of each block, and with `metadata` the title, author, date and so on of the page.
+
+        >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
+        'Tea'
+        """
         document, about = _read(page, self.config, url, content_type, source, metadata)
         labeller = self.labeller
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
@@ -118,10 +169,18 @@ class Cleaner:
     def clean(
         self, page: bytes | str, url: str | None = None, format: str = "text", content_type: str | None = None
     ) -> str:
-        """Clean a page and write it in a format."""
+        """Clean a page and return it in a format; the parameters are as in the function `clean`.
+
+        >>> Cleaner.load().clean("<p>Tea is made by pouring hot water over the cured leaves of the tea bush.")
+        'Tea is made by pouring hot water over the cured leaves of the tea bush.\\n'
+        """
         output = find_output(format)
         cleaned = self.document(page, url, content_type, features=output.wants_features, metadata=output.wants_metadata)
         return output.alone(cleaned)
+
+
+_PLACE = re.compile(r"^(https?|ftp|file)://.|^www\.\w|.\.(x?html?|php|aspx?|anno|txt|xml|warc|gz|zip)$", re.IGNORECASE)
+_LONGEST_PLACE = 2_000
 
 
 @cache
@@ -132,22 +191,31 @@ def _default_cleaner(favor: str | None) -> Cleaner:
 def clean(page: bytes | str, url: str | None = None, format: str = "text", favor: str | None = None) -> str:
     r"""Clean a web page with the bundled model.
 
-    The page is HTML as text or as bytes of any encoding; `format` is one of text, markdown, html, jsonl,
-    cleaneval and anno; `favor` is precision, balanced or recall.
+    The page is HTML, as text or as bytes of any encoding. `url` is its address, which completes its links. `format`
+    is the name of an output format, such as text, markdown, html or jsonl; ``victor list formats`` shows all of them.
+    `favor` is precision (to keep less noise), recall (to lose less content) or balanced.
+
+    Warns if the page looks like a path or an address: read the file or fetch the address first.
 
     >>> clean("<nav><a href='/'>Home</a> <a href='/tea'>Tea</a></nav><p>Tea is <b>hot</b>. It is made by pouring water "
     ...       "over the cured leaves of the tea bush, and it is drunk all over the world.</p>", format="markdown")
     'Tea is **hot**. It is made by pouring water over the cured leaves of the tea bush, and it is drunk all over the
     world.\n'
     """
+    words = page.split(None, 1) if isinstance(page, str) and len(page) < _LONGEST_PLACE else []
+    if len(words) == 1 and "<" not in page and _PLACE.search(words[0]):
+        kind, instead = "path", "read the file first: victorpy.clean(Path(...).read_bytes())"
+        if "://" in words[0] or words[0].startswith("www."):
+            kind, instead = "address", "fetch it first, and give its content: victorpy.clean(content, url=...)"
+        warnings.warn(f"{words[0]!r} looks like the {kind} of a page and is cleaned as text; {instead}", stacklevel=2)
     return _default_cleaner(favor).clean(page, url, format)
 
 
 def docview(page: bytes | str, url: str | None = None, favor: str | None = None, **parameters: Any) -> DocView:
-    """Say what a web page is about: its type, title, keywords, abstract, content, links, author, date and more.
+    """Describe a web page: its type, title, keywords, abstract, content, links, author, date and more.
 
-    Parameters are those of `victorpy.description.record.Parameters`: ``keywords=5``, ``sentences=3``. Needs the extra
-    ``docview``.
+    `page`, `url` and `favor` are as in `clean`. The other parameters are those of
+    `victorpy.description.record.Parameters`, such as ``keywords=5`` and ``sentences=3``. Needs the extra ``docview``.
 
     >>> record = docview("<title>Tea</title><p>Tea is a drink. It is made by pouring water over the leaves of the "
     ...                  "tea bush, and it is drunk all over the world.</p>", keywords=2)

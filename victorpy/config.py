@@ -40,9 +40,16 @@ class Cuts:
         object.__setattr__(self, "breaking", self.block_level | closing)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Config:
-    """A resolved configuration: the values of every variable, and where each was set."""
+    """A resolved configuration: the values of every variable, and where each was set.
+
+    >>> config = load_config("blocks")
+    >>> config
+    <Config 'blocks', variables=...>
+    >>> config.get("split"), config.get("no-such-variable")
+    (('block',), ())
+    """
 
     name: str
     values: Mapping[str, tuple[str, ...]]
@@ -50,6 +57,9 @@ class Config:
     """FILE:LINE of each variable, for error messages."""
     directory: Path | None = None
     """Directory of the file. Files that the config names are looked up there first."""
+
+    def __repr__(self) -> str:
+        return f"<Config {self.name!r}, variables={len(self.values)}>"
 
     def get(self, variable: str) -> tuple[str, ...]:
         """Return the values of a variable, or an empty tuple if it is not set."""
@@ -80,6 +90,7 @@ class Config:
 
     @property
     def cuts(self) -> Cuts:
+        """Where pages are cut into blocks, and which attributes their elements keep."""
         return _cuts(self.one("split", "every"), self.get("class-block"), self.get("attribute-keep"))
 
     def differences(self, other: Config) -> list[str]:
@@ -117,7 +128,13 @@ def _cuts(split: str, block_level: tuple[str, ...], attributes: tuple[str, ...])
 
 
 def load_config(name: str | Path) -> Config:
-    """Read a configuration by path or by the name of a shipped one."""
+    """Read a configuration: the name of a shipped one (``victor list configs``) or the path of a file.
+
+    Raises ConfigError with the file and line of a mistake.
+
+    >>> load_config("blocks").cuts.every
+    False
+    """
     path = resources.find(str(name), "configs", ".conf")
     if path is None:
         shipped = resources.names("configs", ".conf")

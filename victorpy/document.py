@@ -33,7 +33,13 @@ class Label(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A stretch of a block's text that lies directly in one element."""
+    """A stretch of a block's text that lies directly in one element.
+
+    >>> from victorpy import load_config, read_document
+    >>> document = read_document("<p>Tea is <b>hot</b>.", load_config("blocks"))
+    >>> [(piece.start, document.elements.tag[piece.element]) for piece in document.blocks[0].pieces]
+    [(0, 'p'), (6, 'b'), (10, 'p')]
+    """
 
     start: int
     """Offset of the piece in the block's text."""
@@ -44,7 +50,13 @@ class Piece(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A stretch of text between two cuts, and its position in the page."""
+    """A stretch of text between two cuts, and its position in the page.
+
+    >>> from victorpy import load_config, read_document
+    >>> block = read_document("<h1>Tea</h1><p>Tea is <b>hot</b>.", load_config("blocks")).blocks[1]
+    >>> block.index, block.text, block.containers, block.distance
+    (1, 'Tea is hot.', ('html', 'body', 'p'), ('/h1', 'p'))
+    """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which is of no use here
     text: str
@@ -68,7 +80,17 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Elements:
-    """The page's elements in document order, with one list per property."""
+    """The page's elements in document order, with one list per property.
+
+    >>> from victorpy import load_config, read_document
+    >>> elements = read_document("<ul><li><b>Tea</b>", load_config("blocks")).elements
+    >>> elements
+    <Elements, count=5>
+    >>> elements.tag, elements.parent
+    (['html', 'body', 'ul', 'li', 'b'], [-1, 0, 1, 2, 3])
+    >>> elements.ancestor(4, ["ul", "ol"])
+    2
+    """
 
     tag: list[str] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -85,7 +107,7 @@ class Elements:
         return len(self.tag)
 
     def __repr__(self) -> str:
-        return f"<Elements: {len(self)}>"
+        return f"<Elements, count={len(self)}>"
 
     def ancestor(self, element: int, tags: Collection[str]) -> int:
         """Return the innermost element with one of the tags, starting with `element` itself, or -1."""
@@ -108,9 +130,11 @@ class Document:
     >>> from victorpy import load_config, read_document
     >>> document = read_document("<h1>Tea</h1><p>Tea is a drink.</p>", load_config("blocks"), url="https://tea.example/")
     >>> document
-    <Document 'https://tea.example/': 2 blocks>
+    <Document 'https://tea.example/', blocks=2>
     >>> [block.text for block in document.blocks]
     ['Tea', 'Tea is a drink.']
+    >>> document.paths()
+    ['/html[1]/body[1]/h1[1]', '/html[1]/body[1]/p[1]']
     """
 
     blocks: tuple[Block, ...]
@@ -128,7 +152,7 @@ class Document:
     """How the page was cut: ``every`` tag, or ``block``-level tags only."""
 
     def __repr__(self) -> str:
-        return f"<Document {self.name!r}: {len(self.blocks):,} blocks>"
+        return f"<Document {self.name!r}, blocks={len(self.blocks)}>"
 
     @property
     def name(self) -> str:
@@ -149,7 +173,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """A labeller's result for one page: a label for each block, and probabilities."""
+    """A labeller's result for one page: a label for each block, and probabilities.
+
+    >>> Labelling((Label.HEADER, Label.OTHER), probabilities=(0.9, 0.8)).confidence is None
+    True
+    """
 
     labels: tuple[Label, ...]
     probabilities: tuple[float, ...] = ()
@@ -162,7 +190,14 @@ class Labelling:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says about itself. Fields without a trustworthy value are empty."""
+    """What a page says about itself. Fields without a trustworthy value are empty.
+
+    >>> from victorpy import Cleaner
+    >>> html = '<html lang="en"><title>Tea | Tea shop</title><meta name="author" content="Ann Lee"><p>Tea is hot.'
+    >>> metadata = Cleaner.load().document(html, metadata=True).metadata
+    >>> metadata.author, metadata.language, metadata.date
+    ('Ann Lee', 'en', '')
+    """
 
     title: str = ""
     """Title of the page without the site's name."""

@@ -24,7 +24,7 @@ class CleanPage:
     >>> page = Cleaner.load().document("<ul><li><a href='/'>Home</a></ul><p>Tea is <b>hot</b>. It is made by pouring "
     ...                                "water over the leaves of the tea bush.</p>", source="tea.html")
     >>> page
-    <CleanPage 'tea.html': 2 blocks, 1 kept, confidence 0.9...>
+    <CleanPage 'tea.html', blocks=2, kept=1, confidence=0.9...>
     >>> page.text
     'Tea is hot. It is made by pouring water over the leaves of the tea bush.\n'
     >>> page.to("markdown")
@@ -48,8 +48,8 @@ class CleanPage:
 
     def __repr__(self) -> str:
         kept = sum(label.is_content for label in self.labels)
-        confidence = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
-        return f"<CleanPage {self.document.name!r}: {len(self.labels):,} blocks, {kept:,} kept{confidence}>"
+        confidence = "" if self.confidence is None else f", confidence={self.confidence:.2f}"
+        return f"<CleanPage {self.document.name!r}, blocks={len(self.labels)}, kept={kept}{confidence}>"
 
     @property
     def is_empty(self) -> bool:
