@@ -2,4 +2,6 @@
 
 import importlib.util
 
-collect_ignore = [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark", "tests/spark_cluster.py"]
+collect_ignore = (
+    [] if importlib.util.find_spec("pyspark") else ["victorpy/batch/spark", "tests/support/spark_cluster.py"]
+)

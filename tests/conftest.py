@@ -39,7 +39,7 @@ def config(request: pytest.FixtureRequest) -> Config:
 @pytest.fixture(scope="module")
 def session():
     """A real session; its Python processes find victorpy and what the tests share."""
-    from spark_cluster import SMALL
+    from support.spark_cluster import SMALL
 
     from victorpy.batch import spark
 

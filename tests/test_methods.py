@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sitepages import document, kept, own_labels, own_words, site
 from support.cases import read_cases
+from support.sitepages import document, kept, own_labels, own_words, site
 
 from victorpy.base.parameters import parse_settings
 from victorpy.cleaner import read_document

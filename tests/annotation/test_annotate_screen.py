@@ -1,0 +1,690 @@
+"""The annotation tool as a person meets it: a real terminal, keys typed into it, its screen and the files it leaves."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.terminal import Terminal
+
+from victorpy.annotation.events import Choice, Prediction
+from victorpy.annotation.learning import Learned, Learning
+from victorpy.annotation.opening import Opened
+from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus
+from victorpy.annotation.session import Session
+from victorpy.annotation.store import Store
+from victorpy.annotation.tui.app import App
+from victorpy.annotation.tui.block_pane import BlockPane
+from victorpy.annotation.tui.colours import palette
+from victorpy.annotation.tui.keys import GROUPS, Keys
+from victorpy.annotation.tui.layout import spans_of
+from victorpy.annotation.tui.screen import canvas_of
+from victorpy.annotation.tui.side_panes import ResultPane
+from victorpy.annotation.tui.text import BOX, cut, fit, text_of, visible, width_of, wrap
+from victorpy.cleaner import read_document
+from victorpy.config import load_config, read_config
+from victorpy.document import Label
+from victorpy.errors import ConfigError
+from victorpy.outputs.anno import load_annotation
+
+ROOT = Path(__file__).parents[2]
+CONFIG = load_config("blocks")
+BRIDGE = ROOT / "data" / "article" / "courier-bridge.html"
+PAGE = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Cups</ul></nav>
+<main><h1>Tea</h1><p>A <a href="/drink">drink</a> of leaves.</p><p>Hot water.</p><p hidden>Nobody sees me.</p></main>
+<footer><p>Imprint</p></footer>"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / "tea.html").write_text(PAGE)
+    return tmp_path / "tea.html"
+
+
+@pytest.fixture
+def bridge(tmp_path):
+    return Path(shutil.copy(BRIDGE, tmp_path))
+
+
+def environment(**variables):
+    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLORTERM"}}
+    return {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
+
+
+def annotate(*arguments, columns=100, lines=30, shows="", **variables):
+    """Start the program in a terminal, and wait until it shows something."""
+    command = [sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)]
+    terminal = Terminal(command, columns, lines, environment(**variables))
+    try:
+        terminal.wait_for(shows)
+    except TimeoutError:
+        terminal.end(signal.SIGKILL)
+        raise
+    return terminal
+
+
+def open_tea(page, *arguments, **options):
+    return annotate("--no-model", page, *arguments, shows="block 1 of 8", **options)
+
+
+def leave(terminal, *keys):
+    """Type keys, then leave. Everything must be saved."""
+    terminal.type(*keys, "q")
+    assert terminal.end() == 0
+
+
+def labels_in(path):
+    return "".join(label[0] if label else "?" for label in load_annotation(path, CONFIG.cuts).labels)
+
+
+def decided_in(path):
+    found = load_annotation(path, CONFIG.cuts)
+    return sum(label is not None and how is None for label, how in zip(found.labels, found.probabilities, strict=True))
+
+
+def session_of(html, labels=None, sure=0.99, **options):
+    """Return a session in which a model has given labels, each with the same probability unless they are listed."""
+    document = read_document(html, CONFIG)
+    count = len(document.blocks)
+    probabilities = (sure,) * count if isinstance(sure, float) else tuple(sure)
+    prediction = Prediction(labels or (Label.OTHER,) * count, probabilities)
+    return Session(document, prediction, block_level=CONFIG.cuts.block_level, **options)
+
+
+def app_of(session, folder, keys=None):
+    app = App(keys or Keys(), CONFIG)
+    app.show_page(Opened("page", session, Store(folder / "page.anno", session, None)))
+    app.draw(100, 30)
+    return app
+
+
+# A page
+
+
+def test_a_person_labels_a_page(page):
+    with open_tea(page) as terminal:
+        assert "0 decided 0 %" in terminal.lines[0]
+        assert re.search(r"► ?1 \? +│ +• Home", terminal.text)
+        assert "h1 Tea" in terminal.text
+        assert "[hidden] Nobody sees me." in terminal.text
+        assert "nav" in terminal.text
+        terminal.type("o", "o", "o", "h", "p", "p", "o", "o", until="All 8 blocks are decided")
+        terminal.wait_for("saved")
+        leave(terminal)
+    assert labels_in(page.with_suffix(".anno")) == "ooohppoo"
+    assert decided_in(page.with_suffix(".anno")) == 8
+    assert sorted(path.name for path in page.parent.iterdir()) == ["tea.anno", "tea.anno.journal", "tea.html"]
+
+
+def test_the_model_proposes_and_the_person_decides(bridge):
+    anno = bridge.with_suffix(".anno")
+    with annotate(bridge, shows="block 1 of 161") as terminal:
+        terminal.type("w", until="block 50 of")  # the next that the model is not sure of
+        assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
+        terminal.type("space", until="1 decided")
+        assert re.search(r" 50 H✓", terminal.text)
+        terminal.type("p", until=lambda here: re.search(r" 51 P\*", here.text))
+        terminal.type("u", until="undo: 1 block; 1 more to undo")
+        terminal.type("U", until="redo: 1 block")
+        terminal.type("a", until="All 161 blocks are decided")
+        terminal.type("d", until="block 51 of 161")  # where the person thinks otherwise
+        leave(terminal)
+    assert decided_in(anno) == 161
+    assert labels_in(anno)[49:51] == "hp"
+
+
+def test_moving_searching_and_selecting(bridge):
+    with annotate(bridge, shows="block 1 of") as terminal:
+        for keys, place in [
+            (["down", "j"], "block 3 of"),
+            (["up", "k"], "block 1 of"),
+            (["end"], "block 161 of"),
+            (["home"], "block 1 of"),
+            (["g", "7", "7", "enter"], "block 77 of"),
+            (["/", "bearings", "enter"], "block 59 of 161"),
+        ]:
+            terminal.type(*keys)
+            terminal.wait_for(place)
+        terminal.type("n", until=lambda here: "block 59" not in here.lines[0])
+        terminal.type("N", until="block 59 of")
+        terminal.type("page down", until=lambda here: "block 59" not in here.lines[0])
+        terminal.type("g", "5", "3", "enter", until="block 53 of")
+        terminal.type("'", until="Type the letter")
+        top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
+        terminal.type("a", until=lambda here: any(line.startswith("►") and top in line for line in here.lines))
+        terminal.type("g", "5", "3", "enter", "r", until="4 blocks selected")
+        terminal.type("esc", until="hplco label")
+        terminal.type("v", "shift down", "down", "l", until="3 blocks: list")
+        terminal.type("z", until="'z' does nothing here")
+        leave(terminal)
+    assert labels_in(bridge.with_suffix(".anno"))[52:55] == "lll"
+
+
+def test_the_mouse_moves_the_cursor(page):
+    with open_tea(page) as terminal:
+        row = next(number for number, line in enumerate(terminal.lines) if "Hot water" in line)
+        terminal.click(20, row)
+        terminal.wait_for("block 6 of 8")
+        terminal.click(20, 5, button=64)
+        terminal.wait_for("block 3 of 8")
+        terminal.click(20, 5, button=65)
+        terminal.wait_for("block 6 of 8")
+
+
+def test_the_panes_show_the_result_and_the_facts(bridge):
+    with annotate(bridge, columns=120, shows="block 1 of") as terminal:
+        terminal.type("g", "5", "9", "enter", "tab", until="cleaned: text")
+        terminal.type("tab", until="# Weir Bridge to close")
+        terminal.type("tab", until="<p> Weir Bridge, the only road")
+        terminal.type("o")  # the result follows at once
+        terminal.wait_for(lambda here: "<p> Weir Bridge, the only road" not in here.text)
+        terminal.type("tab", until="features that are not 0")
+        assert "path: /html[1]/body[1]" in terminal.text
+        terminal.type("f", until=lambda here: "features" not in here.text)
+
+
+def test_reopening_restores_cursor_and_undo(page):
+    with open_tea(page) as terminal:
+        leave(terminal, "o", "o", "down", "p")
+    with annotate(page.with_suffix(".anno"), "--no-model", shows="block 5 of 8") as terminal:
+        assert "3 decided" in terminal.lines[0]
+        terminal.type("u", "u", "u", "u", until="There is nothing to undo")
+        assert "0 decided" in terminal.lines[0]
+        leave(terminal)
+    assert labels_in(page.with_suffix(".anno")) == "????????"
+
+
+# Terminals of all kinds
+
+
+def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
+    with annotate(bridge, shows="block 1 of") as terminal:
+        terminal.type("g", "9", "0", "enter", until="block 90 of")
+        for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
+            terminal.resize(columns, lines)
+            terminal.wait_for(lambda here: re.search(r"^► *90 ", here.text, re.MULTILINE) and not here.read(0.3))
+            assert max(map(len, terminal.lines)) <= columns
+
+
+def test_small_terminals_show_a_note(page):
+    with annotate("--no-model", page, columns=60, lines=10, shows="60×10, better with 80×24") as terminal:
+        terminal.type("tab", until="the terminal has to have 80 columns")
+        terminal.resize(20, 4)
+        terminal.wait_for("Too small")
+        terminal.type("o")  # works all the same
+        terminal.resize(1, 1)
+        terminal.settle()
+        terminal.resize(100, 30)
+        terminal.wait_for("1 decided")
+
+
+def test_without_colours_nothing_is_lost(page):
+    with open_tea(page, NO_COLOR="1") as terminal:
+        terminal.type("o", "p", until="2 decided")
+        terminal.settle()
+        assert re.search(r" 1 O✓", terminal.text)
+        looks = {look for found in re.findall(rb"\x1b\[([0-9;]*)m", terminal.written) for look in found.split(b";")}
+        assert looks <= {b"0", b"1", b"4", b"7", b"39", b"49", b""}
+
+
+def test_eight_colours_are_enough(page):
+    with open_tea(page, TERM="xterm") as terminal:
+        terminal.type("o", until="1 decided")
+        assert b"38;5;" not in terminal.written
+        assert re.search(rb"\x1b\[[0-9;]*4[0-7]m", terminal.written)
+
+
+HOSTILE = (
+    "<p>red \x1b[31mtext\x1b]0;title\x07 bell \x08\x9b2J end</p><p>left \u202etfel\u202c right</p>"
+    "<p>zero\u200bwidth\u2060joined\ufeff</p><p>茶は飲み物です。" + "お茶" * 60 + "</p>"
+    "<p>العربية نص طويل " + "كلمة " * 40 + "</p><p>e\u0301\u0301\u0301\u0301\u0301\u0301 combining</p>"
+    "<p>family 👨‍👩‍👧 flag 🇨🇿 thumbs 👍🏽 heart ❤️ end</p><p>private \ue000 end</p><p>last words</p>"
+)
+
+
+@pytest.mark.parametrize("columns", [40, 63, 100])
+def test_odd_text_neither_escapes_nor_breaks_the_layout(tmp_path, columns):
+    (tmp_path / "odd.html").write_text(HOSTILE, encoding="utf-8")
+    with annotate("--no-model", tmp_path / "odd.html", columns=columns, lines=40, shows="last words") as terminal:
+        terminal.settle()
+        for forbidden in ("\u202e", "\u200b", "\ufeff", "\x1b[31m", "\x1b]0;", "\x9b2J", "\ue000"):
+            assert forbidden.encode() not in terminal.written
+        assert "⟨U+001B⟩[31m" in terminal.text
+        assert "⟨U+202E⟩" in terminal.text
+        rows = [line for line in terminal.lines[1:-1] if line]
+        assert all(re.match(r"[► ] ?\d? [ ?][ ]{0,5}", line) for line in rows)
+        at = {line.index("│") for line in rows if "│" in line}
+        assert len(at) == 1  # the bar stands in one column
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("tab\there", "tab here"),
+        ("\x1b[0m", "⟨U+001B⟩[0m"),
+        ("\x9b", "⟨U+009B⟩"),
+        ("\u2066x\u2069", "⟨U+2066⟩x⟨U+2069⟩"),
+        ("soft\u00adhyphen", "soft·hyphen"),
+        ("\ue000\U0010ffff", BOX * 2),
+        ("❤️", "❤"),
+        ("\u0301a", "◌\u0301a"),
+        ("a" + "\u0301" * 50, "a" + "\u0301" * 3),
+        ("\ud800", "⟨U+D800⟩"),
+        ("no\u00a0break\u3000wide", "no break wide"),
+    ],
+)
+def test_text_is_made_safe(text, shown):
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize("width", [2, 3, 7, 20, 79])
+@pytest.mark.parametrize(
+    "text", ["Tea is a drink made from leaves.", "茶は飲み物です" * 5, "é👍x" * 20, "a" * 50, "", "  x"]
+)
+def test_lines_fit_and_lose_nothing(text, width):
+    lines = wrap(text, width)
+    assert all(width_of(text[start:stop]) <= width for start, stop in lines)
+    assert "".join(text[start:stop] for start, stop in lines).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize("text", ["Tea", "お茶です", "👍👍👍", "e\u0301e\u0301"])
+@pytest.mark.parametrize("width", range(8))
+def test_a_text_is_fitted_to_a_width(text, width):
+    assert width_of(fit(text, width)) == width
+    assert width_of(cut(text, width)) <= width
+
+
+def test_every_look_that_is_drawn_is_in_the_palette():
+    known = {entry[0] for entry in palette()}
+    two = tuple(Choice(str(label), (label,) * 8, (True, False) * 4) for label in (Label.OTHER, Label.LIST))
+    for choices in ((), two):
+        session = session_of(PAGE, (Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4, choices=choices)
+        for label in Label:
+            session.give(label)
+        session.extend(1)
+        drawn = {look for row in BlockPane(session).rows(80, 40) for look, _ in row}
+        assert drawn <= known
+        canvas_of(BlockPane(session).rows(80, 40), 80)
+
+
+# Large pages
+
+
+def test_drawing_lays_out_only_visible_blocks():
+    session = session_of("<ul>" + "".join(f"<li>Item {number} of many</li>" for number in range(20_000)), sure=0.9)
+    pane, result = BlockPane(session), ResultPane(session, "text")
+    for place in (0, 10_000, 19_999, 5):
+        session.move(place)
+        rows = pane.rows(100, 40)
+        assert any(text_of(row).startswith("►") for row in rows)
+        result.rows(40, 40)
+    assert len(pane.layout._blocks) < 400
+
+
+def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path):
+    (tmp_path / "long.html").write_text(
+        "<p>Begin</p><p>" + " ".join(f"word{number}" for number in range(400)) + "</p><p>End</p>"
+    )
+    with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12, shows="block 1 of 3") as terminal:
+        terminal.type("down", until="word0 ")
+        for _ in range(12):
+            terminal.type("down")
+        terminal.wait_for("word399")
+        terminal.wait_for("block 3 of 3")
+
+
+def test_a_very_long_block_is_cut_for_the_screen():
+    document = read_document("<p>" + "tea " * 50_000, CONFIG)
+    shown = "".join(span.text for span in spans_of(document.blocks[0], document, ""))
+    assert len(shown) < 6_000
+    assert shown.endswith("194,999 more characters")
+
+
+KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R"}), "z", "5", "backspace", "茶", "f7"])
+SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.one_of(KEYS, SIZES), max_size=40), st.sampled_from([PAGE, "", HOSTILE, "<p>" + "tea " * 900]))
+def test_any_keys_and_terminal_sizes_can_be_drawn(steps, page):
+    session = session_of(page, sure=0.7)
+    app = app_of(session, Path())
+    size = (80, 24)
+    for step in steps:
+        if isinstance(step, tuple):
+            size = step
+            app.mouse("mouse press", 1 + size[0] % 5, size[0] // 2, size[1] // 2)
+        else:
+            app.key(step)
+        rows, _ = app.draw(*size)
+        assert len(rows) == size[1]
+        assert canvas_of(rows, size[0]).cols() == size[0]
+        assert 0 <= session.cursor < max(len(session), 1)
+
+
+def test_work_is_saved_while_the_help_is_shown(page):
+    with open_tea(page) as terminal:
+        terminal.type("o", "?", until="All keys")
+        terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
+
+
+def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
+    with open_tea(page, columns=160) as terminal:
+        page.with_suffix(".anno").mkdir()  # in its place nothing can be put
+        terminal.type("o", until="Nothing can be saved: Is a directory")
+        assert "NOT SAVED" in terminal.text
+        terminal.type("q", until="The last changes are not saved: Is a directory. q once more leaves all the same")
+        terminal.type("down", "q", until="q once more leaves all the same")  # any other key is a change of mind
+        terminal.type("q")
+        assert terminal.end() == 1
+        assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
+    page.with_suffix(".anno").rmdir()
+    with annotate("--no-model", page) as terminal:
+        terminal.wait_for("1 decided")  # the journal has it
+
+
+# Keys of one's own
+
+
+def config_of(tmp_path, text):
+    (tmp_path / "my.conf").write_text(f"include blocks\n{text}\n")
+    return read_config(tmp_path / "my.conf")
+
+
+def test_every_action_of_a_page_is_in_the_key_table_and_no_key_has_two_actions(tmp_path):
+    actions = set(Keys(CONFIG).action_of.values())  # raises if a key has two actions
+    assert set(app_of(session_of(PAGE), tmp_path).view._actions) <= actions
+
+
+def test_keys_can_be_changed(tmp_path):
+    keys = Keys(config_of(tmp_path, "annotate-key-undo: z ctrl-z\nannotate-key-confirm: enter\nannotate-key-open:"))
+    assert keys.action_of["z"] == keys.action_of["ctrl z"] == "undo"
+    assert keys.action_of["enter"] == "confirm"
+    assert "u" not in keys.action_of
+    assert (keys.shown("undo"), keys.first("open")) == ("z ctrl-z", "no key")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("udno: z", "udno: there is no action 'udno' (did you mean 'undo'?)"),
+        ("undo: p", "undo: the key 'p' is that of 'label-paragraph' and of 'undo'"),
+        *(
+            (f"undo: {key}", f"undo: there is no key {key!r}")
+            for key in ("foo-bar", "ctrl-", "shift-a", "f21", "ctrl-ctrl-a", "pagedown")
+        ),
+    ],
+)
+def test_wrong_keys_are_reported_with_file_and_line(tmp_path, line, problem):
+    with pytest.raises(ConfigError, match=re.escape(f"my.conf:2: annotate-key-{problem}")):
+        Keys(config_of(tmp_path, f"annotate-key-{line}"))
+
+
+@pytest.mark.parametrize("key", ["z", "é", "ctrl-z", "meta-x", "shift-f5", "ctrl-page-down", "f20", "ctrl-shift-left"])
+def test_valid_keys_are_accepted(tmp_path, key):
+    assert Keys(config_of(tmp_path, f"annotate-key-undo: {key}")).shown("undo")
+
+
+def test_the_documentation_lists_every_action_and_its_keys():
+    written = (ROOT / "docs" / "reference" / "keys.md").read_text(encoding="utf-8")
+    for bindings in GROUPS.values():
+        for binding in bindings:
+            keys = " ".join(f"`{key}`" for key in Keys().shown(binding.action).split())
+            assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
+
+
+def test_a_configured_key_works_on_the_screen(page):
+    (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
+    with annotate("--config", page.parent / "my.conf", page, shows="hplc0 label") as terminal:
+        leave(terminal, "0")
+    assert decided_in(page.with_suffix(".anno")) == 1
+
+
+# Wrong usage
+
+
+def run(*arguments, **options):
+    options = {"capture_output": True, "timeout": 60, "env": environment()} | options
+    return subprocess.run([sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)], check=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tea.html"], "it has to be started in a terminal"),
+        (["gone.html"], "gone.html: cannot be read"),
+        ([], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
+        (["tea.html", "a.anno", "b.anno"], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
+        (["tea.html", "--no-model", "--model", "default"], "do not go together"),
+        (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
+        (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
+        (["tea.html", "-o", "x.anno"], "-o is for --adjudicate"),
+        (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),
+        (["tea.html", "--config", "nokeys.conf"], "nokeys.conf:2: annotate-key-udno: there is no action 'udno'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
+    (page.parent / "nokeys.conf").write_text("include default\nannotate-key-udno: z\n")
+    ended = run(*arguments, cwd=page.parent, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 2
+    assert said in ended.stderr.decode()
+    assert ended.stderr.count(b"\n") == 1
+    assert sorted(path.name for path in page.parent.iterdir()) == ["nokeys.conf", "tea.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tea.html", "gone/tea.anno"], "is no directory"),
+        (["gone.anno"], "gone.anno: cannot be read"),
+        (["wrong.anno"], "wrong.anno:1: not an annotation file"),
+        (["empty"], "no pages"),
+        (["--no-model", "tea.html", "/"], "/: is a directory, not an annotation file"),
+        (["--adjudicate", "wrong.anno", "tea.html", "-o", "gold.anno"], "not an annotation file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_files_that_cannot_be_opened_give_one_line_in_the_terminal(page, arguments, said):
+    (page.parent / "empty").mkdir()
+    (page.parent / "wrong.anno").write_text("no annotation")
+    command = [sys.executable, str(ROOT / "annotate.py"), *arguments]
+    with Terminal(command, 160, 24, environment(), page.parent) as terminal:
+        assert terminal.end() == 2
+        assert said in terminal.text
+        assert "Traceback" not in terminal.text
+
+
+def test_help_has_examples_and_needs_no_terminal():
+    ended = run("--help")
+    assert ended.returncode == 0
+    assert b"examples:" in ended.stdout
+
+
+def test_a_page_can_be_opened_only_once(page):
+    with open_tea(page) as first:
+        with annotate("--no-model", page, columns=160) as second:
+            assert second.end() == 2
+            assert "tea.anno is open elsewhere, by " in second.text
+            assert f"(process {first.pid}," in second.text
+        with annotate("--no-model", "--read-only", page, shows="read only") as looking:
+            leave(looking, "o")
+        leave(first, "p")
+    assert labels_in(page.with_suffix(".anno")) == "p???????"
+
+
+# Never losing work
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "window closed", "interrupt"])
+def test_everything_is_saved_however_it_ends(page, how):
+    with open_tea(page) as terminal:
+        terminal.type("o", "p", until="2 decided")
+        if how == "window closed":
+            terminal.hang_up()
+            assert terminal.end() != 0
+        elif how == "interrupt":
+            terminal.type("\x03")
+            assert terminal.end() == 130
+        else:
+            assert terminal.end(how) == 128 + how
+    assert labels_in(page.with_suffix(".anno")) == "op??????"
+    assert not page.with_suffix(".anno.lock").exists()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
+    chance = random.Random(seed)
+    (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))
+    anno, typed = tmp_path / "many.anno", ""
+    for _ in range(2):
+        with annotate("--no-model", tmp_path / "many.html", shows=f"{len(typed)} decided") as terminal:
+            terminal.wait_for(f"block {len(typed) + 1} of 300")
+            keys = "".join(chance.choice("hplco") for _ in range(chance.randint(1, 60)))
+            for key in keys:
+                terminal.type(key)
+                terminal.read(0)
+                typed += key
+                terminal.wait_for(f"{len(typed)} decided")
+            time.sleep(chance.random() * 0.6)
+            terminal.end(signal.SIGKILL)
+        if anno.exists():
+            assert typed.startswith(labels_in(anno).rstrip("?"))
+    with annotate(tmp_path / "many.html", "--no-model", shows=f"{len(typed)} decided") as terminal:
+        leave(terminal)
+    assert labels_in(anno) == typed + "?" * (300 - len(typed))
+
+
+# Many pages
+
+
+@pytest.fixture
+def pages(tmp_path):
+    for name in ("courier-bridge", "courier-bakery", "courier-council"):
+        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "tea.html").write_text(PAGE)
+    return tmp_path
+
+
+def test_pages_of_a_directory_one_after_another(pages):
+    with annotate(pages, shows="0 of 4 pages finished") as terminal:
+        terminal.wait_for(lambda here: "not looked at" not in here.text)
+        assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
+        terminal.type("enter", until="block 1 of 154")
+        terminal.type("a", ">", until="2/4 ")
+        terminal.wait_for("courier-bridge.html")
+        terminal.type("o", "q", until="1 of 4 pages finished")
+        assert re.search(r"100 % .*courier-bakery.html", terminal.text)
+        terminal.type("=", until="by uncertainty")
+        terminal.type("=", until="by progress")
+        terminal.wait_for(lambda here: "courier-bridge" in here.lines[2])
+        leave(terminal)
+    assert decided_in(pages / "courier-bakery.anno") == 154
+    assert decided_in(pages / "courier-bridge.anno") == 1
+
+
+def test_order_by_uncertainty_is_kept_in_an_index(pages):
+    class Guess:
+        name = identity = "guess"
+
+        def uncertainty(self, document):
+            return {8: 0.9, 161: 0.5}.get(len(document.blocks), 0.1)
+
+    listed = Pages(pages, CONFIG, Guess())
+    assert listed.left == 4
+    while listed.work(1):
+        pass
+    listed.sort("uncertainty")
+    assert [entry.name for entry in listed.entries][:2] == ["deep/tea.html", "courier-bridge.html"]
+    assert (pages / INDEX).exists()
+    assert Pages(pages, CONFIG, Guess()).left == 0  # known from the index
+    (pages / "deep" / "tea.html").write_text(PAGE + "<p>More")
+    assert Pages(pages, CONFIG, Guess()).left == 1
+    (pages / INDEX).write_text("[1]")
+    assert Pages(pages, CONFIG, Guess()).left == 4
+
+
+def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
+    (pages / "bad.anno").write_text("no annotation")
+    with annotate("--no-model", pages, columns=160, shows="not an annotation file") as terminal:
+        terminal.type("enter")
+        terminal.settle()
+        assert "0 of 5 pages" in terminal.text
+
+
+def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
+    for name in ("courier-bridge", "courier-bakery", "courier-council", "courier-obituary"):
+        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
+        if name != "courier-bridge":
+            shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
+    with annotate("--no-model", "--retrain", tmp_path, columns=140, shows="3 of 4 pages finished") as terminal:
+        terminal.type("down", "enter", until="block 1 of 161")
+        terminal.type("h", "R", until="Learning from 3 finished pages")
+        terminal.wait_for("labels of this page changed", seconds=120)
+        assert "Learned from 3 pages" in terminal.text
+        terminal.type("g", "5", "9", "enter", until=lambda here: re.search(r"59 P \d\d", here.text))
+        assert decided_in(tmp_path / "courier-bridge.anno") == 1
+        assert labels_in(tmp_path / "courier-bridge.anno")[0] == "h"
+        leave(terminal, "q")
+
+
+def test_failed_learning_shows_a_message(tmp_path):
+    bad = tmp_path / "bad.anno"
+    bad.write_text("no annotation")
+    said = []
+    learning = Learning(None, said.append)
+    entries = [Entry("bad.anno", None, bad, PageStatus(stamp="x"))] * 3
+    learning.begin(entries[:2], asked=False)
+    learning.begin(entries, asked=False)
+    stop = time.monotonic() + 60
+    while len(said) < 3 and time.monotonic() < stop:
+        assert not learning.see()
+        time.sleep(0.05)
+    learning.stop()
+    assert said[0] == "2 of 3 pages finished: from 3 on there is enough to learn from"
+    assert said[1] == "Learning from 3 finished pages, in the background"
+    assert said[2].startswith("Nothing was learned: ")
+    assert "not an annotation file" in said[2]
+
+
+def test_a_worse_model_is_not_used():
+    assert Learned(3, 1, None, 0.5, Path()).is_better
+    assert not Learned(3, 1, 0.9, 0.8, Path()).is_better
+    assert str(Learned(3, 1, 0.9, 0.8, Path())).endswith(
+        "80% of labels right on 1 page held out, 90% by the model at the start, which is used"
+    )
+
+
+# Two annotations
+
+
+def adjudicate(page, first, second, model=("--no-model",)):
+    """Label a page twice by typing keys, then open both annotations to decide between them."""
+    files = [page.parent / f"{name}.anno" for name in ("anna", "ben", "gold")]
+    for anno, keys in zip(files, (first, second), strict=False):
+        with annotate(*model, page, anno, shows="block 1 of 8") as terminal:
+            leave(terminal, *keys)
+    return annotate("--adjudicate", *files[:2], "-o", files[2], columns=120)
+
+
+def test_adjudication_on_the_screen(page):
+    with adjudicate(page, "ooohppoo", "opohploo") as terminal:
+        terminal.wait_for("6 decided 75 %")
+        terminal.type("e", until="block 2 of 8")
+        assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
+        terminal.type("1", until="block 6 of 8")
+        terminal.type("2", until="All 8 blocks are decided")
+        leave(terminal)
+    assert labels_in(page.parent / "gold.anno") == "ooohploo"

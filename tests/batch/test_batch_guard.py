@@ -1,0 +1,172 @@
+"""Guarded workers: poison loses itself alone, is named with its reason, and can be tried again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
+
+from victorpy.batch.local import worker
+from victorpy.batch.local.guard import Guard, Limits, Task
+from victorpy.batch.local.worker import Work
+from victorpy.batch.reasons import Kind, Problem, Status
+from victorpy.batch.record import Record
+from victorpy.errors import install_command
+from victorpy.methods import Method
+
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+
+KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
+AT = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 37: "EATS"}
+PAGES = 40
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return poison_model(tmp_path_factory.mktemp("poison"))
+
+
+@pytest.fixture(scope="module")
+def poisoned(model, tmp_path_factory):
+    """A run over an archive with poison, and over two hard pages that are none."""
+    place = tmp_path_factory.mktemp("run")
+    offsets = crawl(place / "crawl.warc.gz", PAGES, AT)
+    (place / "wide.html").write_text(f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>")
+    (place / "deep.html").write_text("<div>" * 5_000 + "<p>Tea is a drink of leaves and water.")
+    ended = clean(
+        *(place / "crawl.warc.gz", place / "wide.html", place / "deep.html", "--model", model, "-j", 2),
+        *("--timeout", 2, "--memory", 300, "-o", place / "out", "--to", "jsonl", "--summary", place / "s.json"),
+    )
+    return place, offsets, ended
+
+
+def test_a_bad_page_fails_alone(poisoned):
+    place, _, ended = poisoned
+    assert ended.returncode == 1, ended.stderr.decode()
+    found = rows(place / "out")
+    assert [row["url"] for row in found[:PAGES]] == [url(number) for number in range(PAGES)]
+    kinds = {number: row["kind"] for number, row in enumerate(found) if row["status"] == "failed"}
+    assert kinds == {number: KINDS[poison] for number, poison in AT.items()}
+    assert {row["status"] for number, row in enumerate(found[:PAGES]) if number not in AT} == {"kept"}
+
+
+def test_hard_pages_are_no_poison(poisoned):
+    place, _, _ = poisoned
+    wide, deep = rows(place / "out")[PAGES:]
+    assert [row["status"] in {"kept", "empty"} for row in (wide, deep)] == [True, True]
+    assert deep["losses"]
+
+
+def test_every_poison_is_named_with_its_place_and_reason(poisoned):
+    place, _, ended = poisoned
+    told = failed(place / "out")
+    assert [(line["url"], line["position"], line["kind"]) for line in told] == [
+        (url(number), number, KINDS[poison]) for number, poison in AT.items()
+    ]
+    words = {line["kind"]: line["reason"] for line in told}
+    assert "no tea" in words["internal"]
+    assert words["timeout"] == "took longer than 2 seconds"
+    assert "SIGSEGV" in words["crash"]
+    assert words["memory"] == "took more than 300 MB of memory"
+    for number in AT:
+        assert f"clean: {url(number)}: failed: " in ended.stderr.decode()
+
+
+def test_the_summary_adds_up(poisoned):
+    place, _, ended = poisoned
+    summary = json.loads((place / "s.json").read_text())
+    assert summary["pages"] == PAGES + 2 == sum(summary[str(status)] for status in Status)
+    assert summary["failed"] == len(AT)
+    assert summary["bytes"] > 10_000_000
+    assert summary["seconds"] > 0
+    assert f"failed         {len(AT)}     crash 1, internal 1, memory 1, timeout 1" in ended.stderr.decode()
+
+
+def test_failed_pages_are_retried_into_the_same_directory(poisoned):
+    place, _, _ = poisoned
+    before = tree(place / "out")
+    again = ("--retry", place / "out" / "failed.jsonl", "-j", 1)
+    assert clean(*again, "--timeout", 1, "--memory", 300).returncode == 1  # nothing else is said: by the same model
+    assert [line["kind"] for line in failed(place / "out", "retry-1-")] == [KINDS[poison] for poison in AT.values()]
+    ended = clean(*again, "--model", "default")
+    assert ended.returncode == 0, ended.stderr.decode()
+    after = tree(place / "out")
+    assert {name: after[name] for name in before} == before
+    found = [json.loads(line) for line in after["retry-2-part-00000.jsonl"].splitlines()]
+    assert [row["url"] for row in found] == [url(number) for number in AT]
+    assert {row["status"] for row in found} == {"kept"}
+    assert after["retry-2-failed.jsonl"] == b""
+    assert b"all is done already" in clean(*again, "--model", "default").stderr
+    assert tree(place / "out") == after
+
+
+def test_a_page_that_is_larger_than_the_memory_of_a_page_costs_itself_alone(tmp_path):
+    large = response(url(1), b"<p>" + b"tea " * 7_000_000)
+    write_warc(tmp_path / "a.warc.gz", [response(url(0), page(0)), large, response(url(2), page(2))])
+    ended = clean(tmp_path / "a.warc.gz", "-j", 1, "--memory", 20, "-o", tmp_path / "out", "--to", "jsonl")
+    assert ended.returncode == 1, ended.stderr
+    before, large, behind = (row["kind"] for row in rows(tmp_path / "out"))
+    assert (before, behind) == ("", "")
+    assert large in {"memory", "parse"}  # libxml2 does not always say that it is memory that it lacks
+    assert b"Traceback" not in ended.stderr
+
+
+def test_poison_among_files_costs_one_file(model, tmp_path):
+    for number in range(6):
+        (tmp_path / "in" / "deep").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / "deep" / f"{number}.html").write_bytes(page(number, "CRASHES" if number == 2 else ""))
+    ended = clean("in", "--model", model, "-j", 1, "-o", "out", cwd=tmp_path)
+    assert ended.returncode == 1
+    texts = sorted(path.name for path in (tmp_path / "out" / "deep").iterdir())
+    assert texts == ["0.txt", "1.txt", "3.txt", "4.txt", "5.txt"]
+    assert failed(tmp_path / "out")[0]["source"] == "in/deep/2.html"
+
+
+def work(model):
+    return Work(Method(model=str(model)).load)
+
+
+def test_a_worker_that_exits_silently_is_replaced(model):
+    records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
+    workers = Guard(work(model), Limits(deadline=1.0))
+    try:
+        tasks = [Task(worker.clean_batch, records), Task(worker.clean_batch, records[:1])]
+        found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
+    finally:
+        workers.stop()
+    assert found == [[None, Kind.TIMEOUT, None], [None]]
+
+
+def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tmp_path):
+    (tmp_path / "pebble.py").write_text("raise ImportError('none here')")
+    (tmp_path / "a.html").write_bytes(page(1))
+    from support.batchpages import ENVIRONMENT, ROOT
+
+    environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    one = clean("a.html", "--summary", "s.json", "-j", 1, "-o", "out/", cwd=tmp_path, env=environment)
+    assert one.returncode == 0
+    assert b"without guard" in one.stderr
+    assert (tmp_path / "out" / "a.txt").stat().st_size
+    (tmp_path / "many").mkdir()
+    for number in range(60):
+        (tmp_path / "many" / f"{number}.html").write_bytes(page(number))
+    many = clean("many", "-o", "texts", cwd=tmp_path, env=environment)
+    assert (many.returncode, b"without guard" in many.stderr) == (0, True)
+    assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
+    two = clean("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
+    assert two.returncode == 2
+    assert f"needs Pebble: {install_command('batch')}".encode() in two.stderr
+
+
+def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
+    told = Problem(Kind.MEMORY, "read in vain")
+    record = Record("a.jsonl", Path("a.jsonl"), problem=told)
+    workers = Guard(Work(Method().load), Limits(jobs=1))
+    try:
+        ((_, (outcome,)),) = workers.map([Task(worker.clean_batch, [record])])
+    finally:
+        workers.stop()
+    assert (outcome.kind, outcome.reason) == tuple(told)

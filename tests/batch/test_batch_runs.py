@@ -1,0 +1,838 @@
+"""Whole runs: parts, resuming after any break, the same bytes whatever happened, and places that cannot be written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.batchpages import (
+    ENVIRONMENT,
+    ROOT,
+    clean,
+    crawl,
+    failed,
+    page,
+    poisoned_site,
+    response,
+    rows,
+    tree,
+    url,
+    write_warc,
+)
+from support.sitepages import FOOTER, MENU
+
+import victorpy
+from victorpy.batch.inputs import Mark
+from victorpy.batch.local.by_site import SiteFeed
+from victorpy.batch.local.guard import Limits
+from victorpy.batch.local.progress import Progress
+from victorpy.batch.local.run import Job, run_job
+from victorpy.batch.names import LONGEST_PART, Names, safe_place
+from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.record import Record
+from victorpy.batch.site_model import at_site_bytes, from_bytes
+from victorpy.batch.sources import ReadOptions
+from victorpy.batch.store import Counts, Store
+from victorpy.cleaner import read_document
+from victorpy.commands.clean import FEW
+from victorpy.errors import install_command
+from victorpy.methods import Method
+
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+pytest.importorskip("zstandard")
+pytest.importorskip("pyarrow")
+
+PAGES = 60
+TEXT = "Weir"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """An archive with pages, one that fails, one that is none, and one that is empty."""
+    path = tmp_path_factory.mktemp("crawl") / "crawl.warc.gz"
+    records = [response(url(number), page(number)) for number in range(PAGES)]
+    records[7] = response(url(7), bytes(range(256)) * 20)
+    records[8] = response(url(8), b"\x89PNG", "image/png")
+    records[9] = response(url(9), b"<html></html>")
+    write_warc(path, records)
+    return path
+
+
+COMMAND = ("--to", "jsonl.gz", "--shard-records", 7)
+
+
+@pytest.fixture(scope="module")
+def finished(archive, tmp_path_factory):
+    """The directory of an unbroken run with one worker, and its summary."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    ended = clean(archive, "-o", out, *COMMAND, "-j", 1, "--summary", out.parent / "s.json")
+    assert ended.returncode == 1, ended.stderr.decode()
+    return out, json.loads((out.parent / "s.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def whole(finished):
+    """What that run gave."""
+    return tree(finished[0])
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of it."""
+    shutil.copytree(finished[0], tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def test_two_workers_give_the_same_bytes_as_one(archive, whole, tmp_path):
+    clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert tree(tmp_path) == whole
+
+
+def test_every_record_ends_once_and_is_counted(finished):
+    out, summary = finished
+    found = rows(out)
+    assert [row["url"] for row in found] == [url(number) for number in range(PAGES)]
+    assert [found[number]["status"] for number in (6, 7, 8, 9)] == ["kept", "failed", "skipped", "empty"]
+    assert [(found[number]["kind"]) for number in (7, 8)] == ["decode", "not-html"]
+    counted = {"kept": PAGES - 3, "empty": 1, "skipped": 1, "failed": 1, "replica": 0}
+    assert {str(status): summary[str(status)] for status in Status} == counted
+    assert summary["pages"] == PAGES
+    row = found[0]
+    assert row["digest"].startswith("sha256:")
+    assert row["title"]
+    assert sum(row["labels"].values()) > 5
+    assert 0 < row["probability"] <= 1
+    assert [line["url"] for line in failed(out)] == [url(7)]
+
+
+def test_finished_parts_are_not_written_again(archive, copy):
+    before = {path: path.stat().st_mtime_ns for path in copy.glob("part-*")}
+    ended = clean(archive, "-o", copy, *COMMAND, "-j", 2)
+    assert ended.returncode == 1
+    assert b"all is done already" in ended.stderr
+    assert {path: path.stat().st_mtime_ns for path in copy.glob("part-*")} == before
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options", "said"),
+    [
+        (None, ["--favor", "recall", "-f", "markdown"], 'favor was null and is "recall"; format was "text" and is'),
+        ("typo.warc.gz", [], "inputs was"),
+    ],
+)
+def test_another_command_into_the_same_directory_is_refused(archive, copy, whole, inputs, options, said):
+    ended = clean(inputs or archive, "-o", copy, *COMMAND, "-j", 1, *options)
+    assert (ended.returncode, said in ended.stderr.decode()) == (2, True)
+    assert tree(copy) == whole
+
+
+def test_two_runs_do_not_write_into_one_directory(archive, tmp_path):
+    (tmp_path / "manifest.jsonl").touch()
+    import fcntl
+
+    with (tmp_path / "manifest.jsonl").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1)
+    assert ended.returncode == 2
+    assert b"another run is writing there" in ended.stderr
+
+
+@pytest.mark.parametrize("broken_after", [0, 4])
+def test_resume_after_a_torn_manifest_gives_the_same_bytes(archive, whole, tmp_path, broken_after):
+    """As if it had been killed after some parts: half a line in the manifest, leftovers, parts that nobody knows of."""
+    for name, content in whole.items():
+        (tmp_path / name).write_bytes(content)
+    lines = whole["manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "manifest.jsonl").write_bytes(b"".join(lines[: 1 + broken_after]) + lines[1 + broken_after][:20])
+    (tmp_path / "failed.jsonl").write_bytes(whole["failed.jsonl"] + b"half a li")
+    (tmp_path / f".part-{broken_after:05d}.jsonl.gz.tmp").write_bytes(b"torn")
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert ended.returncode == 1
+    assert tree(tmp_path) == whole
+
+
+def test_pages_of_one_name_keep_their_files_when_a_run_is_resumed(tmp_path):
+    write_warc(tmp_path / "a.warc.gz", [response(url(0), page(number)) for number in range(4)])
+    command = ("a.warc.gz", "-o", "out", "--to", "folder", "--shard-records", 1, "-j", 1)
+    clean(*command, cwd=tmp_path)
+    whole = tree(tmp_path / "out")
+    lines = whole["manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "out" / "manifest.jsonl").write_bytes(b"".join(lines[:3]))
+    clean(*command, cwd=tmp_path)
+    assert tree(tmp_path / "out") == whole
+
+
+@pytest.fixture(scope="module")
+def in_one_member(archive, tmp_path_factory):
+    """The same pages, compressed together, the directory of a run over them, and its command."""
+    place = tmp_path_factory.mktemp("member")
+    (place / "crawl.warc.gz").write_bytes(gzip.compress(gzip.decompress(archive.read_bytes()), mtime=0))
+    command = (place / "crawl.warc.gz", "--to", "jsonl.gz", "--shard-records", 1, "-j", 1)
+    assert clean(*command, "-o", place / "out").returncode == 1
+    return place / "out", command
+
+
+def test_pages_compressed_together_are_the_same_pages(in_one_member, finished):
+    ours, theirs = rows(in_one_member[0]), rows(finished[0])
+    places = {"source", "position"}
+    assert [{**row, **dict.fromkeys(places)} for row in ours] == [{**row, **dict.fromkeys(places)} for row in theirs]
+    assert [row["position"] for row in ours] == list(range(PAGES))
+
+
+def test_run_over_pages_compressed_together_resumes_and_retries(in_one_member, tmp_path):
+    out, command = in_one_member
+    shutil.copytree(out, tmp_path / "copy")
+    lines = (out / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "copy" / "manifest.jsonl").write_bytes(b"".join(lines[:31]))
+    assert clean(*command, "-o", tmp_path / "copy").returncode == 1
+    assert tree(tmp_path / "copy") == tree(out)
+    assert [(line["url"], line["position"], line["rest"]) for line in failed(out)] == [(url(7), 7, False)]
+    clean("--retry", tmp_path / "copy" / "failed.jsonl", "-j", 1)
+    assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
+
+
+def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tmp_path):
+    content = Path(in_one_member[1][0]).read_bytes()
+    (tmp_path / "t.warc.gz").write_bytes(content[: len(content) * 3 // 4])
+    ended = clean("t.warc.gz", "-o", "out", *COMMAND, "-j", 1, cwd=tmp_path)
+    found = rows(tmp_path / "out")
+    assert ended.returncode == 1
+    assert (found[-1]["status"], found[-1]["kind"], found[-1]["position"]) == ("failed", "damaged", len(found) - 1)
+    assert [row["url"] for row in found[:-1]] == [url(number) for number in range(len(found) - 1)]
+    assert len(found) > PAGES // 4
+
+
+def test_empty_files_are_reported(tmp_path):
+    for name in ("a.warc.gz", "b.jsonl"):
+        (tmp_path / name).touch()
+    assert b"a.warc.gz: has no bytes" in clean("a.warc.gz", "-o", "one", "--to", "jsonl", "-j", 1, cwd=tmp_path).stderr
+    ended = clean("a.warc.gz", "b.jsonl", "-o", "two", "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert (ended.returncode, b"2 files have no bytes, and so no pages, such as a.warc.gz" in ended.stderr) == (0, True)
+
+
+def test_a_run_that_cannot_begin_leaves_the_directory_to_others(archive, tmp_path):
+    command = ("-o", "out", *COMMAND, "-j", 2)
+    ended = clean("typo.warc.gz", *command, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.decode()) == (
+        2,
+        "clean: typo.warc.gz: cannot be read: No such file or directory\n",
+    )
+    for package in ("pebble", "fastwarc"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / f"{package}.py").write_text("raise ImportError")
+        path = os.pathsep.join([str(tmp_path / package), ENVIRONMENT.get("PYTHONPATH", "")])
+        ended = clean(archive, *command, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": path})
+        assert (ended.returncode, install_command("batch").encode() in ended.stderr) == (2, True), ended.stderr
+    assert not (tmp_path / "out").exists()
+    assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
+
+
+def test_changed_inputs_are_reported(tmp_path):
+    crawl(tmp_path / "a.warc.gz", 2)
+    command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
+    clean(*command, cwd=tmp_path)
+    crawl(tmp_path / "a.warc.gz", 3)
+    assert b"another command: the input files changed; give the same" in clean(*command, cwd=tmp_path).stderr
+
+
+def start(*arguments):
+    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("to", ["jsonl.gz", "folder"])
+def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
+    options = ("--to", to, "--shard-records", 7, "-j", 2)
+    if to == "folder":
+        clean(archive, "-o", tmp_path / "whole", *options)
+        whole = tree(tmp_path / "whole")
+    chance = random.Random(len(to))
+    sessions = []
+    for _ in range(2):
+        process = start(archive, "-o", tmp_path / "out", *options)
+        time.sleep(chance.uniform(0.5, 1.6))
+        process.kill()
+        process.communicate()
+        sessions.append(process.pid)
+    assert clean(archive, "-o", tmp_path / "out", *options).returncode == 1
+    assert tree(tmp_path / "out") == whole
+    assert not left_of(sessions), "workers outlive the run"
+
+
+def left_of(sessions):
+    """The processes that are still there of some sessions."""
+    left = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        left += [stat.parent.name] if int(session) in sessions and state != "Z" else []
+    return left
+
+
+def test_an_interrupt_ends_it_cleanly_with_all_workers(archive, whole, tmp_path):
+    process = start(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    while not (tmp_path / "manifest.jsonl").exists():
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, stderr = process.communicate(timeout=20)
+    assert b"Traceback" not in stderr
+    assert process.returncode in {130, 1}  # 1: it was done already
+    assert not list(tmp_path.glob(".part*"))
+    clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
+    assert tree(tmp_path) == whole
+
+
+# what it is written to
+
+
+def test_a_folder_mirrors_names_and_has_an_index(archive, tmp_path):
+    clean(archive, "-o", tmp_path, "--to", "folder", "-f", "markdown", "-j", 1)
+    assert (tmp_path / "courier.example" / "news" / "0.md").read_text().startswith("#")
+    index = [json.loads(line) for line in (tmp_path / "_index" / "part-00000.jsonl").read_text().splitlines()]
+    assert [row["file"] for row in index[6:11]] == [
+        "courier.example/news/6.md",
+        "",
+        "",
+        "courier.example/news/9.md",
+        "courier.example/news/10.md",
+    ]
+    assert "text" not in index[0]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "jsonl.zst", "parquet"])
+def test_lines_and_tables_hold_the_same_rows(archive, whole, tmp_path, to):
+    expected = [
+        json.loads(line)
+        for name in sorted(whole)
+        if name.startswith("part")
+        for line in gzip.decompress(whole[name]).splitlines()
+    ]
+    out = tmp_path / f"corpus.{to}"
+    clean(archive, "-o", f"{out}/", "-j", 1)
+    (part,) = out.glob("part-*")
+    if to == "parquet":
+        import pyarrow.parquet
+
+        found = pyarrow.parquet.read_table(part).to_pylist()
+        for row in found:
+            row["labels"] = {label: count for label, count in sorted(row["labels"].items()) if count}
+    else:
+        content = part.read_bytes()
+        if to == "jsonl.zst":
+            import zstandard
+
+            content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
+        found = [json.loads(line) for line in content.splitlines()]
+    assert found == expected
+
+
+@pytest.mark.parametrize("to", ["warc", "warc.gz"])
+def test_texts_become_conversion_records(archive, tmp_path, to):
+    from fastwarc.warc import ArchiveIterator
+
+    clean(archive, "-o", tmp_path, "--to", to, "-j", 1)
+    with (tmp_path / f"part-00000.{to}").open("rb") as file:
+        found = [(each.headers.to_dict(), each.reader.read().decode()) for each in ArchiveIterator(file)]
+    assert found[0][0]["WARC-Type"] == "warcinfo"
+    assert len(found) == 1 + PAGES - 3
+    headers, text = found[1]
+    assert headers["WARC-Type"] == "conversion"
+    assert (headers["WARC-Target-URI"], headers["WARC-Refers-To"]) == (url(0), f"<urn:test:{url(0)}>")
+    assert (headers["WARC-Date"], headers["Content-Type"]) == ("2024-05-06T07:08:09Z", "text/plain")
+    assert len(text.split()) > 10
+    assert len({headers["WARC-Record-ID"] for headers, _ in found}) == len(found)
+
+
+def test_an_archive_can_be_cleaned_to_standard_output_or_one_file(archive, tmp_path):
+    ended = clean(archive, "-q")
+    assert ended.returncode == 1
+    assert ended.stdout.count(b"==> http") == PAGES - 2
+    joined = clean(archive, "-q", "-f", "jsonl", "-o", tmp_path / "pages.jsonl")
+    assert joined.returncode == 1
+    lines = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert [line["url"] for line in lines[:3]] == [url(0), url(1), url(2)]
+
+
+def test_lines_go_in_and_come_out(tmp_path):
+    content = "".join(json.dumps({"address": url(n), "raw": page(n).decode()}) + "\n" for n in range(5))
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(content.encode()))
+    fields = ("--html-field", "raw", "--url-field", "address")
+    ended = clean("in.jsonl.gz", *fields, "-o", "out.jsonl/", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert [row["url"] for row in rows(tmp_path / "out.jsonl")] == [url(number) for number in range(5)]
+
+
+def write_pages(directory, count):
+    directory.mkdir(exist_ok=True)
+    for number in range(count):
+        (directory / f"{number}.html").write_bytes(page(number))
+
+
+@pytest.mark.parametrize("count", [3, FEW + 1])
+def test_any_number_of_files_gives_only_texts(tmp_path, count):
+    write_pages(tmp_path / "in", count)
+    texts = []
+    for number in (0, 99):
+        (tmp_path / "in" / "0.html").write_bytes(page(number))
+        ended = clean("in", "-o", "out", cwd=tmp_path)
+        assert ended.returncode == 0
+        assert ended.stderr.decode() == f"clean: {count} pages: {count} kept, 0 empty, 0 failed\n"
+        assert sorted(tree(tmp_path / "out")) == sorted(f"{number}.txt" for number in range(count))
+        texts.append((tmp_path / "out" / "0.txt").read_text())
+    assert texts[0] != texts[1]
+
+
+def test_texts_of_a_batch_are_not_overwritten_by_another_command(tmp_path):
+    write_pages(tmp_path / "in", 3)
+    assert clean("in", "-o", "out", "-j", 1, "-q", cwd=tmp_path).returncode == 0
+    written = tree(tmp_path / "out")
+    ended = clean("in/0.html", "-o", "out", cwd=tmp_path)
+    assert (ended.returncode, b"holds the output of another command" in ended.stderr) == (2, True)
+    assert tree(tmp_path / "out") == written
+
+
+def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypatch):
+    write_pages(tmp_path / "in", 20)
+    out = tmp_path / "out"
+    job = Job((str(tmp_path / "in"),), out, shard_records=6, plain=True, guarded=False)
+    commit = Store.commit
+
+    def commit_two(store):
+        if len(store.parts) == 2:
+            raise KeyboardInterrupt
+        commit(store)
+
+    monkeypatch.setattr(Store, "commit", commit_two)
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job, io.StringIO())
+    monkeypatch.undo()
+    stream = io.StringIO()
+    assert run_job(job, stream)["pages-now"] == 8
+    assert "going on after 12 pages" in stream.getvalue()
+    assert sorted(tree(out)) == sorted(f"{number}.txt" for number in range(20))
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(archive):
+    command = f"'{sys.executable}' '{ROOT / 'clean.py'}' '{archive}' -q | head -1; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=ENVIRONMENT, timeout=60)
+    assert ended.stdout == f"==> {url(0)} <==\n141\n".encode()
+    assert b"ipe" not in ended.stderr
+
+
+def test_closed_standard_streams_change_nothing(archive, whole, tmp_path):
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: os.closerange(0, 3))
+    assert ended.returncode == 1
+    assert tree(tmp_path) == whole
+
+
+# places that cannot be written
+
+
+def test_an_unwritable_summary_is_reported_before_the_work(archive, tmp_path):
+    ended = clean(archive, "-o", tmp_path / "out", *COMMAND, "--summary", tmp_path)
+    assert (ended.returncode, ended.stderr.count(b"\n")) == (2, 1)
+    assert b"--summary" in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def small_disk(size):
+    """Limit the size of files, which fails as a full disk does."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_full_disk_stops_the_run_which_can_be_resumed(archive, whole, tmp_path):
+    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
+    assert ended.returncode == 2
+    assert b"File too large" in ended.stderr
+    assert b"the same command goes on" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert clean(archive, "-o", tmp_path, *COMMAND, "-j", 1).returncode == 1
+    assert tree(tmp_path) == whole
+
+
+@pytest.mark.parametrize("target", ["/dev/null/out", "/proc/out", "file"])
+def test_an_output_that_cannot_be_written_is_one_line(archive, tmp_path, target):
+    (tmp_path / "file").write_text("precious")
+    ended = clean(archive, "-o", target, "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.decode().count("\n") == 1
+    assert target.encode() in ended.stderr
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_pages_are_never_overwritten_by_their_cleaning(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.html").write_bytes(page(number))
+    ended = clean(".", "-f", "html", "-o", ".", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert b"choose another output" in ended.stderr
+    assert [(tmp_path / f"{number}.html").read_bytes() for number in range(3)] == [page(number) for number in range(3)]
+
+
+def test_inputs_are_never_overwritten_nor_results_read_as_inputs(tmp_path):
+    crawl(tmp_path / "in" / "a.warc.gz", 3)
+    (tmp_path / "lines.jsonl").write_text(json.dumps({"html": page(1).decode()}))
+    ended = clean("lines.jsonl", "-f", "jsonl", "-o", "lines.jsonl", cwd=tmp_path)
+    assert (ended.returncode, b"would be overwritten" in ended.stderr) == (2, True)
+    assert (tmp_path / "lines.jsonl").read_text().startswith('{"html"')
+    assert clean("in", "--to", "warc.gz", "-o", "in", "-j", 1, cwd=tmp_path).returncode == 2
+    for _ in range(2):
+        ended = clean("in", "--to", "warc.gz", "-o", "in/out", "-j", 1, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    assert b"all is done already" in ended.stderr
+
+
+# names
+
+HOSTILE = [
+    "../../escape.html",
+    "/etc/passwd",
+    "..",
+    "a/../../b.html",
+    "C:\\windows\\system32\\x.html",
+    "nul\0l.html",
+    "new\nline.html",
+    "x" * 5000 + ".html",
+    "ü" * 300 + "/" + "ß" * 300,
+    "/".join(["deep"] * 300),
+    ".hidden",
+    "con.html",
+    "\ud800half.html",
+    "a.txt/b.html",
+    "",
+    "_index/part-00000.jsonl",
+    "~root/x",
+    "a?b*c|d<e>.html",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_a_page_is_called_its_file_is_in_the_folder(tmp_path, name):
+    place = safe_place(name, ".txt")
+    path = (tmp_path / place).resolve()
+    assert path.is_relative_to(tmp_path)
+    assert all(len(part.encode()) <= LONGEST_PART for part in place.parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("fits")
+    assert safe_place(name, ".txt") == place
+
+
+def test_ordinary_names_stay_as_they_are():
+    for name in ("news/Größe der Welt.html", "a b (1).htm", "日本.html", "x'y&z.html"):
+        assert str(safe_place(name, ".txt")) == str(Path(name).with_suffix(".txt"))
+
+
+def test_long_names_that_differ_at_their_end_differ():
+    assert safe_place("x" * 400 + "a.html", ".txt") != safe_place("x" * 400 + "b.html", ".txt")
+
+
+def test_names_are_given_once():
+    names = Names(("failed.jsonl",))
+    given = [str(names.unique(safe_place(name, ".txt"))) for name in ("a", "a", "A", "a-2", "a", "failed")]
+    assert given == ["a.txt", "a-2.txt", "A-3.txt", "a-2-2.txt", "a-4.txt", "failed.txt"]
+    assert str(names.unique(safe_place("failed.html", ".jsonl"))) == "failed-2.jsonl"
+
+
+def test_a_thousand_pages_of_one_name_take_no_time():
+    names = Names()
+    assert len({names.unique(safe_place("index", ".txt")) for _ in range(5_000)}) == 5_000
+
+
+def test_hostile_addresses_are_written_below_the_folder(tmp_path):
+    records = [
+        response("http://evil.example/../../../etc/x", page(0)),
+        response("http://evil.example/a%2f..%2f..%2fb", page(1)),
+        response("http://evil.example/same", page(2)),
+        response("http://evil.example/same", page(3)),
+        response("http://../up", page(4)),
+        response("http://evil.example/" + "y" * 3000, page(5)),
+        response("http://evil.example/dir", page(6)),
+        response("http://evil.example/dir.txt/under", page(7)),
+        response("not an address", page(8)),
+    ]
+    write_warc(tmp_path / "evil.warc.gz", records)
+    ended = clean("evil.warc.gz", "-o", "deep/out", "--to", "folder", "-j", 1, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "evil.warc.gz"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
+    assert len([path for path in (tmp_path / "deep" / "out").rglob("*.txt") if path.is_file()]) == len(records)
+
+
+# site by site
+
+
+@pytest.fixture(scope="module")
+def two_sites(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sites") / "sites.warc.gz"
+    hosts = ["courier.example", "shop.example"]
+    write_warc(path, [response(f"http://{hosts[n % 2]}/{n}", page(n)) for n in range(40)])
+    return path
+
+
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method):
+    options = ("--by-site", "--method", method, "--to", "jsonl", "--shard-records", 15)
+    ended = clean(two_sites, "-o", tmp_path / "one", *options, "-j", 1)
+    assert ended.returncode == 0, ended.stderr.decode()
+    found = rows(tmp_path / "one")
+    assert sorted(row["url"] for row in found) == sorted(f"http://{h}/{n}" for n, h in enumerate(HOSTS))
+    assert [row["url"].split("/")[2] for row in found] in (sorted(HOSTS), sorted(HOSTS, reverse=True))
+    assert {row["status"] for row in found} == {"kept"}
+    assert not [row for row in found if FOOTER in row["text"] or MENU[0] in row["text"]]
+    clean(two_sites, "-o", tmp_path / "two", *options, "-j", 2)
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+    lines = (tmp_path / "two" / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "two" / "manifest.jsonl").write_bytes(b"".join(lines[:2]))  # and resumed
+    clean(two_sites, "-o", tmp_path / "two", *options, "-j", 1)
+    assert tree(tmp_path / "two") == tree(tmp_path / "one")
+
+
+HOSTS = ["courier.example", "shop.example"] * 20
+
+
+@pytest.mark.parametrize(("options", "changes"), [((), 10), (("--site-key", "host"), 4)])
+def test_a_site_is_a_domain_unless_hosts_are_asked_for(tmp_path, options, changes):
+    """The pages of a site come in the order of the inputs, which here changes the host with every page."""
+    names = ("www.tea.co.uk", "news.tea.co.uk", "tea.co.uk", "www.shop.example")
+    write_warc(tmp_path / "a.warc", [response(f"http://{name}/{n}", page(n)) for n in range(3) for name in names])
+    command = ("a.warc", "--by-site", "--method", "sst", "--to", "jsonl", "-j", 1, "-o", "out")
+    assert clean(*command, *options, cwd=tmp_path).returncode == 0
+    hosts = [row["url"].split("/")[2] for row in rows(tmp_path / "out")]
+    assert (len(hosts), len(list(itertools.groupby(hosts)))) == (12, changes)
+    if not options:
+        ended = clean(*command, "--site-key", "host", cwd=tmp_path)
+        assert (ended.returncode, b'site key was "domain" and is "host"' in ended.stderr) == (2, True)
+
+
+def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_path):
+    poison = {3: "CRASHES", 30: "HANGS"}
+    records = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
+    records.append(response("http://alone.example/", page(9)))
+    records.append(response("http://courier.example/png", b"", "image/png"))
+    write_warc(tmp_path / "a.warc.gz", records)
+    out = tmp_path / "out"
+    job = Job(
+        *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
+        **{"make": poisoned_site, "choice": Method("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
+    )
+    summary = run_job(job, io.StringIO())
+    assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)
+    kinds = {row["url"].removeprefix("http://"): (row["kind"], row["reason"]) for row in rows(out) if row["kind"]}
+    assert kinds["courier.example/3"][0] == "crash"
+    assert kinds["courier.example/30"][0] == "timeout"
+    assert kinds["courier.example/png"][0] == "not-html"
+    assert "two pages are wanted" in kinds["alone.example/"][1]
+
+
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_a_sites_model_is_written_without_what_all_sites_share(method):
+    base = Method(method).load()
+    documents = [read_document(page(number), base.config) for number in range(6)]
+    at_site = base.at_site(documents)
+    content = at_site_bytes(at_site, base)
+    assert len(content) < 200_000
+    loaded = from_bytes(Method(method).load(), content)
+    assert loaded.clean(page(7)) == at_site.clean(page(7))
+
+
+def test_a_page_is_retried_with_its_site(tmp_path):
+    """The page is mended in its place: the same command, and nothing said of sites and methods, cleans it as one."""
+    bad = bytes(range(256)) * 9
+    harmed = [response(f"http://{HOSTS[n]}/{n}", bad if n == 6 else page(n)) for n in range(20)]
+    mended = [*harmed[:6], response(f"http://{HOSTS[6]}/6", page(6).ljust(len(bad))), *harmed[7:]]
+    write_warc(tmp_path / "a.warc", harmed)
+    out = tmp_path / "out.jsonl"
+    ended = clean(tmp_path / "a.warc", "-o", f"{out}/", "--by-site", "--method", "sst", "--param", "t=0.5", "-j", 1)
+    assert ended.returncode == 1, ended.stderr
+    assert len(rows(out)) == 20
+    write_warc(tmp_path / "a.warc", mended)
+    ended = clean("--retry", out / "failed.jsonl", "-j", 1)
+    assert ended.returncode == 0, ended.stderr
+    (found,) = rows(out, "retry-1-")
+    assert (found["url"], found["status"]) == (f"http://{HOSTS[6]}/6", "kept")
+    assert FOOTER not in found["text"]
+    assert MENU[0] not in found["text"]
+    assert json.loads((out / "retry-1-manifest.jsonl").read_text().splitlines()[0])["choice"]["parameters"] == ["t=0.5"]
+    moved = tmp_path / "failed.jsonl"
+    shutil.copy(out / "failed.jsonl", moved)
+    ended = clean("--retry", moved, "--by-site", "-o", tmp_path / "again")
+    assert (ended.returncode, b"the run's manifest is wanted" in ended.stderr) == (2, True)
+
+
+def test_a_missing_file_is_retried_whole(tmp_path):
+    (tmp_path / "c.html").write_bytes(page(7))
+    ended = clean("a.warc.gz", "b.jsonl", "c.html", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
+    assert (ended.returncode, [row["status"] for row in rows(tmp_path / "out")]) == (1, ["failed", "failed", "kept"])
+    crawl(tmp_path / "a.warc.gz", 5)
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"url": url(n), "html": "<p>tea"}) + "\n" for n in (5, 6)))
+    again = ("--retry", "out/failed.jsonl", "--shard-records", 3, "-j", 1)
+    clean(*again, cwd=tmp_path)
+    assert [row["url"] for row in rows(tmp_path / "out", "retry-1-")] == [url(number) for number in range(7)]
+    clean("--retry", "out/failed.jsonl", "-o", "elsewhere", "-j", 1, cwd=tmp_path)  # as what the output was made of
+    assert rows(tmp_path / "elsewhere", "retry-1-") == rows(tmp_path / "out", "retry-1-")
+    whole = tree(tmp_path / "out")
+    manifest = whole["retry-1-manifest.jsonl"].splitlines(keepends=True)
+    (tmp_path / "out" / "retry-1-manifest.jsonl").write_bytes(b"".join(manifest[:2]))  # broken off within a file
+    clean(*again, cwd=tmp_path)
+    assert tree(tmp_path / "out") == whole
+
+
+def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, tmp_path):
+    options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
+    laid = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "out" / ".spill", 500, Limits())
+    laid._spill()  # there was room for that much
+    ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=lambda: small_disk(5_000))
+    assert ended.returncode == 2, ended.stderr
+    assert (tmp_path / "out" / ".spill" / "done").exists()
+    assert not list((tmp_path / "out" / ".spill").glob("*model*"))
+    assert b"the same command goes on" in ended.stderr
+    assert ended.stderr.count(b"\n") == 1
+    assert rows(tmp_path / "out") == []
+    assert clean(two_sites, "-o", tmp_path / "out", *options).returncode == 0
+    assert {row["status"] for row in rows(tmp_path / "out")} == {"kept"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--method", "sst"], "give --by-site"),
+        (["--by-site", "--method", "crf"], "--by-site is for methods that learn from a site"),
+    ],
+)
+def test_site_mode_goes_with_methods_that_learn_from_sites(two_sites, tmp_path, options, said):
+    ended = clean(two_sites, "-o", tmp_path / "out", *options)
+    assert (ended.returncode, said in ended.stderr.decode()) == (2, True)
+
+
+# what it says
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def show_progress(terminal, count=40, interval=0.0, **options):
+    stream = Terminal() if terminal else io.StringIO()
+    progress = Progress(stream, count, interval=interval, **options)
+    shown_at_once = stream.getvalue()
+    counts = Counts()
+    for number in range(count):
+        outcome = Outcome(Status.FAILED if number == 3 else Status.KEPT, reason="no tea", size=1_000_000)
+        counts.add(outcome)
+        progress.add(Mark(0, number), Record(str(number), Path("x")), outcome, counts)
+    progress.close()
+    return shown_at_once, stream.getvalue()
+
+
+def test_progress_is_a_bar_on_a_terminal_and_some_lines_elsewhere():
+    at_once, bar = show_progress(True)
+    assert "0/40" in at_once
+    assert bar.count("\r") > 30
+    assert "page/s, 39 kept, 0 empty, 0 skipped, 1 failed]" in bar
+    _, lines = show_progress(False)
+    assert "\r" not in lines
+    assert {line[:7] for line in lines.splitlines()} == {"clean: "}
+    assert "clean: 40 of 40, " in lines
+    failure = "clean: 3: failed: no tea\n"
+    assert show_progress(False, interval=30)[1] == failure  # too short to say more
+    assert show_progress(True, quiet=True)[1] == show_progress(False, quiet=True)[1] == failure
+    assert show_progress(True, count=1, every_page=True)[1] == ""
+
+
+def test_progress_counts_bytes_and_what_an_earlier_run_has_done():
+    stream = Terminal()
+    progress = Progress(stream, 9_000_000, in_bytes=True, interval=0.0)
+    progress.skip(3_000_000)
+    for file, reached in ((1, 1_000_000), (1, 2_000_000), (2, 1_500_000)):
+        record = Record("x", Path("x"), reached=reached)
+        progress.add(Mark(file, 0), record, Outcome(Status.KEPT), Counts())
+    progress.close()
+    assert "6.50M/9.00M" in stream.getvalue()
+
+
+def test_only_some_failures_of_a_batch_are_named():
+    stream = io.StringIO()
+    progress = Progress(stream, quiet=True)
+    for number in range(30):
+        progress.add(Mark(0, number), Record(str(number), Path("x")), Outcome(Status.FAILED), Counts())
+    assert stream.getvalue().count("failed: ") == 20
+    assert stream.getvalue().endswith("clean: more pages failed; all of them are in failed.jsonl\n")
+
+
+def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
+    stream = Terminal()
+    progress = Progress(stream, interval=0.0)
+    feed = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "spill", 500, Limits(), progress=progress)
+    feed._spill()
+    assert "sorting pages by site: 40page" in stream.getvalue()
+
+
+def test_lines_beside_pages_are_reported_as_not_read(tmp_path):
+    for name in ("in/a.html", "in/b.jsonl", "in/deep/c.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(page(1))
+    ended = clean("in", "-j", 1, "-o", "out", cwd=tmp_path)
+    assert b"2 files of lines or tables beside pages or archives are not read, such as in/b.jsonl" in ended.stderr
+    (tmp_path / "in" / "a.html").unlink()
+    (tmp_path / "in" / "deep" / "c.parquet").unlink()
+    assert b"not read" not in clean("in", "-j", 1, "-o", "other", "--to", "jsonl", cwd=tmp_path).stderr
+
+
+def test_help_has_a_group_for_many_pages():
+    shown = clean("--help").stdout.decode()
+    assert "many pages:" in shown
+    assert shown.index("--jobs") > shown.index("many pages:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-", "-j", 2], "a batch run reads files"),
+        (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout 0: a number above 0"),
+        (["x.warc.gz", "--jobs", -3, "-o", "out"], "--jobs -3: a number above 0"),
+        (["x.html", "--jobs", 0], "--jobs 0: a number above 0"),
+        (["x.html", "--timeout", 0], "--timeout 0: a number above 0"),
+        (["x.warc.gz", "--by-site", "--sample", 0, "-o", "out"], "--sample 0: a number above 0"),
+        (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
+        (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),
+        (["x.warc.gz", "--to", "jsonl"], "give -o DIRECTORY"),
+        (["x.warc.gz", "-o", "out.txt"], "write out.txt/"),
+    ],
+)
+def test_wrong_usage_is_one_line(tmp_path, arguments, said):
+    crawl(tmp_path / "x.warc.gz", 2)
+    ended = clean(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.decode().count("\n") == 1, ended.stderr
+    assert said in ended.stderr.decode()
+
+
+# one record, for other engines
+
+
+def test_one_record_gives_one_row():
+    row = victorpy.clean_record({"url": url(1), "html": page(1)})
+    assert (row["status"], row["url"]) == ("kept", url(1))
+    assert row == victorpy.clean_record({"url": url(1), "html": page(1), "name": url(1)})
+    assert json.loads(json.dumps(row)) == row
+    failure = victorpy.clean_record({"html": bytes(range(256)) * 20})
+    assert (failure["status"], failure["kind"]) == ("failed", "decode")

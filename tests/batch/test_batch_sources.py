@@ -1,0 +1,639 @@
+"""Records in: archives, lines and tables, whole and damaged; HTTP encodings; inputs and retries."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+import json
+import os
+import random
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import pytest
+from support.batchpages import CrashingName, page, response, url, warc_record, write_warc
+
+from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
+from victorpy.batch.inputs import find_files, read_file, read_inputs, survey
+from victorpy.batch.local.guard import Limits, Task
+from victorpy.batch.local.reading import Reader, Unit, read_unit, reading_guard
+from victorpy.batch.reasons import Kind, ProblemError
+from victorpy.batch.record import Record
+from victorpy.batch.retry import Wanted, read_failed
+from victorpy.batch.sources import ReadOptions, source_of
+from victorpy.errors import ConfigError, DataError
+
+OPTIONS = ReadOptions()
+PAGES = [page(number) for number in range(6)]
+URLS = [url(number) for number in range(6)]
+RECORDS = [response(*pair) for pair in zip(URLS, PAGES, strict=True)]
+
+
+@pytest.fixture(autouse=True)
+def _fastwarc():
+    pytest.importorskip("fastwarc")
+
+
+def read(path, start=0, **options):
+    return list(source_of(path).read(path, ReadOptions(**options), start))
+
+
+def read_from_everywhere(path):
+    """Read a file, and see that positions are unique and reading from any of them gives the same records."""
+    records = read(path)
+    positions = [record.origin.position for record in records]
+    assert positions == sorted(set(positions))
+    for number, position in enumerate(positions):
+        assert read(path, position) == records[number:]
+    return records
+
+
+def kinds(records):
+    return [record.problem and record.problem.kind for record in records]
+
+
+def good_urls(records):
+    return [record.url for record in records if record.problem is None]
+
+
+def flip(content, at, count=1):
+    harmed = bytearray(content)
+    harmed[at : at + count] = bytes(byte ^ 0x5A for byte in harmed[at : at + count])
+    return bytes(harmed)
+
+
+# archives
+
+warc = pytest.mark.parametrize("name", ["crawl.warc", "crawl.warc.gz"])
+
+
+@warc
+def test_archive_gives_its_pages_with_record_numbers(tmp_path, name):
+    write_warc(tmp_path / name, RECORDS)
+    records = read_from_everywhere(tmp_path / name)
+    assert [(record.url, record.read(), record.origin) for record in records] == [
+        (URLS[number], PAGES[number], (str(tmp_path / name), number, False)) for number in range(6)
+    ]
+    assert {(record.content_type, record.date) for record in records} == {("text/html", "2024-05-06T07:08:09Z")}
+
+
+@warc
+def test_records_that_are_no_pages_are_reported_or_only_counted(tmp_path, name):
+    contents = [
+        warc_record("warcinfo", "x:", b"software: test", "application/warc-fields"),
+        warc_record("request", url(0), b"GET / HTTP/1.1\r\n\r\n", "application/http; msgtype=request"),
+        RECORDS[0],
+        response(url(1), b"\x89PNG", "image/png"),
+        warc_record("revisit", url(2), b"HTTP/1.1 200 OK\r\n\r\n", "application/http; msgtype=response"),
+        warc_record("resource", url(3), PAGES[3], "text/html"),
+        warc_record("metadata", url(3), b"x: y", "application/warc-fields"),
+        response(url(4), PAGES[4], "application/xhtml+xml; charset=utf-8"),
+        warc_record("response", url(5), b"HTTP/1.0 200 OK\n\n" + PAGES[5], "application/http"),
+    ]
+    write_warc(tmp_path / name, contents)
+    records = read_from_everywhere(tmp_path / name)
+    assert [(record.url, record.origin.position) for record in records] == list(
+        zip(URLS, [2, 3, 4, 5, 7, 8], strict=True)
+    )
+    assert kinds(records) == [None, Kind.NOT_HTML, Kind.NOT_HTML, None, None, None]
+    assert [record.read() for record in records[3:]] == PAGES[3:]
+
+
+@warc
+@pytest.mark.parametrize("cut", [10, 200, 900])
+def test_truncated_archive_gives_all_records_before_the_cut(tmp_path, name, cut):
+    path = tmp_path / name
+    offsets = write_warc(path, RECORDS)
+    cut = min(cut, offsets[4] - offsets[3] - 30)
+    path.write_bytes(path.read_bytes()[: offsets[3] + cut])
+    records = read(path)
+    assert good_urls(records) == URLS[:3]
+    assert kinds(records) == [None, None, None, Kind.DAMAGED]
+    assert records[3].origin.position == 3
+    assert "damaged at record 3: " in records[3].problem.words
+
+
+@pytest.mark.parametrize("at", [0, 1, 12, 60, 300, -6, -2])
+def test_corrupted_member_costs_only_itself(tmp_path, at):
+    path = tmp_path / "crawl.warc.gz"
+    offsets = write_warc(path, RECORDS)
+    path.write_bytes(flip(path.read_bytes(), offsets[2] + at if at >= 0 else offsets[3] + at, 2))
+    records = read_from_everywhere(path)
+    assert [address for address in good_urls(records) if address != url(2)] == [*URLS[:2], *URLS[3:]]
+    (damage,) = [record for record in records if record.problem]
+    assert 2 <= damage.origin.position <= 3
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda record: b"XXXX" + record[4:],
+        lambda record: record.replace(b"Content-Length: ", b"Content-Length: 9999"),
+        lambda record: record.replace(b"\r\nContent-Length: ", b"\r\nContent-Length: x"),
+        lambda record: b"\0" * len(record),
+    ],
+    ids=["no magic", "too long", "no length", "zeros"],
+)
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "one member"])
+def test_corrupted_record_costs_only_itself(tmp_path, harm, compress):
+    path = tmp_path / "crawl.warc"
+    path.write_bytes(compress(b"".join([*RECORDS[:2], harm(RECORDS[2]), *RECORDS[3:]])))
+    records = read_from_everywhere(path)
+    assert good_urls(records) == [*URLS[:2], *URLS[3:]]
+    assert kinds(records) == [None, None, Kind.DAMAGED, None, None, None]
+
+
+def test_file_that_is_no_archive_is_damage(tmp_path):
+    for name, content in {"a.warc.gz": b"not at all", "b.warc": b"\0" * 5000, "c.warc.gz": PAGES[0]}.items():
+        (tmp_path / name).write_bytes(content)
+        assert kinds(read(tmp_path / name)) == [Kind.DAMAGED]
+    (tmp_path / "empty.warc.gz").write_bytes(b"")
+    assert read(tmp_path / "empty.warc.gz") == []
+
+
+@warc
+def test_padding_at_the_end_is_no_damage(tmp_path, name):
+    write_warc(tmp_path / name, RECORDS)
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\0" * 3000)
+    assert good_urls(read(tmp_path / name)) == URLS
+    assert kinds(read(tmp_path / name)) == [None] * 6
+
+
+# archives whose compressed members are not their records
+
+
+def in_members(records, size):
+    """Compress so many records together."""
+    return b"".join(gzip.compress(b"".join(records[at : at + size]), mtime=0) for at in range(0, len(records), size))
+
+
+def cut_anywhere(records):
+    content = b"".join(records)
+    return in_members([content[at : at + 700] for at in range(0, len(content), 700)], 1)
+
+
+SHAPES = {
+    "one member": in_members(RECORDS, 6),
+    "not compressed within": gzip.compress(b"".join(RECORDS), 0, mtime=0),
+    "two records a member": in_members(RECORDS, 2),
+    "members anywhere": cut_anywhere(RECORDS),
+    "one member, then records": in_members(RECORDS[:3], 3) + in_members(RECORDS[3:], 1),
+    "records, then one member": in_members(RECORDS[:3], 1) + in_members(RECORDS[3:], 3),
+    "two records in one member": in_members(RECORDS[:2], 1) + in_members(RECORDS[2:4], 2) + in_members(RECORDS[4:], 1),
+    "two records in the last": in_members(RECORDS[:4], 1) + in_members(RECORDS[4:], 2),
+}
+shapes = pytest.mark.parametrize("shape", SHAPES)
+
+
+@shapes
+def test_records_are_read_whatever_members_hold(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(SHAPES[shape])
+    records = read_from_everywhere(path)
+    assert [(record.url, record.read()) for record in records] == list(zip(URLS, PAGES, strict=True))
+    assert [record.origin.position for record in records] == list(range(6))
+
+
+@shapes
+def test_truncated_archive_is_never_taken_for_a_whole_one(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    content = SHAPES[shape]
+    for twentieth in range(20):
+        cut = 1 + (len(content) - 2) * twentieth // 19
+        if content[cut:].startswith(b"\x1f\x8b"):
+            cut += 1  # a cut between two members cannot be seen
+        path.write_bytes(content[:cut])
+        *whole, last = read_from_everywhere(path)
+        assert [(record.url, record.problem) for record in whole] == [(url(n), None) for n in range(len(whole))]
+        assert last.problem.kind is Kind.DAMAGED
+        assert f"damaged at record {len(whole)}: " in last.problem.words
+
+
+@shapes
+def test_corrupted_archive_loses_nothing_in_silence(tmp_path, shape):
+    path = tmp_path / "crawl.warc.gz"
+    content = SHAPES[shape]
+    for at in range(15, len(content), len(content) // 30):
+        path.write_bytes(flip(content, at))
+        records = read_from_everywhere(path)
+        good = {record.url: record.read() for record in records if record.problem is None}
+        assert good == dict(zip(URLS, PAGES, strict=True)) or Kind.DAMAGED in kinds(records)
+
+
+def test_all_records_before_damage_are_kept(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    content = SHAPES["not compressed within"]  # so that it shows where records end
+    end = content.index(RECORDS[4][:200])
+    for cut in (end, end + 1, end + 9, end + 400):
+        path.write_bytes(content[:cut])
+        assert kinds(read(path)) == [None] * 4 + [Kind.DAMAGED]
+    path.write_bytes(flip(SHAPES["one member"], -6))  # only its checksum is wrong
+    assert kinds(read(path)) == [None] * 6 + [Kind.DAMAGED]
+
+
+def test_member_after_a_corrupted_one_of_many_records_is_read(tmp_path):
+    first, second = in_members(RECORDS[:3], 3), in_members(RECORDS[3:], 3)
+    harmed = bytearray(first + second)
+    harmed[len(first) // 2 : len(first) // 2 + 8] = b"\xff" * 8
+    (tmp_path / "crawl.warc.gz").write_bytes(harmed)
+    records = read_from_everywhere(tmp_path / "crawl.warc.gz")
+    assert good_urls(records)[-3:] == URLS[3:]
+    assert Kind.DAMAGED in kinds(records)
+
+
+def test_head_that_ends_before_its_length_is_damage(tmp_path):
+    for name, compress in {"crawl.warc": bytes, "crawl.warc.gz": gzip.compress}.items():
+        head = RECORDS[2].partition(b"Content-Length: ")[0] + b"Content-Length: "
+        (tmp_path / name).write_bytes(compress(RECORDS[0] + RECORDS[1] + head))
+        assert kinds(read(tmp_path / name)) == [None, None, Kind.DAMAGED]
+
+
+def test_long_records_in_one_member_are_read_with_little_memory(tmp_path):
+    flood = response(url(0), b"<p>" + b"tea " * 10_000_000)
+    (tmp_path / "bomb.warc.gz").write_bytes(in_members([flood, RECORDS[1], flood], 3))
+    tracemalloc.start()
+    records = read(tmp_path / "bomb.warc.gz", most_bytes=1_000_000)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert kinds(records) == [Kind.TOO_LARGE, None, Kind.TOO_LARGE]
+    assert most < 20_000_000
+
+
+def test_digests_are_checked_if_asked_for(tmp_path):
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Tea"
+    digest = base64.b32encode(hashlib.sha1(block).digest()).decode()
+    right, wrong = (
+        warc_record("response", url(0), block, "application/http", more=f"WARC-Block-Digest: sha1:{value}\r\n")
+        for value in (digest, digest[::-1])
+    )
+    write_warc(tmp_path / "a.warc.gz", [right, wrong, RECORDS[0]])
+    assert kinds(read(tmp_path / "a.warc.gz")) == [None] * 3
+    assert kinds(read(tmp_path / "a.warc.gz", check_digests=True)) == [None, Kind.DAMAGED, None]
+
+
+def test_bomb_is_stopped_by_the_limit_and_its_neighbours_are_read(tmp_path):
+    flood = b"<p>" + b"a" * 40_000_000
+    contents = [RECORDS[0], response(url(1), flood), RECORDS[2]]
+    contents.append(response(url(3), gzip.compress(flood), more="Content-Encoding: gzip\r\n"))
+    write_warc(tmp_path / "bomb.warc.gz", contents)
+    assert (tmp_path / "bomb.warc.gz").stat().st_size < 200_000
+    records = read(tmp_path / "bomb.warc.gz", most_bytes=1_000_000)
+    assert kinds(records) == [None, Kind.TOO_LARGE, None, None]
+    with pytest.raises(ProblemError, match="expand to more than the limit") as stopped:
+        records[3].read(1_000_000)
+    assert stopped.value.problem.kind is Kind.TOO_LARGE
+
+
+# HTTP
+
+
+def chunked(body, size=100):
+    parts = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"%x;x=y\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+def zstd(body):
+    return pytest.importorskip("zstandard").compress(body)
+
+
+def raw_deflate(body):
+    deflate = zlib.compressobj(wbits=-15)
+    return deflate.compress(body) + deflate.flush()
+
+
+def brotli(body):
+    from fastwarc.stream_io import BrotliWriter
+
+    written = io.BytesIO()
+    writer = BrotliWriter(written)
+    writer.write(body)
+    writer.close()
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("codings", "encode"),
+    [
+        (("gzip",), gzip.compress),
+        (("x-gzip",), gzip.compress),
+        (("deflate",), zlib.compress),
+        (("deflate",), raw_deflate),
+        (("zstd",), zstd),
+        (("br",), brotli),
+        (("chunked",), chunked),
+        (("chunked", "gzip"), lambda body: chunked(gzip.compress(body))),
+        (("gzip",), lambda body: body),
+        (("chunked", "gzip"), lambda body: body),
+        (("gzip",), lambda body: gzip.compress(body[:300]) + gzip.compress(body[300:])),
+        (("gzip",), lambda body: gzip.compress(body) + b"\0\0padding"),
+    ],
+)
+def test_codings_are_undone_even_if_the_header_is_wrong(codings, encode):
+    assert undo_codings(encode(PAGES[0]), codings, 1_000_000) == PAGES[0]
+
+
+@pytest.mark.parametrize("encode", [gzip.compress, zlib.compress, raw_deflate, zstd, brotli])
+def test_every_coding_is_stopped_by_the_limit(encode):
+    coding = {gzip.compress: "gzip", zstd: "zstd", brotli: "br"}.get(encode, "deflate")
+    with pytest.raises(ProblemError, match="expand to more than the limit"):
+        undo_codings(encode(b"a" * 10_000_000), (coding,), 1_000_000)
+
+
+def test_truncated_coding_gives_what_there_is():
+    assert PAGES[0].startswith(undo_codings(gzip.compress(PAGES[0])[:-30], ("gzip",), None))
+    assert undo_codings(chunked(PAGES[0])[:250], ("chunked",), None) in PAGES[0]
+
+
+@pytest.mark.parametrize(
+    ("codings", "body"), [(("gzip",), b"\x1f\x8b\x08xx"), (("sdch",), b"x"), (("br",), b"\xff" * 9)]
+)
+def test_body_that_cannot_be_decoded_is_a_problem(codings, body):
+    with pytest.raises(ProblemError) as failed:
+        undo_codings(body, codings, None)
+    assert failed.value.problem.kind is Kind.DECODE
+
+
+def test_codings_are_listed_outermost_first():
+    headers, body = split_message(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br\r\nTransfer-Encoding: chunked\r\n\r\nx"
+    )
+    assert (codings_of(headers), body) == (("chunked", "br", "gzip"), b"x")
+
+
+def test_page_without_a_type_is_recognised_by_its_content():
+    assert is_html("", b" <!DOCTYPE html><p>")
+    assert not is_html("", b"%PDF-1.7 ...")
+    assert is_html("text/html;charset=x", b"")
+    assert not is_html("text/plain", b"<html>")
+
+
+# lines
+
+LINES = [{"url": address, "html": content.decode()} for address, content in zip(URLS, PAGES, strict=True)]
+PLAIN = b"".join(json.dumps(line).encode() + b"\n" for line in LINES)
+
+
+def write_lines(path, content=PLAIN):
+    compress = {".gz": gzip.compress, ".zst": zstd}.get(path.suffix, bytes)
+    path.write_bytes(compress(content))
+    return path
+
+
+lines = pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+
+
+@lines
+def test_lines_give_pages_from_any_record_on(tmp_path, name):
+    records = read_from_everywhere(write_lines(tmp_path / name))
+    assert [(record.url, record.read()) for record in records] == [(line["url"], line["html"]) for line in LINES]
+
+
+def test_fields_have_the_given_names(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"address": "http://a.example/", "raw": "<p>Tea"}\n{"address": 3}\n[1]\n')
+    records = read(tmp_path / "a.jsonl", html_field="raw", url_field="address")
+    assert (records[0].url, records[0].read()) == ("http://a.example/", "<p>Tea")
+    assert kinds(records) == [None, Kind.READ, Kind.READ]
+    assert "no page in the field 'raw'" in records[1].problem.words
+
+
+@lines
+def test_bad_line_fails_alone_and_blank_lines_do_not_count(tmp_path, name):
+    bad = PLAIN.replace(b'{"url": "http://courier.example/news/2"', b'{"url": oops', 1) + b'{"url": "cut off'
+    records = read_from_everywhere(write_lines(tmp_path / name, b"\n" + bad))
+    assert kinds(records) == [None, None, Kind.DAMAGED, None, None, None, Kind.DAMAGED]
+    assert [record.origin.position for record in records] == list(range(7))
+
+
+@lines
+def test_truncated_compressed_file_gives_its_whole_lines(tmp_path, name):
+    noise = [{"html": "<p>" + random.Random(number).randbytes(3000).hex()} for number in range(40)]
+    path = write_lines(tmp_path / name, b"".join(json.dumps(line).encode() + b"\n" for line in noise))
+    path.write_bytes(path.read_bytes()[:-5000])
+    *whole, last = read_from_everywhere(path)
+    assert kinds(whole) == [None] * len(whole)
+    assert len(whole) > 20
+    words = "not a line of JSON" if name == "a.jsonl" else "within a compressed member"
+    assert (last.problem.kind, words in last.problem.words) == (Kind.DAMAGED, True)
+
+
+def test_lines_after_a_damaged_gzip_member_are_read(tmp_path):
+    members = [gzip.compress(line + b"\n", mtime=0) for line in PLAIN.splitlines()]
+    members[2] = members[2][:40] + b"\xff\xff\xff\xff" + members[2][44:]
+    (tmp_path / "a.jsonl.gz").write_bytes(b"".join(members))
+    records = read_from_everywhere(tmp_path / "a.jsonl.gz")
+    assert good_urls(records) == [*URLS[:2], *URLS[3:]]
+    assert Kind.DAMAGED in kinds(records)
+
+
+@lines
+def test_line_that_is_a_bomb_is_skipped(tmp_path, name):
+    flood = json.dumps({"html": "a" * 30_000_000}).encode() + b"\n"
+    records = read(write_lines(tmp_path / name, flood + PLAIN + flood), most_bytes=1_000_000)
+    assert kinds(records) == [Kind.TOO_LARGE, *[None] * 6, Kind.TOO_LARGE]
+
+
+def test_first_record_comes_before_the_others_are_read(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(PLAIN) + b"rubbish that is never read" * 10)
+    assert next(source_of("a.jsonl.gz").read(tmp_path / "a.jsonl.gz", OPTIONS, 0)).url == url(0)
+
+
+# tables
+
+
+def write_table(path, **columns):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=1, compression="zstd")
+    return path
+
+
+def test_tables_give_pages_by_named_columns(tmp_path):
+    path = write_table(tmp_path / "a.parquet", u=URLS, raw=PAGES)
+    records = read(path, html_field="raw", url_field="u")
+    assert [(record.url, record.read(), record.origin.position) for record in records] == [
+        (URLS[number], PAGES[number], number) for number in range(6)
+    ]
+    assert [record.url for record in read(path, 3, html_field="raw", url_field="u")] == URLS[3:]
+    with pytest.raises(DataError, match="no column 'html'"):
+        read(path)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 nothing")
+    assert kinds(read(tmp_path / "b.parquet")) == [Kind.DAMAGED]
+
+
+def test_invalid_text_in_a_table_is_read_as_bytes(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    bad = pyarrow.array([b"<p>caf\xe9", b"<p>tea"]).view(pyarrow.string())
+    records = read(write_table(tmp_path / "a.parquet", html=bad, url=[b"http://a.example/\xff", b"http://b.example/"]))
+    assert [record.read() for record in records] == [b"<p>caf\xe9", "<p>tea"]
+    assert [record.url for record in records] == ["http://a.example/\ufffd", "http://b.example/"]
+
+
+def test_table_that_is_a_bomb_is_stopped_and_its_neighbours_are_read(tmp_path):
+    bomb, large = b"<p>" + b" " * 80_000_000, b"<p>" + b" " * 40_000_000
+    records = read(write_table(tmp_path / "a.parquet", html=[PAGES[0], bomb, large, PAGES[1]], url=URLS[:4]))
+    assert kinds(records) == [None, Kind.TOO_LARGE, Kind.TOO_LARGE, None]
+    assert "would expand to 80,0" in records[1].problem.words
+    assert (records[2].url, records[2].payload) == (url(2), b"")
+
+
+# reading in a child
+
+
+@pytest.fixture
+def guard():
+    pytest.importorskip("pebble")
+    guard = reading_guard(Limits())
+    yield guard
+    guard.stop()
+
+
+def test_table_is_read_by_a_child_that_may_die(tmp_path):
+    pytest.importorskip("pebble")
+    path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
+    reader = Reader(Limits(memory=30_000_000))
+    try:
+        records = [record for _, record in read_inputs([str(path)], OPTIONS, read=reader.read)]
+        with pytest.raises(DataError, match="no column 'raw'"):
+            list(read_inputs([str(path)], ReadOptions(html_field="raw"), read=reader.read))
+    finally:
+        reader.close()
+    assert kinds(records) == [None, Kind.MEMORY, None]
+
+
+def address_space(_):
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux alone")
+def test_memory_that_a_library_reserves_does_not_count_for_reading(tmp_path, guard):
+    path = write_table(tmp_path / "a.parquet", html=PAGES)
+    sizes = []
+    for _ in range(2):
+        task = Task(address_space, [0])
+        guard.submit(task)
+        sizes.append(guard.result(task))
+        records = list(read_unit(guard, Unit(0, str(path), "a.parquet", "a.parquet"), OPTIONS))
+    assert len(records) == len(PAGES)
+    assert sizes[1] - sizes[0] < 100_000_000
+
+
+def test_crash_while_reading_keeps_the_records_before_it(tmp_path, guard):
+    path = write_lines(tmp_path / "a.jsonl")
+    unit = Unit(0, str(path), "a.jsonl", "a.jsonl")
+    *before, rest = read_unit(guard, unit, ReadOptions(html_field=CrashingName("html")))
+    assert [record.url for record in before] == URLS[:3]
+    assert rest.origin == (str(path), 3, True)
+    assert rest.problem == (Kind.CRASH, "the rest of the file was not read: the worker was ended by SIGSEGV")
+
+
+# inputs
+
+
+def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/b.html", "in/a/z.htm", "in/a.html", "in/c.jsonl", "x1.html", "x2.html", "in/n.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(PAGES[0])
+    write_warc(tmp_path / "in" / "w.warc.gz", RECORDS)
+    Path("list").write_text("x*.html\n\nin/a.html\n")
+    paths = [str(file.path) for file in find_files(["in", "@list", "gone.html"])]
+    folder = ["in/a/z.htm", "in/a.html", "in/b.html", "in/w.warc.gz"]
+    assert paths == [*folder, "x1.html", "x2.html", "in/a.html", "gone.html"]
+    seen = survey(["in"])
+    assert (seen.pages, seen.sources, seen.size) == (3, 1, Path("in/w.warc.gz").stat().st_size)
+    marks = [mark for mark, _ in read_inputs(["in"], OPTIONS)]
+    for number, mark in enumerate(marks):
+        assert [later for later, _ in read_inputs(["in"], OPTIONS, mark)] == marks[number + 1 :]
+    Path("tables").mkdir()
+    Path("in/c.jsonl").rename("tables/c.jsonl")
+    assert [str(file.path) for file in find_files(["tables"])] == ["tables/c.jsonl"]
+
+
+def test_missing_source_is_one_failed_record(tmp_path):
+    path = str(tmp_path / "gone.warc.gz")
+    ((mark, record),) = read_inputs([path], OPTIONS)
+    assert (record.name, record.origin) == (path, (path, 0, True))
+    assert record.problem == (Kind.READ, "the file was not read: No such file or directory")
+    assert list(read_inputs([path], OPTIONS, mark)) == []
+
+
+# retries
+
+
+def wanted_in(directory, *failed):
+    """Write a failed.jsonl that names these positions of a file, and read it."""
+    described = [{"source": "a.jsonl", "position": at, "rest": rest, "place": "a"} for at, rest in failed]
+    (directory / "failed.jsonl").write_text("".join(json.dumps(line) + "\n" for line in described))
+    return Wanted(read_failed(directory / "failed.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("failed", "start", "expected"),
+    [
+        ([(4, False), (1, False)], 0, [1, 4]),
+        ([(4, False), (1, False)], 2, [4]),
+        ([(1, False), (4, True)], 0, [1, 4, 5]),
+        ([(2, True)], 4, [4, 5]),
+        ([(1, False)], 2, []),
+    ],
+)
+def test_retry_reads_the_records_that_failed(tmp_path, monkeypatch, failed, start, expected):
+    monkeypatch.chdir(tmp_path)
+    write_lines(Path("a.jsonl"))
+    wanted = wanted_in(tmp_path, *failed)
+    (file,) = wanted.files()
+    records = list(wanted.select(read_file)(file, OPTIONS, start))
+    assert good_urls(records) == [url(number) for number in expected]
+    assert [record in wanted for record in read(Path("a.jsonl"), start)] == [n in expected for n in range(start, 6)]
+
+
+def test_retried_records_that_are_gone_fail_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wanted = wanted_in(tmp_path, (1, False), (7, False), (9, True))
+    (file,) = wanted.files()
+    lost, later, rest = wanted.select(read_file)(file, OPTIONS, 0)
+    assert [record.origin[1:] for record in (lost, later, rest)] == [(1, False), (7, False), (9, True)]
+    assert lost.problem == (Kind.READ, "there is no record 1 any more")
+    write_lines(Path("a.jsonl"))
+    found, later = wanted.select(read_file)(file, OPTIONS, 0)
+    assert (found.url, later.problem.words) == (url(1), "there is no record 7 any more")
+
+
+def test_failed_records_of_older_versions_are_refused_if_they_have_offsets(tmp_path):
+    path = tmp_path / "failed.jsonl"
+    line = {"source": "a.warc.gz", "position": 3, "place": "a"}
+    for unit in ("", "row"):
+        path.write_text(json.dumps({**line, "unit": unit}))
+        assert len(list(read_failed(path))) == 1
+    for unit in ("offset", "line", "record", "record after"):
+        path.write_text(json.dumps({**line, "unit": unit}))
+        with pytest.raises(DataError, match="jsonl:1: an older version wrote this"):
+            list(read_failed(path))
+    path.write_text("{}")
+    with pytest.raises(DataError, match="not a line of a failed"):
+        list(read_failed(path))
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "host"),
+    [
+        ("http://www.bbc.co.uk/1", "bbc.co.uk", "www.bbc.co.uk"),
+        ("https://News.BBC.co.uk:443/", "bbc.co.uk", "news.bbc.co.uk"),
+        ("http://bbc.co.uk", "bbc.co.uk", "bbc.co.uk"),
+        ("http://tea.blogspot.com/", "tea.blogspot.com", "tea.blogspot.com"),
+        ("http://10.2.1.1/", "10.2.1.1", "10.2.1.1"),
+        ("http://[2001:db8::1]/", "2001:db8::1", "2001:db8::1"),
+        ("http://localhost/", "localhost", "localhost"),
+        ("http://[broken/", "folder", "folder"),
+        ("", "folder", "folder"),
+    ],
+)
+def test_site_of_a_record(url, domain, host):
+    record = Record("x", Path("folder/page.html"), url=url)
+    assert (record.site(), record.site("host")) == (domain, host)
+    assert Record("x", Path("page.html")).site() == ""
+    with pytest.raises(ConfigError, match=r"domain, host, not 'hots' \(did you mean 'host'\?\)"):
+        record.site("hots")

@@ -1,0 +1,199 @@
+"""Cleaning with Spark, on a session of its own: the rows are those of the local run, whatever the pages do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+from support.batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
+
+from victorpy import clean_record
+from victorpy.batch import spark
+from victorpy.batch.inputs import find_files, read_file
+from victorpy.batch.local.reading import unit_records
+from victorpy.batch.sinks.parquet import table_schema
+from victorpy.batch.sources import ReadOptions
+from victorpy.batch.spark import task as spark_task
+from victorpy.commands import main
+from victorpy.errors import DataError, OutputError, VictorError
+from victorpy.methods import Method
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+POISON = {3: "RAISES", 5: "HANGS", 20: "CRASHES", 33: "EATS"}
+KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return poison_model(tmp_path_factory.mktemp("poison"))
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files of every kind, with poison, hard pages, pages that are none, and damage."""
+    place = tmp_path_factory.mktemp("inputs")
+    crawl(place / "a.warc.gz", 35, POISON)
+    crawl(place / "b.warc", 6)
+    (place / "b.warc").write_bytes((place / "b.warc").read_bytes()[:-300])
+    hard = [
+        {"url": url(1), "html": f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>"},
+        {"url": url(2), "html": "<div>" * 5_000 + "<p>Tea is a drink of leaves and water."},
+        {"url": url(3)},
+        {"url": url(4), "html": "<p>half a \ud800 character is no reason to lose a page about tea</p>"},
+    ]
+    (place / "c.jsonl").write_text("\n".join([*map(json.dumps, hard), "{no JSON"]))
+    with gzip.open(place / "d.jsonl.gz", "wt") as lines:
+        lines.writelines(json.dumps({"url": url(n), "html": page(n).decode()}) + "\n" for n in range(40))
+    pages = [{"url": url(n), "html": page(n)} for n in range(12)]
+    pq.write_table(pa.Table.from_pylist(pages), place / "e.parquet", row_group_size=4)
+    together = gzip.compress(b"".join(response(url(n), page(n)) for n in range(9)), mtime=0)
+    (place / "f.warc.gz").write_bytes(together[:-200])
+    names = ("a.warc.gz", "b.warc", "c.jsonl", "d.jsonl.gz", "e.parquet", "f.warc.gz")
+    return tuple(str(place / name) for name in names)
+
+
+@pytest.fixture(scope="module")
+def local(inputs, model, tmp_path_factory):
+    """The lines and the summary of the local run."""
+    place = tmp_path_factory.mktemp("local")
+    return run_locally(inputs, place / "out", choice=Method(model=str(model)), limits=LIMITS)
+
+
+def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local, tmp_path):
+    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
+    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", cleaning, shard_files=4)
+    with pytest.raises(InterruptedRunError):
+        spark.run_spark_job(session, job, stop_after(0))
+    first_shard = tree(tmp_path / "out" / "shard-00000")
+    assert not (tmp_path / "out" / "shard-00001").exists()
+    (tmp_path / "out" / "shard-00001").mkdir()  # as if killed while it wrote the next shard
+    (tmp_path / "out" / "shard-00001" / "part-torn").write_text("half a li")
+    messages = []
+    summary = spark.run_spark_job(session, job, messages.append)
+    assert tree(tmp_path / "out" / "shard-00000") == first_shard
+    assert [words.split(":")[0] for words in messages] == ["shard-00001 of 2"]
+
+    expected, local_summary = local
+    assert lines_of(tmp_path / "out") == expected
+    for name in ("pages", "kept", "empty", "skipped", "failed", "bytes", "kinds"):
+        assert summary[name] == local_summary[name]
+
+    rows = [json.loads(line) for line in expected.splitlines()]
+    assert {n: row["kind"] for n, row in enumerate(rows[:35]) if row["kind"]} == {
+        number: KINDS[poison] for number, poison in POISON.items()
+    }
+    failed = [json.loads(line) for line in (tmp_path / "out" / "failed.jsonl").read_text().splitlines()]
+    key = ("source", "position", "kind", "reason")
+    assert [[line[name] for name in key] for line in failed] == sorted(
+        [row[name] for name in key] for row in rows if row["status"] == "failed"
+    )
+    assert not any(line["rest"] for line in failed)
+    other = replace(job, cleaning=replace(cleaning, format="markdown"))
+    with pytest.raises(OutputError, match="another format"):
+        spark.run_spark_job(session, other, quiet)
+
+
+def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_path):
+    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
+    job = spark.SparkJob(inputs[1:], str(tmp_path / "out"), cleaning=cleaning)
+    spark.run_spark_job(session, job, quiet)
+    expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
+    table = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
+    assert table.schema.names == table_schema().names
+    rows = table.to_pylist()
+    for row in rows:
+        row["labels"] = {label: count for label, count in sorted(row["labels"].items()) if count}
+    assert rows == expected
+    messages = []
+    summary = spark.run_spark_job(session, job, messages.append)
+    assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
+
+
+def test_output_that_cannot_be_written_is_reported_in_one_line(session, inputs):
+    with pytest.raises(VictorError, match=r"/dev/null/out: the run has ended early.*: [^\n]*$"):
+        spark.run_spark_job(session, spark.SparkJob(inputs[1:2], "/dev/null/out"), quiet)
+
+
+def by_order(lines):
+    return sorted(lines.splitlines(), key=lambda line: (json.loads(line)["source"], json.loads(line)["position"]))
+
+
+def test_sites_are_cleaned_as_in_the_local_run(session, tmp_path):
+    poison = {3: "CRASHES", 12: "HANGS"}
+    pages = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(16)]
+    others = [response(f"http://{'shop' if n % 3 else 'alone'}.example/{n}", page(n)) for n in range(4)]
+    write_warc(tmp_path / "in" / "a.warc.gz", pages[::2] + others[:2])
+    write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
+    inputs = (str(tmp_path / "in"),)
+    same = {"choice": Method("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
+    expected, _ = run_locally(inputs, tmp_path / "local", by_site=True, **same)
+    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
+    summary = spark.run_spark_job(session, job, quiet)
+    assert summary["kinds"] == {"crash": 1, "timeout": 1}
+    assert by_order(lines_of(tmp_path / "out")) == by_order(expected)
+    assert not (tmp_path / "out" / "_pages").exists()
+
+
+def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
+    columns = ("url", "html", "source", "position")
+    pages = [(f"http://{host}.example/{n}", page(n), "f", n) for n in range(6) for host in ("courier", "shop")]
+    frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint").coalesce(1)
+
+    expected = {values[0]: clean_record({"url": values[0], "html": values[1]})["text"] for values in pages}
+    cleaned = spark.clean_frame(frame, spark.Cleaning(limits=LIMITS)).select("url", "text", "position").collect()
+    assert {row["url"]: row["text"] for row in cleaned} == expected
+    assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
+
+    format = "docview(keywords=2)"
+    records = [clean_record(dict(zip(columns, values, strict=True)), format=format) for values in pages]
+    by_url = {record["url"]: record for record in records}
+    for row in spark.clean_frame(frame, spark.Cleaning(format=format, limits=LIMITS)).collect():
+        for name in ("type", "title", "keywords", "abstract", "language", "text"):
+            assert row[name] == by_url[row["url"]][name]
+
+    sites = spark.clean_sites(frame, spark.Cleaning(Method("sst"), limits=LIMITS)).select("url", "status").collect()
+    assert sorted(row["url"] for row in sites) == sorted(expected)
+    with pytest.raises(DataError, match="no column 'html'"):
+        spark.clean_frame(frame.drop("html"), spark.Cleaning())
+
+
+# Without a session.
+
+
+def test_cut_files_give_every_record_once(inputs, monkeypatch):
+    monkeypatch.setattr(spark_task, "SPLIT_BYTES", 5_000)
+    options = ReadOptions()
+    units = list(spark_task.find_units(inputs, options))
+    assert len(units) > len(inputs) + 3
+    cut = [record.origin for unit in units for record in unit_records(unit, options)]
+    assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
+
+
+def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
+    (tmp_path / "page.html").write_text("<p>tea")
+    pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
+    for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
+        with pytest.raises(DataError, match=words):
+            list(spark_task.find_units([str(tmp_path / name)], ReadOptions()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
+        (["--method", "sst"], "give --by-site"),
+        (["--method", "hybrid"], "--method hybrid learns from a site: give --by-site"),
+        (["--model", "site"], "--model site learns from a site: give --by-site"),
+        (["--model", "nowhere"], "nowhere"),
+        (["--by-site", "--method", "crf"], "for methods that learn from a site"),
+    ],
+)
+def test_command_refuses_wrong_options_before_it_starts_spark(arguments, words, capsys, monkeypatch):
+    monkeypatch.setattr(spark, "session", None)
+    assert main(["spark-clean", "in.warc", "out", *arguments]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,464 @@
+"""victor sst, and clean.py with methods and sites, as users run them."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from support.commands import clean_process, names_in, only_line
+from support.commands import victor_process as victor
+from support.sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_site
+
+from victorpy.batch.inputs import find_records
+from victorpy.batch.site_model import learn_site
+from victorpy.cleaner import read_document
+from victorpy.commands import run
+from victorpy.commands.clean import FEW
+from victorpy.labellers.site_style_tree import SiteStyleTree
+from victorpy.methods import load_method, method_names
+from victorpy.outputs import OUTPUTS
+from victorpy.sites.store import load_tree
+
+Ended = subprocess.CompletedProcess[bytes]
+
+
+def here(name: str, program: str, *arguments: object, cwd: Path | None = None) -> Ended:
+    """Run a command in this process: a new one for each case would take a second."""
+    written = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in written)
+    before = signal.getsignal(signal.SIGPIPE)
+    with redirect_stdout(out), redirect_stderr(err), chdir(cwd or Path.cwd()):
+        try:
+            code = run(name, list(map(str, arguments)), program)
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        finally:
+            signal.signal(signal.SIGPIPE, before)
+    return Ended([name], code, *(stream.getvalue() for stream in written))
+
+
+clean, sst = partial(here, "clean", "clean.py"), partial(here, "sst", "victor sst")
+NOISE = (*MENU, SIDEBAR, FOOTER)
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the pages of a site."""
+    return write_site(tmp_path_factory.mktemp("crawl") / "courier", 8)
+
+
+@pytest.fixture(scope="module")
+def tree(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree of the site, built by the command."""
+    path = tmp_path_factory.mktemp("trees") / "new" / "courier.sst"
+    ended = victor("sst", "build", crawl, "-o", path)
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert only_line(ended.stderr) == f"sst: {path}: a tree of 8 pages\n"
+    return path
+
+
+def assert_clean(text: str) -> None:
+    assert not [noise for noise in NOISE if noise in text]
+    assert all(word.strip(".").lower() in WORDS for word in text.split())
+    assert len(text.split()) >= 4 + 2 * 8
+
+
+def refused(ended: Ended) -> str:
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    return only_line(ended.stderr)
+
+
+# victor sst
+
+
+def test_a_tree_is_extended_in_place_or_elsewhere(tree: Path, tmp_path: Path) -> None:
+    more = write_site(tmp_path / "more", 3, first=20)
+    copy = tmp_path / "copy.sst"
+    ended = sst("add", tree, more, "-o", copy)
+    assert only_line(ended.stderr) == f"sst: {copy}: a tree of 11 pages\n"
+    ended = sst("add", copy, more / "page20.html", more / "page21.html")
+    assert only_line(ended.stderr) == f"sst: {copy}: a tree of 11 pages\n", "the same pages twice"
+    ended = sst("add", copy, write_site(tmp_path / "others", 2, first=30))
+    assert only_line(ended.stderr) == f"sst: {copy}: a tree of 13 pages\n"
+    assert (load_tree(tree).page_count, load_tree(copy).page_count) == (8, 13)
+
+
+def test_a_tree_is_shown_as_text(tree: Path) -> None:
+    ended = sst("show", tree)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    lines = ended.stdout.decode().splitlines()
+    assert lines[0].split()[1:] == ["8", "site"]
+    marks = {line.split()[3] if line[0] != " " else "": line[0] for line in lines[1:]}
+    assert marks["ul"] == "-"
+    menu = next(line for line in lines if "menu" in line)
+    assert menu.startswith("- 0.00     8    ul menu")
+    assert "home" in menu
+    main = next(line for line in lines if "div main" in line)
+    assert main.startswith("+ ")
+
+
+def test_more_is_shown_on_request_and_the_threshold_decides_what_is_noise(tree: Path) -> None:
+    short, full = (sst("show", tree, *more).stdout.decode() for more in ([], ["--full"]))
+    assert short.count("\n") <= full.count("\n")
+    everything = sst("show", tree, "-t", "1").stdout.decode()
+    assert everything.startswith("- ")
+    assert everything.count("\n") == 1
+
+
+class _Tags(HTMLParser):
+    """Checks that what is opened is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in {"meta", "br", "hr", "link", "input"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("action", ["show", "build"])
+def test_a_site_that_is_not_there_is_one_line(tmp_path: Path, action: str) -> None:
+    ended = sst(action, tmp_path / "nodir", "-o", tmp_path / "t.html")
+    said = f"sst: {tmp_path / 'nodir'}: there is no such directory of pages, and no such page or tree\n"
+    assert (ended.returncode, ended.stderr.decode()) == (2, said)
+
+
+def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "tree.html"
+    ended = sst("show", tree, "-o", page)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    html = page.read_text(encoding="utf-8")
+    assert "Style tree of courier.sst: 8 pages" in html
+    assert "<code>ul menu</code>" in html
+    assert "<details open>" in html
+    assert 'class="leaf i0 noise"' in html
+    assert "http://" not in html
+    tags = _Tags()
+    tags.feed(html)
+    assert tags.open == []
+
+
+def test_what_pages_call_their_elements_is_shown_and_not_run(tmp_path: Path) -> None:
+    hostile = '<div class="&lt;script&gt;alert(1)&lt;/script&gt;"><p>&lt;b&gt;tea</p><hr><p>milk</p></div>'
+    for name in ("a.html", "b.html"):
+        (tmp_path / name).write_text(f"{hostile}<p>{name}</p>")
+    ended = sst("show", tmp_path, "-o", tmp_path / "tree.htm", "--full")
+    assert ended.returncode == 0
+    assert "<script>alert" not in (tmp_path / "tree.htm").read_text()
+    assert "&lt;script&gt;alert" in (tmp_path / "tree.htm").read_text()
+
+
+def test_pages_are_shown_without_a_file_between(crawl: Path) -> None:
+    for styles in ("modern", "paper"):
+        ended = sst("show", crawl, "--styles", styles)
+        assert ended.returncode == 0
+        assert ended.stdout.decode().splitlines()[0].endswith("site")
+
+
+def test_a_sample_of_the_pages_is_the_same_each_time(crawl: Path, tmp_path: Path) -> None:
+    for name in ("a.sst", "b.sst"):
+        ended = sst("build", crawl, "--sample", 3, "-o", tmp_path / name)
+        assert only_line(ended.stderr).endswith("a tree of 3 pages\n")
+    assert (tmp_path / "a.sst").read_bytes() == (tmp_path / "b.sst").read_bytes()
+
+
+def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path: Path) -> None:
+    pages = [crawl / "page0.html", tmp_path / "nothing.html", crawl / "page1.html"]
+    ended = sst("build", *pages, "-o", tmp_path / "site.sst")
+    assert ended.returncode == 0
+    first, second = ended.stderr.decode().splitlines()
+    assert first.startswith(f"sst: {tmp_path / 'nothing.html'}: not learned from: ")
+    assert second.endswith("a tree of 2 pages")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["build", "{crawl}"], "sst: where should the tree go? give -o FILE"),
+        (["build", "{crawl}/page0.html", "-o", "x.sst"], "sst: a site's tree needs at least two pages with text"),
+        (["build", "empty", "-o", "x.sst"], "sst: empty: no pages"),
+        (["build", "{crawl}", "--sample", "1", "-o", "x.sst"], "sst: a tree needs at least 2 pages: --sample 1"),
+        (["build", "{crawl}", "-t", "1.5", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not 1.5"),
+        (["build", "{crawl}", "-t", "nan", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not nan"),
+        (["add", "{tree}"], "sst: which pages are to be added to {tree}? name them behind it"),
+        (["add", "nothing.sst", "{crawl}"], "sst: nothing.sst: No such file or directory"),
+        (["add", "{crawl}/page0.html", "{crawl}"], "sst: {crawl}/page0.html: not a site's style tree, or damaged"),
+        (["add", "{tree}", "empty"], "sst: empty: no pages"),
+        (["show", "junk.sst"], "sst: junk.sst: not a site's style tree, or damaged"),
+        (["show", "{tree}", "-t", "-1"], "sst: the threshold t is from 0 to 1, not -1"),
+        (["show", "empty"], "sst: empty: no pages"),
+    ],
+)
+def test_wrong_arguments_of_sst_give_one_line(
+    crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "junk.sst").write_bytes(b"\x1f\x8b" + b"junk" * 20)
+    filled = [argument.format(crawl=crawl, tree=tree) for argument in arguments]
+    before = tree.read_bytes()
+    line = refused(sst(*filled, cwd=tmp_path))
+    assert line.startswith(said.format(crawl=crawl, tree=tree))
+    assert not (tmp_path / "x.sst").exists()
+    assert tree.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["draw", "x"], ["build"], ["show", "x", "--styles", "gothic"], ["show", "x", "-t", "high"]]
+)
+def test_wrong_usage_says_how_it_is_used(arguments: list[str]) -> None:
+    ended = sst(*arguments)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(b"usage: victor sst")
+
+
+# clean.py
+
+
+def test_a_method_cleans_the_pages_of_a_site(crawl: Path, tmp_path: Path) -> None:
+    ended = clean_process("--method", "sst", crawl, "-o", tmp_path / "out")
+    assert ended.returncode == 0
+    assert ended.stderr == b"clean: 8 pages: 8 kept, 0 empty, 0 failed\n"
+    assert names_in(tmp_path / "out") == [f"page{number}.txt" for number in range(8)]
+    for path in (tmp_path / "out").iterdir():
+        assert_clean(path.read_text())
+
+
+def test_a_site_is_learned_from_and_its_pages_or_another_one_are_cleaned(crawl: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.html").write_text(site_page(99))
+    for method in ("sst", "sentence-entropy"):
+        ended = clean("--method", method, "--site", crawl, tmp_path / "new.html")
+        assert (ended.returncode, ended.stderr) == (0, b"")
+        assert_clean(ended.stdout.decode())
+    ended = clean("--method", "sst", "--site", crawl, "-o", tmp_path / "out", "-q")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert len(names_in(tmp_path / "out")) == 8
+
+
+def test_a_tree_from_a_file_cleans_as_the_pages_do(crawl: Path, tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.html").write_text(site_page(99))
+    by_pages = clean("--method", "sst", "--site", crawl, tmp_path / "new.html")
+    by_tree = clean("--method", "sst", "--site", tree, tmp_path / "new.html")
+    assert (by_tree.returncode, by_tree.stdout, by_tree.stderr) == (0, by_pages.stdout, b"")
+
+
+def test_a_page_from_standard_input_is_cleaned_by_a_tree(tree: Path) -> None:
+    ended = clean_process("--method", "sst", "--site", tree, input=site_page(99).encode())
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert_clean(ended.stdout.decode())
+
+
+def test_standard_input_is_learned_from_and_cleaned(crawl: Path, tmp_path: Path) -> None:
+    pages = [crawl / "page1.html", crawl / "page2.html", crawl / "page3.html"]
+    ended = clean_process(
+        "--method", "sst", "-", *pages, "-o", tmp_path, "-q", input=(crawl / "page0.html").read_bytes()
+    )
+    assert ended.returncode == 0
+    assert_clean((tmp_path / "stdin.txt").read_text())
+
+
+def test_parameters_of_a_method_are_set(crawl: Path) -> None:
+    page = crawl / "page0.html"
+    everything = clean("--method", "everything", page)  # needs no site
+    assert (everything.returncode, everything.stderr) == (0, b"")
+    assert all(noise in everything.stdout.decode() for noise in NOISE)
+    for settings in (["--param", "t=-1"], ["--param", "t=0.9", "--param", "t=-1"]):
+        ended = clean("--method", "sst", *settings, "--site", crawl, page)
+        assert ended.stdout == everything.stdout
+    ended = clean("--method", "sst", "--param", "t=1", "--site", crawl, page)
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert only_line(ended.stderr) == f"clean: {page}: no content was found\n"
+
+
+@pytest.mark.parametrize("format", ["markdown", "jsonl", "anno", "html", "cleaneval"])
+def test_a_method_writes_every_format(crawl: Path, tree: Path, format: str) -> None:
+    ended = clean("--method", "sst", "--site", tree, "--format", format, crawl / "page0.html")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout
+
+
+@pytest.fixture(scope="module")
+def annotated(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, float], Path]:
+    """Annotations of a page in which what is above a threshold is content."""
+    directory = tmp_path_factory.mktemp("anno")
+
+    def write(name: str, t: float) -> Path:
+        cleaner = load_method("sst")
+        pages = [read_document(path.read_bytes(), cleaner.config) for path in sorted(crawl.iterdir())]
+        at_site = load_method("sst", [f"t={t}"]).at_site(pages)
+        assert isinstance(at_site.labeller, SiteStyleTree)
+        written = OUTPUTS.get("anno").render(at_site.document((crawl / name).read_bytes()))
+        path = directory / f"{name}-{t}.anno"
+        path.write_text(written, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_annotated_pages_tune_a_method(crawl: Path, tree: Path, annotated: Callable[[str, float], Path]) -> None:
+    page = crawl / "page5.html"
+    nothing, the_article = annotated("page0.html", 1.0), annotated("page0.html", 0.4)
+    for place in (crawl, tree):
+        right = clean("--method", "sst", "--param", "t=1", "--site", place, page, "--labelled", the_article)
+        assert right.returncode == 0
+        assert_clean(right.stdout.decode())
+        strict = clean("--method", "sst", "--site", place, page, "--labelled", nothing)
+        assert strict.returncode == 0
+        assert len(strict.stdout) < len(right.stdout)
+
+
+def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated: Callable[[str, float], Path]) -> None:
+    records = list(find_records([str(crawl)]))
+    for labelled, sample, expected in [((), 3, 3), ((annotated("page0.html", 0.4),), 3, 3), ((), 100, 8)]:
+        labeller = learn_site(load_method("sst"), records, labelled, sample).labeller
+        assert isinstance(labeller, SiteStyleTree)
+        assert labeller.tree_ is not None
+        assert labeller.tree_.page_count == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--method", "stt", "{page}"], "clean: no method 'stt' (did you mean 'sst'?)"),
+        (["--method", "sst", "{page}"], "clean: a method that learns from a site needs at least two of its pages"),
+        (["--method", "sst", "--sample", "1", "{crawl}"], "clean: a method that learns from a site needs at least two"),
+        (["--method", "sst", "--sample", "-5", "{crawl}"], "clean: --sample -5: a number above 0 is wanted"),
+        (["--sample", "0", "{page}"], "clean: --sample 0: a number above 0 is wanted"),
+        (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno: is of one site"),
+        (["--site-key", "host", "{crawl}"], "clean: --site-key host: says how pages are grouped by --by-site"),
+        (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: a method that learns from a site needs pages"),
+        (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
+        (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' sets no parameter"),
+        (["--method", "sst", "--param", "t=x", "{crawl}"], "clean: sst: t=x: expected a value like 0.4"),
+        (["--param", "t=1", "{page}"], "clean: --param t=1: parameters are of a --method"),
+        (["--method", "crf", "--param", "c2=1", "{page}"], "clean: the method 'crf' is a trained model"),
+        (["--method", "sst", "--model", "default", "{crawl}"], "clean: --method is another way to clean than a model"),
+        (["--method", "sst", "--config", "crf", "{crawl}"], "clean: --method is another way to clean than a model"),
+        (["--method", "sst", "--favor", "recall", "{crawl}"], "clean: --favor: the method sst has no probabilities"),
+        (
+            ["--method", "sentence-entropy", "--site", "{tree}", "{page}"],
+            "clean: {tree}: is a site's style tree, which",
+        ),
+        (
+            ["--method", "sst", "--site", "{tree}", "--param", "styles=paper", "{page}"],
+            "clean: {tree}: was built with styles=modern; for styles=paper build another tree",
+        ),
+        (
+            ["--method", "sst", "--site", "{tree}", "--sample", "9", "{page}"],
+            "clean: --sample 9: {tree} is built already",
+        ),
+        (["--method", "sst", "--site", "junk.sst", "{page}"], "clean: junk.sst: not a site's style tree, or damaged"),
+        (["--method", "sst", "--site", "empty", "{page}"], "clean: empty: no pages"),
+        (
+            ["--method", "sst", "--site", "no", "{page}"],
+            "clean: no: there is no such directory of pages, and no such tree",
+        ),
+        (["--method", "sst", "images"], "clean: sst learns from the pages of a site: there are none"),
+        (["--method", "everything", "{page}", "--labelled", "a.anno"], "clean: --labelled a.anno: only a method that"),
+        (["--method", "sst", "{crawl}", "--labelled", "no.anno"], "clean: no.anno: cannot be read"),
+        (["--method", "sst", "{crawl}", "--labelled", "{page}"], "clean: {page}:1: not an annotation file"),
+    ],
+)
+def test_wrong_arguments_give_one_line(
+    crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "images").mkdir()
+    for name in ("a.html", "b.html"):
+        (tmp_path / "images" / name).write_text("<img src=a.gif>")
+    (tmp_path / "junk.sst").write_bytes(b"\x1f\x8b" + b"junk" * 20)
+    names = {"crawl": crawl, "tree": tree, "page": crawl / "page0.html"}
+    line = refused(clean(*(argument.format(**names) for argument in arguments), cwd=tmp_path))
+    assert line.startswith(said.format(**names))
+
+
+def test_a_page_that_cannot_be_read_fails_alone(crawl: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.html"
+    ended = clean("--method", "sst", crawl, missing, "-o", tmp_path / "out")
+    assert ended.returncode == 1
+    said = ended.stderr.decode().splitlines()
+    assert said[0].startswith(f"clean: {missing}: not learned from: ")
+    assert said[1].startswith(f"clean: {missing}: failed: ")
+    assert said[2] == "clean: 9 pages: 8 kept, 0 empty, 1 failed"
+    assert len(names_in(tmp_path / "out")) == 8
+
+
+def test_help_names_the_methods() -> None:
+    ended = clean("--help")
+    assert ended.returncode == 0
+    shown = "".join(ended.stdout.decode().split())
+    assert all(name in shown for name in method_names())
+
+
+# A site in workers: what is learned is the same, however many pages there are and whoever cleans them.
+
+
+@pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "hybrid"], ["--model", "site"], ["--site", "."]])
+def test_workers_clean_a_site_as_it_is_cleaned_without_them(crawl: Path, tmp_path: Path, named: list[str]) -> None:
+    pages = [path.name for path in sorted(crawl.iterdir())]
+    for name, jobs in {"here": [], "workers": ["-j", "1"]}.items():
+        ended = clean(*named, *pages, "-f", "jsonl", "-o", tmp_path / f"{name}.jsonl", "-q", *jobs, cwd=crawl)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (tmp_path / "workers.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
+    clean("--model", "default", *pages, "-f", "jsonl", "-o", tmp_path / "alone.jsonl", "-q", cwd=crawl)
+    assert (tmp_path / "alone.jsonl").read_bytes() != (tmp_path / "here.jsonl").read_bytes()
+
+
+def test_many_pages_of_a_site_are_no_batch(tmp_path: Path) -> None:
+    many = write_site(tmp_path / "many", FEW + 1)
+    for named in (["--method", "hybrid"], ["--model", "site"]):
+        out = tmp_path / named[1]
+        assert clean(*named, many, "-o", out, "-q").returncode == 0
+        assert len(names_in(out)) == FEW + 1  # and neither a manifest nor an index
+
+
+def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) -> None:
+    here, in_worker = (clean("--model", "site", crawl / "page0.html", "-q", *more) for more in ([], ["-j", "1"]))
+    assert (here.returncode, in_worker.returncode) == (0, 0)
+    assert here.stdout.strip()
+    assert here.stdout.strip() in in_worker.stdout
+
+
+@pytest.mark.parametrize("named", ["--method hybrid", "--model site", "--config site"])
+def test_pages_of_unknown_sites_are_not_taken_for_one_site(tmp_path: Path, named: str) -> None:
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"html": site_page(1)}) + "\n")
+    line = refused(clean(*named.split(), tmp_path / "pages.jsonl"))
+    assert line == f"clean: {named} learns from a site: for files with pages of many give --by-site\n"
+
+
+@pytest.mark.parametrize("method", ["sst", "hybrid"])
+def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str) -> None:
+    pytest.importorskip("pebble")
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    for number in range(3):
+        text = (
+            f"<p>Home</p>{'<div><p>' * 300}Cup {number} of tea, and it is poured hot over the leaves of the bush.</p>"
+        )
+        (deep / f"{number}.html").write_text(text)
+    ended = clean_process("--method", method, "--site", deep, "-j", 2, "-o", tmp_path / "out", "-q")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_another_sample_is_another_run_and_a_retry_has_the_same(crawl: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    bad.write_bytes(bytes(range(256)) * 9)
+    site_run = ("--site", crawl, bad, crawl / "page0.html", "-o", tmp_path / "out", "-j", "1", "-q")
+    assert clean(*site_run, "--sample", "4").returncode == 1
+    assert clean(*site_run, "--sample", "4").returncode == 1  # goes on with it
+    assert clean(*site_run, "--sample", "5").returncode == 2
+    bad.write_text(site_page(7))
+    assert clean("--retry", tmp_path / "out" / "failed.jsonl", "-j", "1", "-q").returncode == 0
+    manifest = tmp_path / "out" / "retry-1-manifest.jsonl"
+    assert json.loads(manifest.read_text().splitlines()[0])["settings"]["sample"] == 4

@@ -1,0 +1,276 @@
+"""Categories: χ² and nearest neighbours by hand, models that are saved, damaged and foreign, and the command."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.cases import read_cases
+from support.commands import clean, only_line, victor
+
+from victorpy import Cleaner
+from victorpy.base.digests import _digest, _meta_digest
+from victorpy.description.categories import (
+    CLASSIFIERS,
+    Settings,
+    assign_folds,
+    bag_of,
+    chi_squared,
+    cross_validate,
+    load_categories,
+    save_categories,
+    score,
+    select_terms,
+    train_categories,
+)
+from victorpy.errors import ConfigError, DataError, ModelError
+
+categories = partial(victor, "categories")
+
+TEXTS = {
+    "tea": "Green tea and black tea are brewed from the leaves of the same bush, cup after cup, in water that is hot.",
+    "bikes": "A bicycle has two wheels, a chain, pedals and brakes; riders pump the tyres and oil the chain in spring.",
+    "ships": "The harbour is full of ships: ferries, tugs and a sailing vessel whose captain waits for wind and tide.",
+}
+VARIED = ["This morning", "In the village", "As everybody says", "Once more", "Last year", "On Sunday"]
+
+
+def page(topic: str, number: int) -> str:
+    """A page about a topic, in a template that says nothing of it."""
+    menu = "".join(f"<li><a href=/{word}>{word}</a></li>" for word in ("Home", "News", "Contact", "Imprint"))
+    body = "".join(f"<p>{VARIED[(number + shift) % len(VARIED)]}: {TEXTS[topic]}</p>" for shift in range(3))
+    return f"<html lang=en><title>{topic} {number}</title><ul>{menu}</ul><h1>Number {number}</h1>{body}</html>"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder a topic, each with six pages."""
+    directory = tmp_path_factory.mktemp("topics")
+    for topic in TEXTS:
+        (directory / topic).mkdir()
+        for number in range(6):
+            (directory / topic / f"{number}.html").write_text(page(topic, number), encoding="utf-8")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def bags() -> tuple[list[Counter[str]], list[str]]:
+    """The terms of pages and their topics."""
+    cleaner = Cleaner.load()
+    labels = [topic for topic in TEXTS for _ in range(4)]
+    return [bag_of(cleaner.document(page(topic, number))) for number, topic in enumerate(labels)], labels
+
+
+@pytest.fixture(scope="module", params=CLASSIFIERS)
+def saved(request, bags, tmp_path_factory):
+    """A model of each classifier, in a directory."""
+    model = train_categories(*bags, Settings(classifier=request.param, k=3))
+    directory = tmp_path_factory.mktemp("models") / request.param
+    save_categories(model, directory)
+    return model, directory
+
+
+def test_chi_squared_by_hand():
+    # 10 pages, 6 of the first category: 5 of these have the term, 1 of the other 4.
+    a, b, c, d = 5, 1, 1, 3
+    expected = 10 * (a * d - c * b) ** 2 / ((a + c) * (b + d) * (a + b) * (c + d))
+    assert chi_squared(np.array([[5.0, 1.0]]), np.array([6.0, 4.0])) == pytest.approx(np.array([[expected, expected]]))
+
+
+def test_terms_are_those_that_tell_categories_apart():
+    bags = [{"tea": 3, "the": 9, "rare": 1}, {"tea": 1, "the": 2}, {"bike": 1, "the": 5}, {"bike": 2, "the": 1}]
+    terms, idf = select_terms(bags, [0, 0, 1, 1], 2, most=2)
+    assert set(terms) == {"tea", "bike"}
+    assert idf == pytest.approx(np.log([2, 2]) + 1)
+
+
+def test_a_page_is_a_vector_of_length_one():
+    bags = [{"tea": 3, "cup": 1}, {"tea": 1, "cup": 2}, {"pot": 1}, {"pot": 4}]
+    model = train_categories(bags, ["tea", "tea", "pots", "pots"])
+    vector = model.vector({"tea": 2, "pot": 7, "unknown": 5})
+    assert np.linalg.norm(vector) == pytest.approx(1)
+    tea, pot = (vector[model.terms.index(term)] for term in ("tea", "pot"))
+    assert pot / tea == pytest.approx((1 + np.log(7)) / (1 + np.log(2)))
+    assert not model.vector({"unknown": 5}).any()
+
+
+def test_the_nearest_vote_with_their_similarity():
+    bags = [{"tea": 1}, {"tea": 1, "pot": 1}, {"pot": 1}, {"pot": 1, "bike": 1}, {"bike": 1}, {"bike": 1, "chain": 1}]
+    labels = ["tea", "tea", "pots", "pots", "bikes", "bikes"]
+    model = train_categories(bags, labels, Settings(k=2, terms=10))
+    assert model.category_of({"tea": 1}) == "tea"
+    assert model.category_of({"bike": 5}) == "bikes"
+    vector = model.vector({"tea": 1})
+    similar = sorted((model.vector(bag) @ vector for bag in bags), reverse=True)[:2]
+    assert model.scores(vector).sum() == pytest.approx(sum(similar))
+
+
+def test_a_page_without_known_terms_has_no_category(saved):
+    model, _ = saved
+    assert model.category_of({"zebra": 3}) == ""
+    assert model.category(Cleaner.load().document("")) == ""
+
+
+def test_saved_model_gives_the_same_categories(saved, bags):
+    model, directory = saved
+    loaded = load_categories(directory)
+    cleaner = Cleaner.load()
+    assert [loaded.category(cleaner.document(page(topic, 99))) for topic in TEXTS] == list(TEXTS)
+    assert [loaded.category_of(bag) for bag in bags[0]] == [model.category_of(bag) for bag in bags[0]]
+    for name in ("categories", "terms", "settings", "method"):
+        assert getattr(loaded, name) == getattr(model, name)
+
+
+@pytest.mark.parametrize("name", ["meta.json", "terms.tsv", "arrays.npz"])
+def test_damaged_model_is_refused(saved, name, tmp_path):
+    copy = shutil.copytree(saved[1], tmp_path / "copy")
+    content = bytearray((copy / name).read_bytes())
+    content[len(content) // 2] ^= 0x01
+    (copy / name).write_bytes(content)
+    with pytest.raises(ModelError, match=r"copy\b.*(damaged|another kind|another version)"):
+        load_categories(copy)
+    if name != "meta.json":
+        (copy / name).unlink()
+        with pytest.raises(ModelError, match=f"{name}: missing or unreadable"):
+            load_categories(copy)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(["meta.json", "terms.tsv", "arrays.npz"]), st.data())
+def test_truncated_model_is_refused(tmp_path_factory, bags, name, data):
+    directory = tmp_path_factory.mktemp("cut") / "model"
+    save_categories(train_categories(*bags), directory)
+    content = (directory / name).read_bytes()
+    last = len(content.rstrip()) - 1  # JSON may lack the line end
+    (directory / name).write_bytes(content[: data.draw(st.integers(0, last))])
+    with pytest.raises(ModelError):
+        load_categories(directory)
+
+
+def replace_arrays(directory, **arrays):
+    """Replace the arrays of a model and its digests, as somebody with bad intent would."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=True, **arrays)
+    (directory / "arrays.npz").write_bytes(content.getvalue())
+    meta = json.loads((directory / "meta.json").read_bytes())
+    meta["files"]["arrays.npz"] = _digest(content.getvalue())
+    meta["digest"] = _meta_digest(meta)
+    (directory / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+
+
+class Trap:
+    """Does something when it is unpickled."""
+
+    def __reduce__(self):
+        return (Path.touch, (Path("sprung"),))
+
+
+def test_pickle_in_a_model_is_not_opened(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    copy = shutil.copytree(saved[1], tmp_path / "copy")
+    replace_arrays(copy, **{name: np.array([Trap()], dtype=object) for name in saved[0].arrays})
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(copy)
+    assert not Path("sprung").exists()
+
+
+def test_arrays_of_the_wrong_size_are_refused(saved, tmp_path):
+    model, directory = saved
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    replace_arrays(copy, **{name: array[:-1] if array.ndim else array for name, array in model.arrays.items()})
+    with pytest.raises(ModelError, match="damaged"):
+        load_categories(copy)
+
+
+def test_model_of_another_kind_is_refused():
+    with pytest.raises(ModelError, match="another kind of model"):
+        load_categories(Path(__file__).parents[2] / "victorpy" / "data" / "models" / "default")
+
+
+def test_model_does_not_replace_another_folder(bags, tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "love.txt").write_text("dear")
+    with pytest.raises(ModelError, match="choose another place"):
+        save_categories(train_categories(*bags), tmp_path / "letters")
+    assert (tmp_path / "letters" / "love.txt").read_text() == "dear"
+
+
+def test_formulas_four_to_six():
+    scores = score(["a", "a", "b", "b", ""], ["a", "b", "b", "b", "b"])
+    assert [tuple(row) for row in scores.values()] == [
+        (0.5, 1.0, pytest.approx(2 / 3)),
+        (1.0, 0.5, pytest.approx(2 / 3)),
+    ]
+
+
+def test_a_fold_has_no_site_of_another():
+    labels, sites = ["a", "a", "a", "b", "b", "b"] * 5, [str(number % 7) for number in range(30)]
+    folds = assign_folds(labels, sites, 3, seed=1)
+    assert set(folds) == {0, 1, 2}
+    assert all(len({fold for fold, site in zip(folds, sites, strict=True) if site == one}) == 1 for one in set(sites))
+
+
+def test_every_page_is_tested_once(bags):
+    groups = [str(number) for number in range(len(bags[0]))]
+    told = [number for fold in cross_validate(*bags, groups, Settings(k=3), 3) for number, _ in fold]
+    assert sorted(told) == list(range(len(bags[0])))
+
+
+def test_a_category_of_one_site_cannot_be_validated():
+    with pytest.raises(DataError, match="category 'b'"):
+        assign_folds(["a", "a", "b", "b"], ["1", "2", "3", "3"], 2, seed=1)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ConfigError, match=r"did you mean 'linear-svm'"):
+        Settings(classifier="linear-svn")
+    with pytest.raises(ConfigError, match="at least one term"):
+        Settings(terms=0)
+
+
+@pytest.mark.parametrize("method", ["crf", "everything"])
+def test_train_and_predict(folders, tmp_path, method):
+    model = tmp_path / "new" / "topics.model"
+    trained = categories("train", folders, "-o", model, "--method", method, "-k", 3, "--folds", 3)
+    assert trained.returncode == 0, trained.stderr
+    lines = trained.stdout.decode().splitlines()
+    assert lines[0].split() == ["category", "pages", "precision", "recall", "F1"]
+    assert [line.split()[:2] for line in lines[1:]] == [["bikes", "6"], ["ships", "6"], ["tea", "6"], ["mean", "18"]]
+    assert lines[-1].split()[-1] == "100.00"
+    assert load_categories(model).method == method
+    told = categories("predict", model, *(folders / topic / "0.html" for topic in TEXTS)).stdout.decode()
+    assert [line.split("\t")[1] for line in told.splitlines()] == list(TEXTS)
+
+
+def test_records_have_the_category(folders, tmp_path):
+    model = tmp_path / "topics.model"
+    categories("train", folders, "-o", model, "-k", 3, "--folds", 0)
+    ended = clean("--format", f"docview(categories={model})", folders / "ships" / "1.html")
+    assert json.loads(ended.stdout)["category"] == "ships"
+    ended = clean("--format", f"docview(categories={tmp_path / 'none'})", folders / "ships" / "1.html")
+    assert "no model of categories" in only_line(ended.stderr)
+
+
+@pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-categories"))
+def test_mistakes_are_reported(folders, tmp_path, arguments, message):
+    ended = categories(*arguments.format(folders=folders).split(), cwd=tmp_path)
+    assert ended.returncode == 2
+    assert message in ended.stderr.decode()
+    assert "Traceback" not in ended.stderr.decode()
+
+
+def test_a_page_that_cannot_be_read_is_left_out(folders, tmp_path):
+    copy = shutil.copytree(folders, tmp_path / "topics")
+    (copy / "tea" / "picture.html").write_bytes(bytes(range(256)) * 20)
+    ended = categories("train", copy, "-o", tmp_path / "model", "--folds", 0)
+    assert ended.returncode == 0
+    assert "picture.html: left out: this is binary data" in ended.stderr.decode()
+    assert load_categories(tmp_path / "model").training["pages"] == {"bikes": 6, "ships": 6, "tea": 6}

@@ -1,0 +1,521 @@
+"""DocView: the paper's formulas, records of pages, their formats, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from functools import partial
+from math import log, sqrt
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from support.cases import read_cases
+from support.commands import ENVIRONMENT, JPEG, ROOT, refused, run_process, write_files
+from support.commands import clean as run_clean
+
+from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
+from victorpy.description.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
+from victorpy.description.language import language_of
+from victorpy.description.links import node_links, relevant_links
+from victorpy.description.record import Parameters, describe, page_type
+from victorpy.description.tag_tree import TagTree, Thresholds
+from victorpy.description.terms import sentences, terms, words
+from victorpy.description.weights import block_weights, feature_vector, forces, keywords, similarity
+from victorpy.errors import install_command
+from victorpy.labellers.docview import DocViewCleaner
+from victorpy.methods import load_method
+from victorpy.outputs import find_output
+
+CASES = Path(__file__).parents[1] / "cases" / "docview"
+PAGE = (CASES / "cathedral.html").read_bytes()
+FORMATS = ["docview", "docview-tei", "docview-markdown", "docview-csv"]
+TEI = {"t": "http://www.tei-c.org/ns/1.0"}
+
+
+def cases(name):
+    found = json.loads((CASES / name).read_text(encoding="utf-8"))
+    return [pytest.param(case, id=case["name"]) for case in (found["cases"] if isinstance(found, dict) else found)]
+
+
+def tree_of(html, kept=None):
+    return TagTree(read_document(html, load_config("blocks")), kept)
+
+
+def by_tag(tree, values):
+    """Values of nodes under the tags of their elements; several of a tag are a list."""
+    found = {}
+    for node, value in zip(tree.nodes, values, strict=True):
+        found.setdefault(tree.page.elements.tag[node.element], []).append(value)
+    return {tag: each[0] if len(each) == 1 else each for tag, each in found.items()}
+
+
+@pytest.fixture(scope="module")
+def cleaner():
+    return Cleaner.load()
+
+
+@pytest.fixture(scope="module")
+def page(cleaner):
+    return cleaner.document(PAGE, metadata=True)
+
+
+# The tag tree and its weights.
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize("case", cases("weights.json"))
+def test_algorithm_1(case):
+    tree = tree_of(case["html"])
+    weights = by_tag(tree, block_weights(tree, spread=0.5))
+    for tag, expected in case.get("weights", {}).items():
+        assert weights[tag] == pytest.approx(expected), tag
+    steps = {tag: listed(logarithms) for tag, logarithms in case.get("logarithms", {}).items()}
+    assert steps or "weights" in case
+    heaviest = max((max(logarithms) for logarithms in steps.values()), default=0)
+    for tag, logarithms in steps.items():
+        shares = [case["of_force"] ** (step - heaviest) for step in logarithms]
+        assert listed(weights[tag]) == pytest.approx(shares), tag
+
+
+def test_a_block_without_weighty_tags_has_force_1_and_headings_more_the_higher_they_are():
+    tree = tree_of("<body><div><h1>Tea</h1> is hot</div><div><h3>Tea</h3> is hot</div><div>Tea is hot</div></body>")
+    first, second, third = by_tag(tree, forces(tree))["div"]
+    assert first > second > third == 1
+
+
+def test_a_thousand_emphasised_items_do_not_overflow():
+    tree = tree_of("<body><div>" + "<p>All of <b>it</b> is bold</p>" * 3000 + "</div><div><p>But this</p></div></body>")
+    weights = block_weights(tree)
+    assert max(weights) == 1
+    assert all(weight >= 0 for weight in weights)
+
+
+def test_formula_2_is_term_frequency_times_block_weight_of_length_1():
+    tree = tree_of("<body><div><p>tea <b>kettle</b> tea bush</p></div><div><p>bush harvest</p></div></body>")
+    vector = feature_vector(tree, "en", spread=0.0)
+    raw = {"tea": 2 * 1.5, "kettle": 1.5, "bush": 1.5 + 1, "harvest": 1}
+    length = sqrt(sum(weight**2 for weight in raw.values()))
+    assert vector == pytest.approx({term: weight / length for term, weight in raw.items()})
+
+
+def test_vectors_of_no_text_and_of_kept_blocks_and_their_similarity():
+    assert feature_vector(tree_of("<body><img src=a.gif></body>"), "en") == {}
+    assert keywords({}, 5) == []
+    tree = tree_of("<body><p>tea kettle</p><p>socks for sale</p></body>", [True, False])
+    assert set(feature_vector(tree, "en")) == {"tea", "kettle"}
+    assert similarity({"tea": 0.6, "bush": 0.8}, {"tea": 1.0}) == pytest.approx(0.6)  # the cosine
+    assert similarity({"tea": 1.0}, {"pot": 1.0}) == 0
+
+
+@pytest.mark.parametrize("case", cases("types.json"))
+def test_types_of_blocks_and_pages(case):
+    tree = tree_of(case["html"])
+    assert str(tree.page_type(Thresholds())) == case["type"]
+    types = by_tag(tree, [str(node.type(Thresholds())) for node in tree.nodes])
+    for tag, kind in case["nodes"].items():
+        assert set(listed(types[tag])) == {kind}
+
+
+@pytest.mark.parametrize("case", cases("cleaning.json"))
+def test_cleaner_of_the_paper(case):
+    document = read_document(case["html"], load_config("blocks"))
+    labels = DocViewCleaner().label(document).labels
+    kept = [block.text for block, label in zip(document.blocks, labels, strict=True) if label.is_content]
+    assert kept == case["kept"]
+
+
+def test_docview_cleaner_is_a_method_with_parameters():
+    labeller = load_method("docview", ["hub=0.3", "central=yes"]).labeller
+    assert (labeller.hub, labeller.central) == (0.3, True)
+    with pytest.raises(ConfigError, match=r"docview: hub=2\.0: expected a number from 0 to 1"):
+        load_method("docview", ["hub=2"])
+    cleaned = load_method("docview", ["central=yes"]).clean(PAGE)
+    assert "eight bells of Aldermere" in cleaned
+    assert not any(noise in cleaned for noise in ("Sport", "socks"))
+
+
+# Keywords, abstracts, links.
+
+
+def test_terms_of_languages_with_and_without_spaces():
+    assert terms("Das Wasser und die Blätter", "de") == ["wasser", "blätter"]
+    assert terms("東京でお茶を飲みました。", "ja")[:2] == ["東京", "お茶"]
+    assert "ชา" in terms("ชาเป็นเครื่องดื่ม", "th")
+    assert words("हिन्दी में") == ["हिन्दी", "में"]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "!!!", "\ud800", "a\x00b", "\u202e" * 50])
+def test_odd_texts_have_terms_too(text):
+    assert isinstance(terms(text), list)
+    assert isinstance(sentences(text), list)
+    assert isinstance(language_of(text * 60), str)
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=60)
+def test_words_are_of_the_text(text):
+    plain = text.lower().replace("’", "'").encode("utf-8", "replace").decode()
+    assert all(word in plain for word in words(text))
+
+
+def test_paragraphs_are_children_of_the_lowest_common_ancestor():
+    inner = "<div id=b><p>One tea.</p><div><p>Two teas.</p><p>Three teas.</p></div></div>"
+    tree = tree_of(f"<body><div id=a>{inner}</div><p>Out</p></body>", [True, True, True, False])
+    assert tree.page.elements.attributes[tree.nodes[topic_root(tree)].element] == {"id": "b"}
+    assert paragraph_texts(tree) == [["One tea."], ["Two teas.", "Three teas."]]
+    assert paragraph_texts(tree_of("<body><p>One tea. Two teas.</p></body>")) == [["One tea. Two teas."]]
+    assert paragraph_texts(tree_of("<body></body>")) == []
+
+
+@given(st.integers(0, 40), st.lists(st.integers(0, 1000), max_size=12))
+def test_sentences_are_shared_out_whole(count, sizes):
+    shares = share_out(count, sizes)
+    assert sum(shares) == (count if sum(sizes) else 0)
+    total = sum(sizes) or 1
+    assert all(abs(share - count * size / total) < 1 for share, size in zip(shares, sizes, strict=True))
+
+
+def test_heaviest_sentences_come_in_the_order_of_the_page():
+    paragraph = [Sentence(text, text.lower().strip(".").split()) for text in ("Tea.", "Socks.", "Pots of tea.")]
+    assert heaviest(paragraph, 2, {"tea": 0.9, "pots": 0.1}) == ["Tea.", "Pots of tea."]
+
+
+def test_an_abstract_is_a_third_of_the_sentences_at_most(page):
+    kept = [label.is_content for label in page.labels]
+    tree = TagTree(page.document, kept)
+    vector = feature_vector(tree, "en")
+    assert len(abstract(tree, vector, 15, 15, "en")) == 4  # of nine sentences of text
+    assert len(abstract(tree, vector, 2, 15, "en")) == 2
+    assert abstract(tree, vector, 0, 15, "en") == []
+
+
+THAI = "เดือนนี้หอศิลป์ริมคลองชวนทุกคนมาใช้เวลาช่วงบ่ายริมน้ำ"
+RULES = "Tell us where you keep<br>your bees before you ask. Nobody can help you else, and nobody will."
+STOVES = "".join(f"<p>Stoves: {number} lbs. 5 oz.</p>" for number in range(20))
+LISTING = "<pre>sieve_line prints the lines of a file that pass.</pre>"
+
+
+def test_text_is_spaced_as_on_the_page():
+    tree = tree_of("<body><p>A <b>spade</b>, <i>b</i>order width, of steel.</p></body>")
+    assert [tree.text(node) for node in tree.nodes if node.texts] == ["A spade, border width, of steel."]
+
+
+@pytest.mark.parametrize(
+    ("html", "language", "expected"),
+    [
+        # A heading of bold text and a line break is not part of a sentence.
+        (f"<p><b>Forum rules</b><br>{RULES}</p>", "en", "Tell us where you keep your bees before you ask."),
+        # Measures and prices are not sentences.
+        (f"{STOVES}<p>Stoves are told apart by the fuel that they burn.</p>", "en",
+         "Stoves are told apart by the fuel that they burn."),
+        # Preformatted text counts only if there is no other.
+        (LISTING, "en", "sieve_line prints the lines of a file that pass."),
+        (f"{LISTING}<p>Sieves are tools that part large things from small ones.</p>", "en",
+         "Sieves are tools that part large things from small ones."),
+    ],
+)  # fmt: skip
+def test_sentences_of_an_abstract(html, language, expected):
+    assert abstract_of(html, language) == [expected]
+
+
+def test_thai_sentences_need_no_full_stop():
+    assert THAI in abstract_of(f"<p>{THAI}</p><p>วันเสาร์ที่สิบ เวลา 16.00 น.</p>", "th")
+
+
+def abstract_of(html, language):
+    tree = tree_of(f"<body>{html}</body>")
+    return abstract(tree, feature_vector(tree, language), 15, 15, language)
+
+
+def test_links_of_similar_blocks_are_relevant_and_nothing_dangerous_is(page):
+    record = describe(page)
+    assert [link.url for link in record.links] == ["https://weir.example/ringers", "https://weir.example/tower#top"]
+    assert record.links[0].text == "Bell ringers of the parish"
+    assert describe(page, Parameters(beta=1.0)).links == ()
+
+
+RELATED = "<ul><li><a href='/b'>More of tea leaves</a></li><li><a href='/tea'>Tea and its leaves</a></li></ul>"
+
+
+@pytest.mark.parametrize(
+    ("around", "expected"),
+    [
+        ("<aside>{}</aside>", ["https://weir.example/b"]),
+        ("<div class='related nav-list'>{}</div>", ["https://weir.example/b"]),
+        ("<nav>{}</nav>", []),
+        ("<header><div>{}</div></header>", []),
+        ("<div class='wide menu'>{}</div>", []),
+        ("<div role='navigation'>{}</div>", []),
+    ],
+)
+def test_neither_menus_nor_the_page_itself_are_relevant(around, expected):
+    html = f"<body><p>Tea is made of leaves, and leaves make tea.</p>{around.format(RELATED)}</body>"
+    whole = TagTree(read_document(html, load_config("blocks"), "https://weir.example/tea"))
+    content = TagTree(whole.page, [block.index == 0 for block in whole.page.document.blocks])
+    found = relevant_links(whole, content, feature_vector(content, "en"), 0.2, "en")
+    assert [link.url for link in found] == expected
+
+
+def test_links_within_the_page_are_none():
+    document = read_document(
+        "<body><p><a href='#top'>To the top</a> <a href='/b'>Another page</a> <a href='/b'>The same</a></p></body>",
+        load_config("blocks"),
+        "https://weir.example/a",
+    )
+    tree = TagTree(document)
+    assert [tuple(link) for link in node_links(tree, tree.nodes)] == [("https://weir.example/b", "Another page")]
+    assert relevant_links(tree, TagTree(tree.page, [True]), {}, 0.0) == []
+
+
+# Records and formats.
+
+
+def test_record_of_a_page(page):
+    record = describe(page)
+    assert (record.identifier, record.type, record.title) == (
+        "https://weir.example/bells",
+        "topic",
+        "The bells of Aldermere",
+    )
+    assert (record.author, record.date, record.site_name) == ("Ida Quist", "2024-05-17", "The Weir Gazette")
+    assert record.language == "en"
+    assert record.keywords[0] == "bells"
+    assert len(record.keywords) == 10
+    assert "eight bells" in record.abstract
+    assert "socks" not in record.content
+    assert record.images == record.main_links == ()
+
+
+def test_title_of_a_page_without_one_is_its_keywords(cleaner):
+    html = (
+        b"<html><head><title>Untitled Document</title></head><body>" + PAGE.partition(b"<h1>")[2].partition(b"</h1>")[2]
+    )
+    record = describe(cleaner.document(html, metadata=True))
+    assert record.title.split()[0] == "bells"
+    assert len(record.title.split()) == 2
+
+
+def test_a_hub_page_has_its_links_as_content():
+    links = "".join(f"<li><a href='/tea/{number}'>The tea of garden number {number}</a></li>" for number in range(30))
+    found = load_method("everything").document(f"<body><ul>{links}</ul></body>", "https://weir.example/", metadata=True)
+    record = describe(found)
+    assert record.type == "hub"
+    assert len(record.main_links) == 30
+    assert record.links == ()
+
+
+IMAGES = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" for number in range(9))
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (IMAGES, "image"),
+        (f"{IMAGES}<p>Our tea gardens in spring.</p>", "image"),  # some words may stand beside the images
+        (f"{IMAGES}<p>Our tea gardens in spring.</p>".replace("<img ", "<img width=10 "), "topic"),  # spacers
+    ],
+)
+def test_image_page_has_its_images_as_content(html, kind):
+    page = load_method("everything").document(f"<body>{html}</body>", "https://weir.example/", metadata=True)
+    record = describe(page)
+    assert record.type == kind
+    if kind == "image":
+        assert record.images[0] == ("https://weir.example/0.jpg", "Garden 0")
+
+
+def test_menus_without_names_make_no_hub_of_a_story():
+    """News of twenty years ago: tables, and nothing says which of them is the menu."""
+    menu = "".join(f"<tr><td><a href='/{number}'>News of the county {number}</a></td></tr>" for number in range(40))
+    story = (
+        "<p>The cat lived in the signal box for a year before anybody saw it, and was fed by the night shift.</p>" * 5
+    )
+    html = f"<body><table>{menu}</table><table><tr><td>{story}</td></tr></table></body>"
+    whole = TagTree(read_document(html, load_config("blocks")))
+    content = TagTree(whole.page, [block.text.startswith("The cat") for block in whole.page.document.blocks])
+    assert whole.page_type(Thresholds()) == "hub"
+    assert page_type(whole, content) == "topic"
+
+
+def test_what_holds_the_whole_page_is_no_margin():
+    tree = tree_of("<body><form><div class='footer'>All rights</div><p>" + "Tea is hot. " * 20 + "</p></form></body>")
+    assert by_tag(tree, tree.central) == {"html": True, "body": True, "form": True, "div": False, "p": True}
+
+
+@pytest.mark.parametrize("html", [b"", b"<p>", b"\x00\xff\xfe", b"<title>x</title>", "茶".encode() * 500])
+@pytest.mark.parametrize("format", FORMATS)
+def test_poor_pages_have_records_too(cleaner, html, format):
+    assert cleaner.clean(html, format=format)
+
+
+def test_json_lines(cleaner):
+    line = cleaner.clean(PAGE, format="docview(keywords=3,sentences=1)")
+    record = json.loads(line)
+    assert line.count("\n") == 1
+    assert len(record["keywords"]) == 3
+    assert record["abstract"].count(".") == 1
+    assert record["links"][0] == {"url": "https://weir.example/ringers", "text": "Bell ringers of the parish"}
+
+
+def test_csv_has_a_head_and_a_row(cleaner):
+    (row,) = csv.DictReader(io.StringIO(cleaner.clean(PAGE, format="docview-csv")))
+    assert row["title"] == "The bells of Aldermere"
+    assert row["keywords"].startswith("bells; ")
+    assert row["links"] == "https://weir.example/ringers; https://weir.example/tower#top"
+    assert "founder never cast bells again" in row["content"]
+
+
+def test_markdown_has_front_matter(cleaner):
+    text = cleaner.clean(PAGE, format="docview-markdown")
+    _, head, body = text.split("---\n", 2)
+    fields = {key: json.loads(value) for key, value in re.findall(r"^(\w+): (.*)$", head, re.MULTILINE)}
+    assert fields["date"] == "2024-05-17"
+    assert "content" not in fields
+    assert "founder never cast bells again" in body
+
+
+def tei(html, method=None):
+    """Return a function that evaluates XPath expressions on a page's TEI."""
+    root = etree.fromstring((method or load_method("everything")).clean(html, format="docview-tei").encode())
+    return partial(root.xpath, namespaces=TEI)
+
+
+def test_tei_has_the_record_in_its_header(cleaner):
+    find = tei(PAGE, cleaner)
+    assert find("string(//t:titleStmt/t:title)") == "The bells of Aldermere"
+    assert find("string(//t:titleStmt/t:author)") == "Ida Quist"
+    assert find("string(//t:date/@when)") == "2024-05-17"
+    assert len(find("//t:keywords[@scheme='#keywords']/t:term")) == 10
+    assert "founder never cast" in find("string(//t:body)")
+    assert find("//t:ref/@target")[0] == "https://weir.example/ringers"
+
+
+def test_tei_has_tables_of_rows_of_cells():
+    rows = "<tr><th>Tea<th>Cups</tr><tr><th>green<td>2<br>or 3</tr><tr><th>black<td>\x0b5</tr>"
+    html = f"<body><h2>Teas</h2><table><caption>A table</caption>{rows}</table><ul><li>one</li></ul></body>"
+    (division,) = tei(html)("//t:body/t:div")
+    assert [etree.QName(element).localname for element in division] == ["head", "p", "table", "list"]
+    rows = division.xpath("t:table/t:row", namespaces=TEI)
+    assert [[cell.text for cell in row] for row in rows] == [["Tea", "Cups"], ["green", "2 or 3"], ["black", "5"]]
+    assert [row.get("role") for row in rows] == ["label", None, None]
+    assert [cell.get("role") for cell in rows[1]] == ["label", None]
+
+
+def test_tei_has_no_invisible_paragraphs_and_nothing_that_xml_cannot_hold(cleaner):
+    find = tei("<p>5\x80 of\x07 tea</p><p>\u200b</p><p>milk</p>")
+    assert find("//t:body//t:p/text()") == ["5€ of tea", "milk"]
+    assert tei(PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode()), cleaner)("//t:body")
+
+
+@pytest.mark.parametrize(("format", "message"), read_cases("mistakes.json", "formats"))
+def test_wrong_formats_are_refused(format, message):
+    with pytest.raises(VictorError, match=re.escape(message)):
+        find_output(format)
+
+
+# The commands.
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_weights_of_sentences_do_not_depend_on_the_order_of_sets(seed):
+    script = """
+from victorpy.description.abstract import Sentence, heaviest
+weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
+found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"]
+for some in (found, found[::-1]):
+    print(*heaviest([Sentence(text[0], text.split()) for text in some], 1, weights))
+"""
+    assert run_process("-c", script, env={**ENVIRONMENT, "PYTHONHASHSEED": str(seed)}).stdout == b"A\nD\n"
+
+
+@pytest.mark.parametrize("command", [["clean", "--format", "docview"], ["categories", "predict", "no-model"]])
+def test_missing_package_is_reported_once(command):
+    pages = sorted((ROOT / "data" / "article").glob("*.html"))[:2]
+    script = "import sys; sys.modules['py3langid'] = None; from victorpy.commands import main; sys.exit(main())"
+    error = refused(run_process("-c", script, *command, *pages))
+    assert error == f"{command[0]}: telling what pages are about needs py3langid: {install_command('docview')}\n"
+
+
+def clean(*arguments):
+    ended = run_clean(*arguments, "--quiet", text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+def csv_rows(path):
+    return list(csv.DictReader(path.open(encoding="utf-8")))
+
+
+def test_csv_has_one_head_for_each_file(tmp_path):
+    write_files(tmp_path / "in", dict.fromkeys(["0.html", "1.html", "2.html"], PAGE))
+    csv_of = ["--format", "docview-csv", "-o"]
+    clean(*sorted((tmp_path / "in").iterdir()), *csv_of, tmp_path / "all.csv")
+    assert [row["title"] for row in csv_rows(tmp_path / "all.csv")] == ["The bells of Aldermere"] * 3
+    for way in ([], ["--to", "folder"]):
+        clean(tmp_path / "in", *csv_of, f"{tmp_path}/out{len(way)}/", *way)
+        (row,) = csv_rows(tmp_path / f"out{len(way)}" / "1.csv")
+        assert row["author"] == "Ida Quist"
+
+
+def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
+    write_files(tmp_path / "in", {"good.html": PAGE, "bad.html": JPEG})
+    options = "--format", "docview(keywords=2)", "--to", "jsonl", "-o", tmp_path / "out", "--quiet"
+    assert run_clean(tmp_path / "in", *options).returncode in {0, 1}
+    lines = [json.loads(line) for part in sorted((tmp_path / "out").glob("part-*.jsonl")) for line in part.open()]
+    rows = {Path(row["name"]).name: row for row in lines}
+    good = rows["good.html"]
+    assert (good["type"], good["author"], good["title"]) == ("topic", "Ida Quist", "The bells of Aldermere")
+    assert len(good["keywords"]) == 2
+    assert good["text"].startswith("The bells") or "eight bells" in good["text"]
+    assert rows["bad.html"]["keywords"] is None
+
+
+def test_worker_imports_libraries_before_its_first_record():
+    """The deadline of the first record must not include the imports."""
+    script = (
+        "import sys; from victorpy import Cleaner; from victorpy.batch.local.worker import Tools, Work\n"
+        "Tools(Work(Cleaner.load, 'docview'))\n"
+        "print({'dateparser', 'extruct', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
+    )
+    assert run_process("-c", script, cwd=ROOT).stdout == b"set()\n"
+
+
+def test_parquet_has_the_columns_of_a_record(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "good.html").write_bytes(PAGE)
+    clean(tmp_path / "good.html", "--format", "docview", "-o", f"{tmp_path}/out.parquet/")
+    (part,) = (tmp_path / "out.parquet").glob("part-*.parquet")
+    (row,) = parquet.read_table(part).to_pylist()
+    assert row["keywords"][0] == "bells"
+    assert row["links"][0]["text"] == "Bell ringers of the parish"
+    assert row["date"] == "2024-05-17"
+
+
+def test_wrong_format_is_one_line(tmp_path):
+    (tmp_path / "a.html").write_bytes(PAGE)
+    error = refused(run_clean(tmp_path / "a.html", "--format", "docview(lambda=3)"))
+    assert error.startswith("clean: docview: 'lambda=3' sets no parameter")
+
+
+def test_weights_of_logarithms_are_those_of_products():
+    """Algorithm 1 written out as the paper does, with products."""
+    leaves = "<p>A <b>tea</b> cup</p><p>An <i>iron</i> pot</p><p>Milk</p>"
+    tree = tree_of(f"<body><div>{leaves}</div><div>Leaves <b>of</b> tea</div></body>")
+    force = forces(tree)
+    weights = [1.0] * len(tree.nodes)
+    for number, node in enumerate(tree.nodes):
+        if node.is_leaf:
+            weights[number] *= force[number]
+            passed = force[number] ** 0.5
+            weights[node.parent] *= passed
+            for sibling in tree.nodes[node.parent].children:
+                weights[sibling] *= passed if sibling != number else 1
+    assert [log(weight) for weight in block_weights(tree, 0.5)] == pytest.approx(
+        [log(each / max(weights)) for each in weights]
+    )

@@ -1,0 +1,181 @@
+"""What pages say of themselves: a table of pages in cases/metadata.json, and pages that are damaged."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.cases import read_cases
+from support.commands import run_process
+
+from victorpy import Cleaner, Metadata
+from victorpy.batch.outcome import clean_record
+from victorpy.batch.record import Record
+from victorpy.description.metadata import read_metadata
+from victorpy.description.metadata.dates import find_date
+from victorpy.description.metadata.page import Page
+from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
+from victorpy.errors import install_command
+from victorpy.outputs.base import OUTPUTS, Output
+from victorpy.page.parse import parse_whole
+
+CASES = read_cases("metadata.json")
+ANNO = Path(__file__).parents[2] / "data" / "article" / "article-de-wald.anno"
+
+# Markup that speaks of authors, dates and titles, whole and broken.
+SOUP = [
+    *("<title>", "</title>", "<h1>", "</h1>", "<time datetime=2024-13-45>", "<time datetime='2020-01-02'>", "</time>"),
+    *("<meta name=author content='", "'>", "<meta property=og:title content=Tea>", "<a rel=author>", "</a>", "By "),
+    *("<div itemscope itemtype=http://schema.org/Article>", "<b itemprop=author>", "</b>", "</div>", "Jane Doe"),
+    *("<script type=application/ld+json>", '{"@type": "Article",', '"author": [', '"datePublished": "', "}", "]", '"'),
+    *("</script>", "May 17, 2024", "31 February 2020", "99.99.2010", "1999", "|", " - ", "http://[x"),
+    *("<base href='http://[x'>", "<link rel=canonical href='http://[x'>", "\x00", "茶", "'", "<html lang='"),
+    *("2024年13月40日", " and ", ", "),
+]
+
+
+def metadata_of(page: str, url: str = "") -> Metadata:
+    return read_metadata(parse_whole(page), url)
+
+
+def is_sound(found: Metadata) -> bool:
+    """Whether every field is what it promises to be, and says where it is from."""
+    texts = [value for name in Metadata.__dataclass_fields__ if isinstance(value := getattr(found, name), str)]
+    filled = {name for name in Metadata.__dataclass_fields__ if name != "sources" and getattr(found, name)}
+    right_day = not found.date or date(1990, 1, 1) <= date.fromisoformat(found.date) <= date.today() + timedelta(days=1)
+    return right_day and filled == set(found.sources) and all(text == text.strip() for text in texts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_metadata_of_the_table(case):
+    found = metadata_of(case["page"], case.get("url", ""))
+    expected = {name: tuple(value) if isinstance(value, list) else value for name, value in case["expect"].items()}
+    assert {name: getattr(found, name) for name in expected} == expected
+    assert case.get("sources", {}).items() <= found.sources.items()
+    assert is_sound(found)
+
+
+def test_names_of_cases_differ():
+    assert len({case["name"] for case in CASES}) == len(CASES)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
+@example("<div itemscope itemref=x id=x itemprop=author>")
+def test_any_soup_has_sound_metadata(page):
+    assert is_sound(metadata_of(page, "http://[x"))
+
+
+@settings(max_examples=80)
+@given(st.sampled_from([case["page"] for case in CASES if case["page"]]), st.data())
+def test_a_page_cut_off_anywhere_has_sound_metadata(page, data):
+    assert is_sound(metadata_of(page[: data.draw(st.integers(0, len(page)))]))
+
+
+@settings(max_examples=80)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["@type", "@id", "@graph", "author", "name", "datePublished", "headline", "mainEntity"]
+                ),
+                inner | st.sampled_from(["Article", "#1", "2020-02-30"]),
+                max_size=5,
+            )
+        ),
+        max_leaves=15,
+    )
+)
+@example({"@type": ["", " ", "http://schema.org/"]})
+def test_any_json_is_read(value):
+    script = json.dumps(value).replace("<", "\\u003c")
+    assert is_sound(metadata_of(f"<script type=application/ld+json>{script}</script>"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div itemscope itemprop=author>" * MOST_THINGS,
+        ("<div itemscope itemprop=author>" * DEEPEST_SCOPES + "</div>" * DEEPEST_SCOPES) * 30,
+        "<div itemscope><b itemprop=name>x</b></div>" * 20_000,
+        "<script type=application/ld+json>" + "[" * 50_000 + "</script>",
+        "<script type=application/ld+json>" + '{"@graph": [' * 900 + "]}" * 900 + "</script>",
+        "<h1>" + "<b>" * 400 + "Tea",
+        "<p class='author byline date'>" + "x " * 20 + "</p><p class=date>" * 5_000,
+        f"<title>{'a | ' * 5_000}</title><h1>{'a ' * 5_000}</h1>",
+        f"<meta name=author content='{'a, ' * 20_000}'>",
+        f"<h1>Tea</h1><p>{'1 a ' * 100_000}",
+    ],
+    ids=["nested", "nested often", "many", "deep", "deep graph", "deep heading", "marked", "title", "names", "text"],
+)
+def test_hostile_pages_are_read_quickly(page):
+    started = time.process_time()
+    assert is_sound(metadata_of(page))
+    assert time.process_time() - started < 3
+
+
+def test_date_may_be_today_and_not_tomorrow():
+    page = Page(parse_whole("<meta property=article:published_time content=2024-05-17>"))
+    assert find_date(page, today=date(2024, 5, 16)) is None
+    assert find_date(page, today=date(2024, 5, 17)).value == "2024-05-17"
+
+
+def test_metadata_only_on_request_and_the_blocks_are_the_same():
+    cleaner = Cleaner.load()
+    page = CASES[0]["page"] + "<p>Tea is a drink. It is made by pouring hot water over the leaves of the tea bush.</p>"
+    plain, full = cleaner.document(page), cleaner.document(page, metadata=True)
+    assert plain.metadata is None
+    assert full.metadata is not None
+    assert full.metadata.author == "Jane Doe; Jan de Vries"
+    assert (plain.document, plain.labels) == (full.document, full.labels)
+
+
+def test_annotation_file_has_title_and_address():
+    found = Cleaner.load().document(ANNO.read_bytes(), metadata=True).metadata
+    assert found is not None
+    assert found.title == "Der Wald, der nicht aufgeräumt wird"
+    assert found.url == "https://www.lichtung-magazin.example/natur/der-wald-der-nicht-aufgeraeumt-wird"
+    assert found.author == found.date == found.language == ""
+
+
+@pytest.fixture
+def titled():
+    """An output that shows a page's own title and nothing else."""
+    OUTPUTS.add("titled", Output("titled", ".txt", "", lambda page: page.metadata.title, wants_metadata=True))
+    yield "titled"
+    OUTPUTS.remove("titled")
+
+
+def test_output_that_wants_metadata_gets_it(titled):
+    assert Cleaner.load().clean(CASES[0]["page"], format=titled) == "Tea at noon"
+    record = Record("tea.html", Path("tea.html"), payload=CASES[0]["page"])
+    assert clean_record(record, Cleaner.load(), OUTPUTS.get(titled)).text == "Tea at noon"
+
+
+def test_cleaning_does_not_import_metadata():
+    ended = run_process("-c", "import sys, victorpy; victorpy.clean('<p>Tea'); print(*sys.modules)", text=True)
+    assert "victorpy.cleaner" in ended.stdout
+    assert {"extruct", "dateparser", "victorpy.description.metadata"}.isdisjoint(ended.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("package", "page"),
+    [("extruct", CASES[0]["page"]), ("dateparser", "<h1>Tea</h1><p>May 17, 2024</p>")],
+    ids=["extruct", "dateparser"],
+)
+def test_missing_package_is_named(package, page):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from victorpy import Cleaner, VictorError\n"
+        f"try: Cleaner.load().document({page!r}, metadata=True)\n"
+        "except VictorError as error: print(error)"
+    )
+    assert f"needs {package}: {install_command('docview')}" in run_process("-c", code, text=True).stdout

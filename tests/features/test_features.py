@@ -1,0 +1,527 @@
+"""Features: their values on pages worked out by hand, their coding, and features of a user's own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy.cleaner import read_document
+from victorpy.columns import Columns
+from victorpy.config import Config, load_config, read_config
+from victorpy.document import Document
+from victorpy.errors import ConfigError, DataError
+from victorpy.features import FEATURES, Feature, find_feature
+from victorpy.model.encode import Encoder, encode, make_encoders, show_features
+from victorpy.page.parse import VOID
+from victorpy.page.split import Splitter
+
+CASES = Path(__file__).parents[1] / "cases" / "features"
+
+
+@dataclass
+class Case:
+    """A case of a file: what its lines say, by the word before the colon."""
+
+    case: str = ""
+    feature: str = ""
+    html: list[str] = field(default_factory=list)
+    config: list[str] = field(default_factory=list)
+    expect: str = ""
+
+
+def read_cases(name: str) -> list[Case]:
+    return list(_cases((CASES / name).read_text(encoding="utf-8").splitlines()))
+
+
+def _cases(lines: list[str]) -> Iterator[Case]:
+    case = Case()
+    for line in [*lines, ""]:
+        key, _, value = line.partition(": ")
+        if key in {"html", "config"}:
+            getattr(case, key).append(value)
+        elif key in {"case", "feature", "expect"}:
+            setattr(case, key, value)
+        elif not line and case.case:
+            yield case
+            case = Case()
+        else:
+            assert not line or line.startswith("#"), f"a line of no case: {line}"
+
+
+THESIS, NEIGHBOURHOOD = read_cases("thesis.txt"), read_cases("neighbourhood.txt")
+
+
+def config_from(directory: Path, *lines: str) -> Config:
+    path = directory / "my.conf"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_config(path)
+
+
+def page(html: str, config: Config) -> Columns:
+    return Columns(read_document(html, config), config)
+
+
+VALUES = [("cleaneval", case) for case in THESIS] + [("crf", case) for case in NEIGHBOURHOOD]
+
+
+# Values.
+
+
+@pytest.mark.parametrize(("base", "case"), VALUES, ids=[f"{case.feature}: {case.case}" for _, case in VALUES])
+def test_values_of_a_feature(base: str, case: Case, tmp_path: Path) -> None:
+    columns = page("\n".join(case.html), config_from(tmp_path, f"include {base}", *case.config))
+    feature = find_feature(case.feature)
+    assert feature is not None
+    expected = [float(Fraction(value)) for value in case.expect.split()]
+    assert feature.column(columns, case.feature).tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
+    features = load_config("cleaneval").get("crf-features")
+    assert len(features) == len(set(features)) == 46
+    assert {case.feature for case in THESIS} == set(features)
+
+
+def test_every_feature_of_the_neighbourhood_has_a_case() -> None:
+    written = {name for name in FEATURES if FEATURES.get(name).family == "neighbourhood"}
+    covered = {find_feature(case.feature) for case in NEIGHBOURHOOD}
+    assert written == {found.name for found in covered if found}
+    what = {"words", "link-share", "block-words", "block-share"}
+    assert {f"ancestor{n}.{part}" for n in (1, 2, 3) for part in what} <= {case.feature for case in NEIGHBOURHOOD}
+
+
+def test_every_feature_has_a_description_and_a_family() -> None:
+    assert not [name for name in FEATURES if not FEATURES.get(name).description]
+    assert {"markup", "content", "document", "neighbourhood"} <= {FEATURES.get(name).family for name in FEATURES}
+
+
+@pytest.mark.parametrize("name", ["cleaneval", "crf"])
+@pytest.mark.parametrize("html", ["", "<p></p>", "<p>--</p>", "<p>x</p>", "<pre>\n\n</pre>"])
+def test_page_without_text_has_features(name: str, html: str) -> None:
+    config = load_config(name)
+    columns = page(html, config)
+    encoders = make_encoders(config)
+    for encoder in encoders:
+        assert encoder.raw(columns).shape == (columns.count,)
+    assert encode(Columns(columns.document, config), encoders).shape == (len(encoders), columns.count)
+
+
+# Stars.
+
+
+@pytest.mark.parametrize(
+    ("name", "star"),
+    [
+        ("container.p", "container.*"),
+        ("container.class-header", "container.*"),
+        ("split.br", "split.*"),
+        ("regexp.url", "regexp.*"),
+        ("name.noise", "name.*"),
+        ("ancestor2.words", "ancestor2.words"),
+        ("position", "position"),
+        *((name, None) for name in ("container", "container.", "positions", "", "*")),
+    ],
+)
+def test_feature_is_found_by_its_name_or_its_star(name: str, star: str | None) -> None:
+    feature = find_feature(name)
+    assert (feature.name if feature else None) == star
+
+
+@pytest.mark.parametrize("case", read_cases("errors.txt"), ids=lambda case: case.case)
+def test_impossible_features_in_a_config_are_refused(case: Case, tmp_path: Path) -> None:
+    config = config_from(tmp_path, *case.config)
+    with pytest.raises(ConfigError) as caught:
+        make_encoders(config)
+    wanted = f"{tmp_path / 'my.conf'}:{case.expect}"
+    assert str(caught.value)[: len(wanted)] == wanted
+
+
+# From values to codes.
+
+
+BINS = {"bins": ("0", "1")}
+
+
+def coded(column: Any, bins: tuple[str, ...] = (), scale: int = 0, blocks: int | None = None) -> list[int]:
+    """Code a column that a made-up feature gives for a page of as many blocks, if not told otherwise."""
+    config = load_config("cleaneval")
+    count = len(column) if blocks is None else blocks
+    document = read_document("".join(f"<p>block {number}</p>" for number in range(count)), config)
+    given = Feature("given", "test", "", lambda page: np.asarray(column))
+    return Encoder("given", given, bins, scale).codes(Columns(document, config)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "codes"),
+    [
+        # A number gets the largest bin that is not above it.
+        ([0, 0.9, 1, 1.99, 2, 4, 5, 10**9, -3], {"bins": ("0", "1", "2", "5")}, [0, 0, 1, 1, 2, 2, 3, 3, 0]),
+        ([2, 2.5, 5], {"bins": ("0", "1", "2", "2.5", "5")}, [2, 3, 4]),
+        ([-9.0, -5.0, -1.0, 0.0], {"bins": ("-5", "0")}, [0, 0, 0, 1]),
+        # A share gets one of as many steps as the scale has; 0.29 * 100 is a little less than 29.
+        ([0, 0.05, 0.1, 0.29, 0.3, 0.7, 0.999, 1, 1.5, -0.1], {"scale": 10}, [0, 0, 1, 2, 3, 7, 9, 9, 9, 0]),
+        *(([step / n for step in range(n)], {"scale": n}, list(range(n))) for n in (1, 3, 7, 10, 20, 49, 100)),
+        # Without bins and scale a whole number is its own code.
+        *((column, {}, list(map(int, column))) for column in ([3, 0, 7], [3.0, 0.0], [True, False])),
+        *((np.array([1, 0], dtype), {}, [1, 0]) for dtype in (np.int8, np.uint16, np.float32, np.bool_)),
+    ],
+)
+def test_codes_of_values(column: Any, options: dict[str, Any], codes: list[int]) -> None:
+    assert coded(column, **options) == codes
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "message"),
+    [
+        *(
+            ([0.0, float(number)], options, rf"^feature 'given' is {number} at block 1: 'block 1'$")
+            for number in ("nan", "inf", "-inf")
+            for options in ({}, BINS)
+        ),
+        ([np.nan, 0.5], {"scale": 10}, "feature 'given' is nan at block 0"),
+        ([1.0, 0.5], {}, r"'given' has fractions: set feature-given-values .* or feature-given-scale"),
+        ([1, -1], {}, "feature 'given' is negative: set feature-given-values"),
+        ([1.0, -1.0], {}, "feature 'given' is negative: set feature-given-values"),
+        *((column, options, "'given'") for column in ([1, None], ["few", "many"]) for options in ({}, BINS)),
+        *(
+            (column, {"blocks": 2}, r"feature 'given' gave .* values for 2 blocks")
+            for column in ([], [1], [1, 2, 3], [[1, 2], [3, 4]])
+        ),
+    ],
+)
+def test_wrong_values_are_refused_by_name(column: list[object], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        coded(column, **options)
+
+
+def test_codes_are_shown_as_their_values(tmp_path: Path) -> None:
+    config = config_from(
+        tmp_path,
+        "crf-features: words position container.p",
+        "feature-words-values: 0 2 10",
+        "feature-position-scale: 4",
+    )
+    document = read_document("<p>one two three</p><div>one</div><p>one two</p>", config)
+    encoders = make_encoders(config)
+    assert list(show_features(encode(Columns(document, config), encoders), encoders)) == [
+        {"words": "2", "position": "0", "container.p": "1"},
+        {"words": "0", "position": "2", "container.p": "0"},
+        {"words": "2", "position": "3", "container.p": "1"},
+    ]
+
+
+# A user's own features.
+
+OWN = '''
+import numpy as np
+from victorpy.features import block_feature, feature
+
+@feature("test-long")
+def long(page):
+    """1 for blocks of more than three letters."""
+    return page.letters > 3
+
+@feature("test-mentions.*")
+def mentions(page, what):
+    """How often the text has the given word."""
+    return np.array([text.count(what) for text in page.texts])
+
+@block_feature("test-exclaims")
+def exclaims(block):
+    """How many exclamation marks
+    the block has."""
+    return block.text.count("!")
+'''
+
+
+def own_config(directory: Path, module: str, *lines: str) -> Config:
+    (directory / "own.py").write_text(module, encoding="utf-8")
+    return config_from(directory, "feature-modules: own.py", *lines)
+
+
+def shown(html: str, config: Config) -> list[list[str]]:
+    document: Document = read_document(html, config)
+    encoders = make_encoders(config)
+    return [list(block.values()) for block in show_features(encode(Columns(document, config), encoders), encoders)]
+
+
+def test_own_features_are_used_and_described_by_their_docstrings(tmp_path: Path) -> None:
+    config = own_config(tmp_path, OWN, "crf-features: test-long test-mentions.tea test-exclaims container.p")
+    assert shown("<p>tea!</p><div>tea for two!!</div>", config) == [["0", "1", "1", "1"], ["1", "1", "2", "0"]]
+    assert FEATURES.get("test-exclaims").description == "How many exclamation marks the block has."
+    assert FEATURES.get("test-exclaims").family == FEATURES.get("test-long").family == "own"
+
+
+def test_same_file_in_two_places_is_imported_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        config = own_config(tmp_path / name, OWN, "crf-features: test-long")
+        assert shown("<p>teapot</p>", config) == [["1"]]
+
+
+def test_own_feature_may_have_bins(tmp_path: Path) -> None:
+    lines = "crf-features: test-binned-exclaims", "feature-test-binned-exclaims-values: 0 2"
+    config = own_config(tmp_path, OWN.replace("test-", "test-binned-"), *lines)
+    assert shown("<p>a!</p><p>b!!!</p>", config) == [["0"], ["2"]]
+
+
+def test_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "here.py").write_text(OWN.replace("test-", "test-here-"))
+    config = config_from(tmp_path / "configs", "feature-modules: here.py", "crf-features: test-here-long")
+    monkeypatch.chdir(tmp_path)
+    assert shown("<p>tea</p>", config) == [["0"]]
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("def broken(:\n", r"own\.py cannot be imported: SyntaxError: .*\(own\.py, line 1\)"),
+        ("import no_such_module_of_tea\n", "cannot be imported: ModuleNotFoundError: .*'no_such_module_of_tea'"),
+        ("1 / 0\n", "cannot be imported: ZeroDivisionError"),
+        (
+            "from victorpy.features import feature\n@feature('position')\ndef mine(page):\n    return page.words\n",
+            "feature 'position' is registered twice",
+        ),
+    ],
+    ids=["syntax-error", "missing-import", "exception", "name-taken"],
+)
+def test_file_that_cannot_be_imported_is_an_error_of_the_config(tmp_path: Path, module: str, message: str) -> None:
+    config = own_config(tmp_path, module, "crf-features: position")
+    with pytest.raises(ConfigError, match=message) as caught:
+        make_encoders(config)
+    assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:1: feature-modules: ")
+
+
+def test_taken_name_stays_what_it_was(tmp_path: Path) -> None:
+    before = FEATURES.get("words")
+    module = "from victorpy.features import block_feature\n@block_feature('words')\ndef f(block):\n    return 1\n"
+    with pytest.raises(ConfigError, match="registered twice"):
+        make_encoders(own_config(tmp_path, module, "crf-features: words"))
+    assert FEATURES.get("words") is before
+
+
+def test_repaired_file_can_be_imported(tmp_path: Path) -> None:
+    module = OWN.replace("test-", "test-mended-")
+    with pytest.raises(ConfigError, match="ZeroDivisionError"):
+        make_encoders(own_config(tmp_path, module + "\n1 / 0\n", "crf-features: position"))
+    config = own_config(tmp_path, module, "crf-features: test-mended-long")
+    assert shown("<p>teapot</p>", config) == [["1"]]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "value", "message"),
+    [
+        ("block_feature", "float('nan')", "feature 'test-wrong-1' is nan at block 0: 'tea'"),
+        ("feature", "of.words / of.sentences", "feature 'test-wrong-2' is inf at block 0"),
+    ],
+)
+def test_wrong_values_of_own_features_are_refused_by_name(
+    tmp_path: Path, decorator: str, value: str, message: str
+) -> None:
+    name = message.split("'")[1]
+    module = f"from victorpy.features import {decorator}\n@{decorator}('{name}')\ndef f(of):\n    return {value}\n"
+    config = own_config(tmp_path, module, f"crf-features: {name}", f"feature-{name}-values: 0 1")
+    with pytest.raises(DataError, match=message):
+        shown("<p>tea</p>", config)
+
+
+# Counting a page's blocks by arrays gives what counting them one by one gives.
+
+# Characters of every class that counts: letters of several scripts, marks, digits, punctuation, ends, symbols, spaces.
+CHARACTERS = "abAB éßŁж अि語茶あアーชำ가 012٣½ .!?…。！ ,;:()“”'-– +$€©😀 \u00a0\t\n"
+TAGS = ["a", "a", "b", "span", "img", "p", "div", "li", "pre", "br", "td"]
+
+phrases = st.sampled_from(["read more", "Tea. Tea", "3.14"])
+texts = st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=8) | phrases
+nodes = st.recursive(
+    texts, lambda inner: st.tuples(st.sampled_from(TAGS), st.lists(inner, min_size=1, max_size=3)), max_leaves=12
+)
+CONFIGS = {name: load_config(name) for name in ("cleaneval", "crf")}  # one for each way to cut
+repeatable = settings(max_examples=200)
+
+
+def feed(splitter: Splitter, children: list[object]) -> None:
+    for child in children:
+        if isinstance(child, str):
+            splitter.text(child)
+            continue
+        tag, inside = child
+        splitter.start(tag, {"alt": "an image"} if tag == "img" else {})
+        feed(splitter, [] if tag in VOID else inside)
+        splitter.end()
+
+
+def columns_of(children: list[object], name: str) -> Columns:
+    config = CONFIGS[name]
+    splitter = Splitter(config.cuts)
+    feed(splitter, [("html", [("body", children)])])
+    return Columns(splitter.document(), config)
+
+
+pages = st.builds(columns_of, st.lists(nodes, max_size=4), st.sampled_from(sorted(CONFIGS)))
+
+
+def is_letter(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LM"
+
+
+def is_digit(char: str) -> bool:
+    return unicodedata.category(char)[0] == "N"
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces; of those in CHARACTERS."""
+    return char in "語茶あアーชำ"
+
+
+def word_weights(text: str) -> list[float]:
+    """For each character how much of a word begins with it."""
+    weights, before = [], False
+    for char in text:
+        wordly = (is_letter(char) or is_digit(char)) and not is_unspaced(char)
+        weights.append(0.5 if is_unspaced(char) else float(wordly and not before))
+        before = wordly
+    return weights
+
+
+def tokens_of(text: str, kind: str) -> float:
+    count = 0
+    for token in text.split():
+        letters, digits = any(map(is_letter, token)), any(map(is_digit, token))
+        if kind == {(1, 0): "alpha", (0, 1): "num", (1, 1): "mix", (0, 0): "other"}[letters, digits]:
+            count += max(sum(map(is_unspaced, token)) // 2, 1)
+    return count
+
+
+def sentences_of(text: str) -> int:
+    """Runs of ends that do not go on with a letter or digit; an ideographic one ends in any case."""
+    count = 0
+    for run in re.finditer("[.!?…。！]+", text):
+        behind = text[run.end() : run.end() + 1]
+        goes_on = bool(behind) and (is_letter(behind) or is_digit(behind))
+        count += not goes_on or run[0][-1] in "。！"
+    return count
+
+
+def in_link(columns: Columns, element: int) -> bool:
+    elements = columns.document.elements
+    while element >= 0 and elements.tag[element] != "a":
+        element = elements.parent[element]
+    return element >= 0
+
+
+def count(is_counted: Callable[[str], bool]) -> Callable[[str], int]:
+    return lambda text: sum(map(is_counted, text))
+
+
+COUNTS: dict[str, Callable[[str], float]] = {
+    "lengths": len,
+    "letters": count(is_letter),
+    "digits": count(is_digit),
+    "white": count(str.isspace),
+    "capitals": count(str.isupper),
+    "punctuation": count(lambda char: unicodedata.category(char)[0] == "P"),
+    "words": lambda text: sum(word_weights(text)),
+    "sentences": sentences_of,
+}
+
+
+@given(pages)
+@repeatable
+def test_counts_are_those_of_every_block(columns: Columns) -> None:
+    for name, counted in COUNTS.items():
+        assert getattr(columns, name).tolist() == [counted(text) for text in columns.texts], name
+    for kind in ("alpha", "num", "mix", "other"):
+        assert columns.tokens[kind].tolist() == [tokens_of(text, kind) for text in columns.texts]
+
+
+@given(pages)
+@repeatable
+def test_duplicates_are_blocks_with_the_same_letters(columns: Columns) -> None:
+    contents = ["".join(filter(is_letter, text)) for text in columns.texts]
+    counts = Counter(content for content in contents if content)
+    assert columns.duplicates.tolist() == [counts[content] for content in contents]
+    first = [counts[content] > 1 and contents.index(content) == at for at, content in enumerate(contents)]
+    assert columns.first_duplicate.tolist() == first
+
+
+@given(pages)
+@repeatable
+def test_words_and_characters_in_links_are_those_of_pieces_in_links(columns: Columns) -> None:
+    words, characters = [], []
+    for block in columns.blocks:
+        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+        spans = [
+            (piece.start, stop)
+            for piece, stop in zip(block.pieces, stops, strict=True)
+            if in_link(columns, piece.element)
+        ]
+        weights = word_weights(block.text)
+        words.append(sum(sum(weights[start:stop]) for start, stop in spans))
+        characters.append(sum(stop - start for start, stop in spans))
+    assert columns.link_words.tolist() == words
+    assert columns.link_characters.tolist() == characters
+
+
+@given(pages)
+@repeatable
+def test_element_holds_the_blocks_that_are_wholly_in_it(columns: Columns) -> None:
+    stops = columns.document.elements.stop
+    for element, (first, stop) in enumerate(zip(*columns.block_range, strict=True)):
+        held = [block.index for block in columns.blocks if element <= block.element < stops[element]]
+        assert list(range(first, stop)) == held
+
+
+@pytest.mark.parametrize(
+    ("html", "tag", "held"),
+    [
+        ("<p>one <b>two<br>three</b> four</p>", "b", []),
+        ("<p>one <b>two<br>three<br>four</b> five</p>", "b", [1]),
+        ("<p><b>one</b> two</p>", "b", []),
+        ("<p>one <b>two</b></p>", "b", []),
+        ("<p><b>one</b></p><p>two</p>", "b", [0]),
+        ("<p><b>one<br>two</b></p>", "b", [0, 1]),
+        ("<p>one <b></b> two</p>", "b", []),
+        ("<p>zero</p><p>one <b>two</b> three</p>", "p", [0]),
+    ],
+)
+def test_inline_element_across_blocks_holds_only_whole_ones(html: str, tag: str, held: list[int]) -> None:
+    columns = page(html, load_config("crf"))
+    first, stop = columns.block_range
+    element = columns.elements_with([tag])[0]
+    assert list(range(first[element], stop[element])) == held
+    assert columns.inside(np.array([element])).tolist() == [int(at in held) for at in range(columns.count)]
+
+
+@given(pages, st.sampled_from(["a", "b", "p", "div"]))
+@repeatable
+def test_container_is_a_tag_around_the_block(columns: Columns, tag: str) -> None:
+    found = find_feature(f"container.{tag}")
+    assert found is not None
+    assert found.column(columns, f"container.{tag}").tolist() == [tag in block.containers for block in columns.blocks]
+
+
+@given(pages, st.integers(1, 12))
+@repeatable
+def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, levels: int) -> None:
+    elements = columns.document.elements
+    expected = []
+    for block in columns.blocks:
+        element = block.element
+        for _ in range(levels):
+            element = max(elements.parent[element], 0)
+        inside = [other.index for other in columns.blocks if element <= other.element < elements.stop[element]]
+        expected.append(sum(columns.words[inside]))
+    assert columns.element_sum(columns.words, columns.ancestor(levels)).tolist() == expected

@@ -1,0 +1,234 @@
+"""Sentence entropy on the style tree: segments, entropies of sentences, the threshold's direction and its choice."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support.sitepages import document, kept, own_labels, own_words, site
+
+from victorpy.document import Block
+from victorpy.labellers.sentence_entropy import (
+    THRESHOLDS,
+    Sentence,
+    SentenceEntropy,
+    best_threshold,
+    is_informative,
+    stop_words,
+)
+from victorpy.sites.page_tree import PageNode
+from victorpy.sites.segments import SegmentTree, merge_segments
+
+
+def node(tag, *children):
+    made = PageNode((tag, ""))
+    made.children = list(children)
+    return made
+
+
+def leaf(tag, block, display=""):
+    return PageNode((tag, display), [block])
+
+
+def shape(found):
+    """A node as TAG, with the blocks of a leaf, or the shapes of its children, behind it."""
+    if found.children:
+        return f"{found.key[0]}({' '.join(map(shape, found.children))})"
+    return found.key[0] + "".join(map(str, found.blocks))
+
+
+# Segments (3.1).
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        # siblings that are all leaves with the same tag are one, which is then an only child
+        (node("ul", leaf("li", 0), leaf("li", 1), leaf("li", 2)), "ul012"),
+        # not if a sibling is not a leaf ...
+        (node("ul", leaf("li", 0), node("li", leaf("p", 1), leaf("b", 2))), "ul(li0 li(p1 b2))"),
+        # ... or has another tag ...
+        (node("div", leaf("p", 0), leaf("h1", 1)), "div(p0 h11)"),
+        # ... or other attributes
+        (node("div", leaf("p", 0), leaf("p", 1, display="ad")), "div(p0 p1)"),
+        # an only child goes into its parent
+        (node("div", leaf("p", 0)), "div0"),
+        (node("div", node("table", leaf("p", 0), leaf("h1", 1))), "div(p0 h11)"),
+        # from the leaves up: what has become a leaf is one for its parent
+        (node("tr", *(node("td", leaf("p", at), leaf("p", at + 1)) for at in (0, 2))), "tr0123"),
+        (leaf("div", 0), "div0"),
+    ],
+)
+def test_a_page_is_merged_into_segments(tree, expected):
+    merge_segments(tree)
+    assert shape(tree) == expected
+
+
+def test_images_go_with_their_segments():
+    first, second = node("p"), node("p")
+    first.images, second.images = [3], [5]
+    tree = node("div", first, second)
+    merge_segments(tree)
+    assert (tree.images, tree.children) == ([3, 5], [])
+
+
+def test_the_page_itself_is_no_segment():
+    page = document("<div><p>one</p><p>two</p></div>")
+    assert shape(SegmentTree().page(page)) == "#root(div01)"
+    page = document("<div><p>one</p><p>two</p></div><div><p>three</p></div>")
+    assert shape(SegmentTree().page(page)) == "#root(div01 div2)"
+
+
+# Entropies of features and sentences (equations 2 to 5).
+
+PAGES = [f"<div><p>All rights reserved. {word} here.</p></div>" for word in ("Milk", "Rum", "Gin", "Salt")]
+
+
+def fitted(pages, **parameters):
+    return SentenceEntropy(**parameters).fit([document(html) for html in pages])
+
+
+def content_of(labeller):
+    (content,) = (node.content for node in labeller.tree_.root.walk() if node.content)
+    return content
+
+
+def sentences_of(labeller, page):
+    return labeller.sentences(page.blocks[0], content_of(labeller))
+
+
+def test_a_sentence_has_the_mean_entropy_of_its_words():
+    found = sentences_of(fitted(PAGES), document(PAGES[0]))
+    assert found == [(pytest.approx(1), 3), (pytest.approx((0 + 1) / 2), 2)]
+
+
+def test_the_entropy_of_a_word_is_by_its_weights_over_the_pages_to_the_base_of_the_pages():
+    pages = ["<p>tea tea tea</p>", "<p>tea</p>", "<p>milk</p>", "<p>Milk</p>"]
+    found = sentences_of(fitted(pages), document("<p>Tea. Milk. Rum.</p>"))
+    tea = -(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4))
+    assert [sentence.entropy for sentence in found] == pytest.approx([tea, 0.5, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("One. Two! Three?", 3), ("One", 1), ("一。二！三？", 3), ("... !", 0), ("एक। दो।", 2), ("", 0)],
+)
+def test_sentences_end_in_any_script(text, count):
+    labeller = fitted(PAGES)
+    block = Block(0, text, 0, (), (), False, False, ())
+    assert len(labeller.sentences(block, content_of(labeller))) == count
+
+
+# The threshold: what is above it is redundant.
+
+
+@pytest.mark.parametrize(
+    ("entropies", "threshold", "informative"),
+    [
+        ([0.95], 0.9, False),  # what all pages say
+        ([0.9], 0.9, True),
+        ([0.0], 0.9, True),
+        ([0.0], 0.0, True),
+        ([1.0], 1.0, True),
+        ([0.0], -1.0, False),
+        ([1.0, 0.0], 0.9, True),  # half of the words
+        ([1.0, 1.0, 0.0], 0.9, False),
+        ([], 0.9, True),  # nothing is said against it
+    ],
+)
+def test_a_block_is_informative_if_at_least_half_of_its_words_are(entropies, threshold, informative):
+    assert is_informative([Sentence(entropy, 4) for entropy in entropies], threshold) is informative
+
+
+def test_sentences_count_by_their_words():
+    assert is_informative([Sentence(1.0, 3), Sentence(0.0, 5)], 0.5)
+    assert not is_informative([Sentence(1.0, 5), Sentence(0.0, 3)], 0.5)
+
+
+def test_what_every_page_says_is_dropped_and_a_higher_threshold_keeps_more():
+    pages = site(10)
+    counts = []
+    for threshold in (-1.0, 0.0, 0.5, 0.9, 1.0):
+        labeller = SentenceEntropy(T=threshold).fit(pages)
+        counts.append(sum(kept(labeller.label(pages[0]).labels)))
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert counts[-1] == len(pages[0].blocks)
+
+
+def test_a_style_of_its_own_is_kept():
+    labeller = SentenceEntropy().fit(site(5))
+    assert kept(labeller.label(document("<table><td>Home<td>News</table>")).labels) == [True, True]
+
+
+# Thresholds from labels (4.4).
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        ([(0.25, True), (0.75, False)], 0.7),  # of those that are as good, the highest
+        ([(0.25, True), (0.35, False)], 0.3),
+        ([(0.25, True), (0.75, True)], 1.0),
+        ([(0.05, True), (0.1, False)], 1.0),  # nothing lies between: rather too much than nothing
+        ([(0.5, False)], -1.0),  # nothing is wanted here
+        ([], -1.0),
+    ],
+)
+def test_the_threshold_with_the_highest_f_is_chosen(sentences, expected):
+    assert best_threshold([(Sentence(entropy, 5), wanted) for entropy, wanted in sentences]) == expected
+
+
+def test_thresholds_go_from_0_to_1_by_a_tenth():
+    assert THRESHOLDS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+# Below one division pages repeat themselves and it is wanted; below the other one they do too, and it is not.
+REPEATED = [
+    f"<div class=motto><h1>Tea is hot</h1><p>{word}ly</p></div><div class=menu><h2>Home is here</h2><p>{word}</p></div>"
+    for word in ("milk", "rum", "gin", "salt")
+]
+WANTED = ["header", "paragraph", "other", "paragraph"]
+
+
+def test_each_node_has_a_threshold_of_its_own_where_there_are_labels():
+    pages = [document(html) for html in REPEATED]
+    fixed = SentenceEntropy().fit(pages)
+    assert fixed.thresholds_ == {}
+    assert kept(fixed.label(pages[3]).labels) == [False, True, False, True]
+    labelled = SentenceEntropy().fit(pages, [WANTED, WANTED, None, None])
+    assert kept(labelled.label(pages[3]).labels) == [True, True, False, True]
+    assert sorted(labelled.thresholds_.values()) == [-1.0, 1.0, 1.0, 1.0]
+
+
+def test_a_node_that_no_labelled_page_has_keeps_the_fixed_threshold():
+    pages = [document(html) for html in REPEATED]
+    other, again = (document(f"<ul><li>Home</li></ul><ol><li>{word}</li></ol>") for word in ("Milk", "MILK"))
+    labeller = SentenceEntropy().fit([*pages, other, again], [WANTED, *(None for _ in range(5))])
+    assert len(labeller.thresholds_) == 4
+    assert kept(labeller.label(other).labels) == [False, False]
+
+
+def test_labels_of_a_site_choose_what_is_right_for_it():
+    pages = site(8)
+    labeller = SentenceEntropy(T=1.0).fit(pages, [*(own_labels(page) for page in pages[:3]), *[None] * 5])
+    for page in pages:
+        assert kept(labeller.label(page).labels) == own_words(page)
+
+
+# Stop words.
+
+
+def test_words_that_are_all_over_the_tree_are_stop_words():
+    cells = "".join(f"<h{level}>the {word}</h{level}><p>x{level}</p>" for level, word in enumerate("abcdef", 1))
+    tree = SegmentTree()
+    tree.add(document(f"<div>{cells}</div>"))
+    assert stop_words(tree, 0.2) == {"the"}
+    assert stop_words(tree, 1.1) == frozenset()
+
+
+def test_a_sentence_of_stop_words_alone_is_judged_by_them():
+    labeller = fitted(PAGES)
+    labeller.stop_words_ = frozenset(["all", "rights", "reserved", "here"])
+    found = sentences_of(labeller, document(PAGES[0]))
+    assert found == [(pytest.approx(1), 3), (pytest.approx(0), 2)]

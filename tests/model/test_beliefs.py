@@ -1,0 +1,194 @@
+"""What a model believes of a site's places over its pages, what labels tell of them, and the hybrid with both."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.sitepages import site, site_page
+
+from victorpy.document import Label
+from victorpy.errors import DataError
+from victorpy.methods import load_method
+from victorpy.model.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
+from victorpy.model.labeller import ModelLabeller
+from victorpy.sites.mapping import Place
+from victorpy.sites.style_tree import ElementNode
+
+MENU, STORY, OTHER = (Place(ElementNode("div", name), is_leaf=True) for name in ("menu", "story", "other"))
+
+
+def log_odds(*probabilities):
+    return np.array([math.log(each / (1 - each)) for each in probabilities])
+
+
+def thought_of(*probabilities):
+    """Pages 0, 1 ... that have one block each at the story's place."""
+    beliefs = Beliefs()
+    for number, probability in enumerate(probabilities):
+        beliefs.think(str(number), [STORY], log_odds(probability), np.array([10.0]))
+    return beliefs
+
+
+@pytest.mark.parametrize("others", [1, 3])
+def test_a_block_is_drawn_to_what_is_thought_of_its_place_on_other_pages(others):
+    found = thought_of(*[0.9] * others).smoothed("new", [STORY, MENU], log_odds(0.5, 0.2), np.array([10.0, 3.0]))
+    share = SHARE * others / (others + OWN_PAGES)
+    assert found.tolist() == pytest.approx([share * math.log(0.9 / 0.1), math.log(0.2 / 0.8)])
+
+
+def test_a_page_is_not_drawn_to_itself():
+    beliefs = thought_of(0.2, 0.9)
+    own = beliefs.smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
+    assert own.tolist() == thought_of(0.9).smoothed("new", [STORY], log_odds(0.2), np.array([10.0])).tolist()
+    alone = thought_of(0.2).smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
+    assert alone.tolist() == pytest.approx(log_odds(0.2).tolist())
+
+
+def test_a_page_that_is_thought_of_twice_counts_once():
+    beliefs = thought_of(0.9)
+    beliefs.think("0", [STORY], log_odds(0.1), np.array([1000.0]))
+    once = thought_of(0.9).smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
+    assert beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0])).tolist() == once.tolist()
+
+
+def test_words_weigh_in_what_is_thought_of_a_place():
+    beliefs = Beliefs()
+    beliefs.think("0", [STORY, STORY], log_odds(0.9, 0.1), np.array([30.0, 10.0]))
+    found = beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
+    assert found[0] == pytest.approx(SHARE / (1 + OWN_PAGES) * math.log(0.7 / 0.3))
+
+
+def test_an_empty_page_is_as_it_is():
+    beliefs = thought_of(0.9)
+    empty = np.zeros(0)
+    assert beliefs.smoothed("new", [], empty, empty).tolist() == beliefs.corrected([], empty).tolist() == []
+
+
+def told_of(content, probability, words):
+    beliefs = Beliefs()
+    beliefs.tell([STORY, MENU], np.array(content), log_odds(*probability), np.array(words))
+    return beliefs
+
+
+def test_a_place_goes_where_labels_are_as_far_as_they_have_words():
+    beliefs = told_of([True, False], [0.5, 0.5], [PRIOR_WORDS, PRIOR_WORDS / 3])
+    found = beliefs.corrected([MENU, STORY, OTHER], log_odds(0.5, 0.5, 0.3))
+    assert found.tolist() == pytest.approx([math.log(0.375 / 0.625), math.log(0.75 / 0.25), math.log(0.3 / 0.7)])
+
+
+def test_labels_move_no_place_farther_than_they_may():
+    beliefs = told_of([True, False], [0.01, 0.99], [1e6, 1e6])
+    assert beliefs.corrected([STORY, MENU], np.zeros(2)).tolist() == [FARTHEST, -FARTHEST]
+
+
+# The hybrid.
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return site(8)
+
+
+def labels_of(page, wanted):
+    """The blocks that have a word are content, the others are not."""
+    return [Label.PARAGRAPH if wanted in block.text else Label.OTHER for block in page.blocks]
+
+
+def hybrid_at(pages, labels=None):
+    labeller = load_method("hybrid").at_site(pages, labels).labeller
+    assert isinstance(labeller, ModelLabeller)
+    return labeller
+
+
+def sidebar(labeller, page):
+    """How probable content the sidebar's text is."""
+    (place,) = [number for number, block in enumerate(page.blocks) if "Subscribe" in block.text]
+    return labeller.label(page).content[place]
+
+
+def test_labels_of_a_site_move_the_same_place_on_other_pages(pages):
+    untold = sidebar(hybrid_at(pages), pages[7])
+    told = {
+        wanted: sidebar(hybrid_at(pages, [*(labels_of(page, wanted) for page in pages[:3]), *[None] * 5]), pages[7])
+        for wanted in ("Subscribe", "nothing of the page")
+    }
+    assert told["nothing of the page"] < untold < told["Subscribe"]
+    assert sidebar(hybrid_at(pages, [None] * 8), pages[7]) == untold
+
+
+def test_the_hybrid_draws_a_page_to_the_others(pages):
+    drawn = hybrid_at(pages)
+    alone = hybrid_at(pages)
+    alone.beliefs_ = None
+    assert drawn.label(pages[7]).content != alone.label(pages[7]).content
+    assert hybrid_at(pages[:1]).beliefs_ is None  # there is no other page
+
+
+SAY_LABELLING = """
+import pickle, sys
+labeller, page = pickle.load(sys.stdin.buffer)
+sys.stdout.buffer.write(pickle.dumps(labeller.label(page)))
+"""
+
+
+def test_what_is_believed_of_a_site_travels_to_another_process(pages):
+    """There text has other hashes, and nodes of the tree are at other places."""
+    labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
+    for seed in ("1", "2"):
+        there = subprocess.run(
+            [sys.executable, "-c", SAY_LABELLING],
+            input=pickle.dumps((labeller, pages[7])),
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+        )
+        assert pickle.loads(there.stdout) == labeller.label(pages[7])
+
+
+def test_the_order_of_a_sites_pages_does_not_matter():
+    many = site(MOST_PAGES + 10)
+    one, other = (hybrid_at(pages) for pages in (many, many[::-1]))
+    for page in many[::7]:
+        assert one.label(page) == other.label(page)
+
+
+def test_a_page_that_comes_often_is_remembered_once():
+    remembered = SitePages()
+    first, *others = site(MOST_PAGES + 1)
+    for page in (*[first] * MOST_PAGES, *others):
+        remembered.add(page, None)
+    remembered.add(first, ["other"])
+    assert len({id(page) for page, _ in remembered.all[1:]}) == MOST_PAGES
+    assert remembered.all[0] == (first, ["other"])
+
+
+def test_another_way_of_using_a_model_keeps_its_site(pages):
+    labels = [labels_of(pages[0], "Subscribe"), *[None] * 7]
+    html = site_page(3)
+    before, after = load_method("hybrid").favoring("recall").at_site(pages, labels), load_method("hybrid")
+    found = after.at_site(pages, labels).favoring("recall").document(html)
+    assert found.content == before.document(html).content
+    assert found.content != after.favoring("recall").document(html).content
+    elsewhere = after.at_site(pages, labels).at_site(pages[:1]).labeller
+    assert isinstance(elsewhere, ModelLabeller)
+    assert elsewhere.beliefs_ is None
+    assert elsewhere.site_ is not None
+    assert elsewhere.site_.pages == 1
+
+
+def test_labels_that_do_not_fit_are_refused(pages):
+    with pytest.raises(DataError, match=r"blocks and 1 labels"):
+        hybrid_at(pages, [["other"], *[None] * 7])
+
+
+def test_only_a_model_that_sees_sites_is_tuned_by_labels(pages):
+    assert load_method("hybrid").labeller.tunes
+    crf = load_method("crf")
+    assert not crf.labeller.tunes
+    assert crf.at_site(pages, [["other"]]).labeller is crf.labeller

@@ -1,0 +1,1026 @@
+"""Evidence: the lexicon, the trees, what is seen around a block, the cut, and all of them in a model."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from victorpy import Cleaner, ConfigError, Label, ModelError, VictorError, clean, load_config
+from victorpy.base.digests import write_directory
+from victorpy.cleaner import read_document
+from victorpy.columns import Columns
+from victorpy.columns.tokens import hash_words
+from victorpy.config import read_config
+from victorpy.errors import TemplateError, install_command
+from victorpy.model.evidence import best_cut, expected_f1, fit_evidence
+from victorpy.model.evidence import context as around
+from victorpy.model.evidence.context import COLUMNS as AROUND
+from victorpy.model.evidence.context import context
+from victorpy.model.evidence.cut import with_whole_tables
+from victorpy.model.evidence.inputs import Inputs
+from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
+from victorpy.model.evidence.stage import draw_blocks, make_lexicon, training_weights
+from victorpy.model.evidence.trees import Forest, average, constant, grow
+from victorpy.model.labeller import ModelLabeller
+from victorpy.model.store import load_model
+from victorpy.model.train import load_pages, train
+from victorpy.outputs.anno import load_anno
+from victorpy.sites.grouping import site_of
+
+ROOT = Path(__file__).parents[2]
+ANNOS = sorted((ROOT / "data").glob("**/*.anno"))
+SMALL = "include default\nevidence-folds: 2\nevidence-param-iterations: 5\ncrf-param-max_iterations: 10\n"
+
+repeatable = settings(max_examples=150)
+
+BLOCKS = load_config("crf")
+
+
+def columns(html):
+    return Columns(read_document(html, BLOCKS), BLOCKS)
+
+
+def config_of(directory, text):
+    (directory / "mine.conf").write_text(text, encoding="utf-8")
+    return read_config(directory / "mine.conf")
+
+
+# The lexicon.
+
+
+TEA = '<div class="main"><p>tea</p></div><nav class="menu"><p>home</p></nav>'
+"""Two blocks of a word each, of which the first is content: a page of which half is content."""
+
+
+def poll_of(*votes):
+    """The votes of pages: site, markup, and which blocks are content."""
+    poll = Poll()
+    for site, html, content in votes:
+        poll.add(columns(html), np.array(content, dtype=bool), site)
+    return poll.votes()
+
+
+def lexicon_of(sites):
+    """A lexicon of one page from each site."""
+    return make_lexicon(poll_of(*((site, TEA, [True, False]) for site in sites)))
+
+
+def assert_same_tables(lexicon, other, tolerance=0.0):
+    for ours, theirs in zip(lexicon.tables, other.tables, strict=True):
+        assert ours.hashes.tolist() == theirs.hashes.tolist()
+        assert ours.odds == pytest.approx(theirs.odds, abs=tolerance, rel=0)
+
+
+def odds(table, *tokens):
+    return table.look_up(hash_words(tokens)).tolist()
+
+
+YES = pytest.approx(math.log(4), abs=0.001)
+"""Three sites for content, against two that are of two minds: four fifths."""
+NO = pytest.approx(-math.log(4), abs=0.001)
+
+
+def test_a_token_has_the_log_odds_of_its_sites_votes():
+    names, words, _ = lexicon_of("abc").tables
+    assert odds(words, "tea", "home", "unknown") == [YES, NO, 0]
+    assert odds(names, "main", "menu", "<div", "<nav", "<p", "<body", "nav") == [YES, NO, YES, NO, 0, 0, 0]
+
+
+def test_a_token_of_two_sites_is_not_known():
+    _, words, _ = lexicon_of("ab").tables
+    assert len(words.hashes) == 0
+    assert odds(words, "tea") == [0]
+
+
+@pytest.mark.parametrize(
+    ("pages_of_c", "share"),
+    [([[False, True]], (2 + 1) / 5), ([[True, False], [False, True]], (2.5 + 1) / 5)],
+    ids=["disagrees", "half of its pages disagree"],
+)
+def test_a_site_votes_by_the_share_of_content_among_its_blocks(pages_of_c, share):
+    votes = poll_of(("a", TEA, [True, False]), ("b", TEA, [True, False]), *(("c", TEA, flags) for flags in pages_of_c))
+    _, words, _ = make_lexicon(votes).tables
+    assert odds(words, "tea") == [pytest.approx(math.log(share / (1 - share)), abs=0.001)]
+
+
+def test_a_site_of_many_pages_has_one_vote():
+    assert_same_tables(lexicon_of("abc"), lexicon_of("aaaaaaaaaabc"))
+
+
+HEADINGS = "<p>before</p><h2>Tea</h2><p>good</p><p>good</p><h2>Related</h2><p>bad</p><p>bad</p>"
+
+
+def test_a_headings_words_speak_for_what_follows_up_to_the_next():
+    votes = poll_of(*((site, HEADINGS, [False, True, True, True, False, False, False]) for site in "abc"))
+    _, words, headings = make_lexicon(votes).tables
+    tea, related, good = odds(headings, "tea", "related", "good")
+    assert tea > 1
+    assert related < -1
+    assert good == 0
+    assert odds(words, "good")[0] > 1
+
+
+def table_of(**odds_of):
+    """A table of tokens with their log-odds."""
+    tokens = sorted(odds_of, key=lambda token: int(hash_words([token])[0]))
+    return Table(hash_words(tokens), np.array([odds_of[token] for token in tokens]))
+
+
+def test_what_the_lexicon_says_of_a_page():
+    names = table_of(**{"main": 2.0, "<div": -1.0, "side": -3.0})
+    lexicon = Lexicon((names, table_of(tea=1.0, hot=3.0, cookie=-2.0), table_of(related=-4.0)))
+    page = columns('<div class="main side"><p>tea is hot</p></div><h2>Related</h2><p class="main">cookie, tea</p>')
+    found = dict(zip(COLUMNS, lexicon.columns(page).tolist(), strict=True))
+    expected = {
+        "name0.most": [0, 0, 2],
+        **{"name1.least": [-3, 0, 0], "name1.most": [2, 0, 0], "name1.sum": [-2, 0, 0]},
+        **{"names.sum": [-2, 0, 2], "names.least": [-3, 0, 0]},
+        **{"word.least": [0, 0, -2], "word.most": [3, 0, 1], "word.mean": pytest.approx([4 / 3, 0, -1 / 2])},
+        **{"heading.least": [0, -4, -4], "heading.mean": [0, -4, -4], "heading.most": [0, 0, 0]},
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_tokens_are_found_however_many_hashes_begin_alike():
+    crowded = np.arange(1, 30, dtype=np.uint64) * np.uint64(5)
+    hashes = np.append(crowded, np.array([2**64 - 10, 2**64 - 1], dtype=np.uint64))
+    table = Table(hashes, np.arange(1.0, len(hashes) + 1))
+    assert table.look_up(hashes).tolist() == table.odds.tolist()
+    assert not table.look_up(hashes - np.uint64(1)).any()
+    assert not table.look_up(np.zeros(1, dtype=np.uint64)).any()
+
+
+def test_a_lexicon_that_leaves_a_site_out_is_the_one_learned_without_it():
+    turned = '<div class="box"><p>home</p></div><nav class="menu"><p>tea</p></nav>'
+    pages = [(site, TEA, [True, False]) for site in "abcde"] + [("e", turned, [True, False]), ("f", turned, [0, 1])]
+    for site in "aef":
+        others = make_lexicon(poll_of(*(page for page in pages if page[0] != site)))
+        assert_same_tables(make_lexicon(poll_of(*pages), without=site), others, 0.0011)
+
+
+@cache
+def votes_of_shipped_pages():
+    poll = Poll()
+    for path in ANNOS:
+        page = load_anno(path, BLOCKS.cuts)
+        content = np.array([label.is_content for label in page.labels])
+        poll.add(Columns(page.document, BLOCKS), content, site_of(page.document.url))
+    return poll.votes()
+
+
+@pytest.mark.parametrize("kind", range(3), ids=KINDS)
+def test_leaving_a_site_out_is_taking_its_vote_back(kind):
+    votes = votes_of_shipped_pages()[kind]
+    sites = sorted(votes.sites, key=lambda site: -len(votes.sites[site].hashes))
+    for site in sites[:3] + sites[-2:]:
+        others = Votes({name: vote for name, vote in votes.sites.items() if name != site}, votes.base).table()
+        ours = votes.table(without=site)
+        assert ours.hashes.tolist() == others.hashes.tolist()
+        assert ours.odds == pytest.approx(others.odds, abs=0.0011)
+
+
+def test_only_a_known_site_can_be_left_out():
+    votes = votes_of_shipped_pages()[1]
+    largest = max(votes.sites, key=lambda site: len(votes.sites[site].hashes))
+    assert len(votes.table(without=largest).hashes) < len(votes.table().hashes)
+    assert votes.table(without="elsewhere.example").odds.tolist() == votes.table().odds.tolist()
+
+
+def test_a_lexicon_reads_back_the_same(tmp_path):
+    tables = make_lexicon(votes_of_shipped_pages()).tables
+    pages = [Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS) for path in ANNOS]
+    lexicon = Lexicon(tables, spell(tables, pages))
+    lexicon.save(tmp_path / "a.tsv")
+    again = Lexicon.load(tmp_path / "a.tsv")
+    again.save(tmp_path / "b.tsv")
+    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+    assert again.text == lexicon.text
+    assert_same_tables(lexicon, again)
+    for page in pages[:5]:
+        assert (again.columns(page) == lexicon.columns(page)).all()
+
+
+def test_an_empty_lexicon_says_nothing(tmp_path):
+    lexicon = make_lexicon(Poll().votes())
+    lexicon.save(tmp_path / "empty.tsv")
+    found = Lexicon.load(tmp_path / "empty.tsv").columns(columns(TEA))
+    assert found.shape == (len(COLUMNS), 2)
+    assert not found.any()
+
+
+def test_a_page_without_text_has_no_columns_and_no_vote():
+    votes = poll_of(("a", "", []), *((site, TEA, [True, False]) for site in "bcd"))
+    assert "a" not in votes[0].sites
+    assert make_lexicon(votes).columns(columns("")).shape == (len(COLUMNS), 0)
+
+
+# The trees.
+
+
+def random_data(seed, blocks=1500):
+    """Numbers of some kinds that pages have: real, few, constant, large."""
+    dice = np.random.default_rng(seed)
+    matrix = dice.normal(size=(10, blocks)).astype(np.float32)
+    matrix[1] = dice.integers(0, 3, blocks)
+    matrix[2] = 7
+    matrix[3] = dice.integers(0, 5000, blocks)
+    matrix[4] = -1
+    content = matrix[0] + matrix[1] * matrix[5] + dice.normal(size=blocks) > 0.5
+    return SimpleNamespace(matrix=matrix, content=content, weights=dice.random(blocks))
+
+
+def raw_prediction(data, given, matrix):
+    """What CatBoost itself says, trained the same way."""
+    catboost = pytest.importorskip("catboost")
+    learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
+    learner.fit(data.matrix.T, data.content.astype(np.int8), sample_weight=data.weights)
+    return learner.predict(matrix.T, prediction_type="RawFormulaVal")
+
+
+def grown(data, **given):
+    return grow(data.matrix, data.content, data.weights, {"random_seed": 1, **given})
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6, 8])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_trees_say_what_catboost_says(depth, seed):
+    given = {"iterations": 10, "depth": depth, "random_seed": 1}
+    data, unseen = random_data(seed), random_data(seed + 100).matrix
+    forest = grown(data, **given)
+    for matrix in (data.matrix, unseen):
+        assert forest.log_odds(matrix) == pytest.approx(raw_prediction(data, given, matrix), abs=1e-5)
+
+
+def test_trees_of_fewer_levels_than_allowed_say_what_catboost_says():
+    data = random_data(3)
+    data.matrix = data.matrix[[1, 2]]  # three values and a constant: two questions are all that can be asked
+    given = {"iterations": 6, "depth": 6, "random_seed": 1}
+    forest = grown(data, **given)
+    assert forest.features.shape[1] < 6
+    assert forest.log_odds(data.matrix) == pytest.approx(raw_prediction(data, given, data.matrix), abs=1e-5)
+
+
+def test_a_number_on_the_border_is_not_above_it():
+    forest = Forest(
+        np.array([[0]], dtype=np.int32),
+        np.array([[0.5]], dtype=np.float32),
+        np.array([[-1.0, 2.0]], dtype=np.float32),
+        0.25,
+    )
+    assert forest.log_odds(np.array([[0.4, 0.5, 0.6]], dtype=np.float32)).tolist() == [-0.75, -0.75, 2.25]
+
+
+def test_a_long_page_is_judged_block_by_block():
+    forest, matrix = grown(random_data(4), iterations=5, depth=4), random_data(5, blocks=5000).matrix
+    whole = forest.log_odds(matrix)
+    assert whole.shape == (5000,)
+    assert whole == pytest.approx(np.concatenate([forest.log_odds(part) for part in np.split(matrix, 50, axis=1)]))
+    assert forest.log_odds(matrix[:, :0]).shape == (0,)
+
+
+def saved_bytes(*forests):
+    file = io.BytesIO()
+    for forest in forests:
+        forest.save(file)
+    return file.getvalue()
+
+
+def test_several_forests_in_one_file_read_back_the_same():
+    forests = [grown(random_data(6), iterations=5, depth=4), grown(random_data(7), iterations=3, depth=2)]
+    file = io.BytesIO(saved_bytes(*forests))
+    matrix = random_data(8).matrix
+    for forest in forests:
+        again = Forest.load(file)
+        assert again.log_odds(matrix).tolist() == forest.log_odds(matrix).tolist()
+        assert saved_bytes(again) == saved_bytes(forest)
+
+
+def test_an_average_forest_says_what_its_forests_say_on_average():
+    forests = [
+        grown(random_data(10), iterations=5, depth=4),
+        grown(random_data(11), iterations=3, depth=2),
+        constant(np.array([True, False, False])),
+    ]
+    matrix = random_data(12).matrix
+    together = average(forests)
+    assert together.features.shape == (9, 4)
+    expected = np.mean([forest.log_odds(matrix) for forest in forests], axis=0)
+    assert together.log_odds(matrix) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("left", [0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+def test_trees_that_are_cut_short_are_refused(left):
+    content = saved_bytes(grown(random_data(9), iterations=4, depth=3))
+    with pytest.raises(ValueError):  # noqa: PT011  # numpy's own words
+        Forest.load(io.BytesIO(content[: int(left * len(content))]))
+
+
+def arrays(*given):
+    file = io.BytesIO()
+    for array in given:
+        np.save(file, np.asarray(array))
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 2)), np.zeros((2, 8)), [0.0]), "do not fit"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 4)), [0.0]), "do not fit"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((1, 8)), [0.0]), "do not fit"),
+        (arrays(np.full((2, 3), -1), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]), "do not fit"),
+        (arrays(np.zeros(3, int), np.zeros(3), np.zeros(8), [0.0]), "do not fit"),
+        (arrays(np.array([print], dtype=object)), "pickle"),
+        (io.BytesIO(b"no trees at all"), "pickle"),
+    ],
+    ids=["borders", "leaves", "trees", "negative feature", "one row", "objects are never unpickled", "no numpy file"],
+)
+def test_trees_that_do_not_fit_together_are_refused(damaged, message):
+    damaged.seek(0)
+    with pytest.raises(ValueError, match=message):
+        Forest.load(damaged)
+
+
+# What is around a block.
+
+
+PAGE = '<div class="m"><p>a b c</p><p>d</p></div><p>e</p>'
+"""Blocks that weigh 3.5, 1.5 and 1.5: words and half a word."""
+LOG_ODDS = np.array([math.log(4), 0.0, -math.log(4)])
+"""That is, probabilities of .8, .5 and .2: 2.8, .75 and .3 of the words may be content."""
+ALL = 3.85 / 6.5
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("log-odds", LOG_ODDS),
+        ("probability[-2]", [-1, -1, 0.8]),
+        ("probability[-1]", [-1, 0.8, 0.5]),
+        ("probability[+1]", [0.5, 0.2, -1]),
+        ("probability[+2]", [0.2, -1, -1]),
+        ("window1", [3.55 / 5, ALL, 1.05 / 3]),
+        ("window3", [ALL, ALL, ALL]),
+        ("ancestor0", [0.8, 0.5, 0.2]),
+        ("ancestor1", [3.55 / 5, 3.55 / 5, ALL]),
+        ("ancestor2", [ALL, ALL, ALL]),
+        ("ancestor6", [ALL, ALL, ALL]),
+        ("look", [3.55 / 5, 3.55 / 5, 0.2]),
+        ("before", [0, 2.8 / 4.5, 3.55 / 6]),
+        ("after", [1.05 / 4, 0.3 / 2.5, 0]),
+        ("higher", [0, 3.5 / 6.5, 5 / 6.5]),
+        ("since-sure", [0, 1, 2]),
+        ("until-sure", [0, 99, 99]),
+        ("page.mean", [ALL] * 3),
+        ("page.best", [0.8] * 3),
+        ("page.content-words", [3.85] * 3),
+        ("page.cut", [0.5] * 3),
+        ("page.expected-f1", [2 * 3.55 / (5 + 3.85)] * 3),
+    ],
+)
+def test_what_is_around_a_block(name, expected):
+    assert around_block(PAGE, LOG_ODDS)[name] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(("probability[-1]", -1), ("probability[+2]", -1), ("window20", 0.5), ("ancestor6", 0.5), ("look", 0.5)),
+        *(("before", 0), ("after", 0), ("higher", 0), ("since-sure", 99), ("until-sure", 99)),
+        *(("page.content-words", 1.75), ("page.cut", 0.5), ("page.expected-f1", 2 / 3)),
+    ],
+)
+def test_a_block_alone_on_its_page(name, expected):
+    assert around_block("<p>a b c</p>", [0.0])[name] == pytest.approx([expected])
+
+
+def around_block(html, log_odds):
+    return dict(zip(AROUND, context(columns(html), np.asarray(log_odds)).tolist(), strict=True))
+
+
+def test_a_page_without_blocks_has_nothing_around():
+    assert set(map(len, around_block("", []).values())) == {0}
+
+
+def test_the_last_sure_block_may_be_far_away():
+    log_odds = np.full(250, -5.0)
+    log_odds[120] = 5.0
+    found = around_block("<p>a</p>" * 250, log_odds)
+    assert [found["since-sure"][at] for at in (0, 119, 120, 121, 218, 219, 249)] == [99, 99, 0, 1, 98, 99, 99]
+    assert [found["until-sure"][at] for at in (0, 21, 22, 119, 120, 121)] == [99, 99, 98, 1, 0, 99]
+
+
+@pytest.mark.parametrize("path", ANNOS[::6], ids=lambda path: path.stem)
+def test_shares_around_a_block_are_shares(path):
+    page = Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS)
+    found = context(page, np.random.default_rng(1).normal(size=page.count) * 4)
+    assert np.isfinite(found).all()
+    kinds = ("window", "ancestor", "look", "before", "after", "higher", "page.mean", "page.expected")
+    for name, row in zip(AROUND, found, strict=True):
+        if name.startswith(kinds):
+            assert 0 <= row.min() <= row.max() <= 1 + 1e-6, name
+
+
+def test_what_is_around_reaches_as_far_as_its_names_say():
+    assert [f"window{reach}" for reach in around.REACHES] == [name for name in AROUND if name.startswith("window")]
+    assert len(AROUND) == len(set(AROUND)) == len(context(columns(PAGE), LOG_ODDS))
+
+
+# The cut.
+
+
+pages = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 40)), min_size=1, max_size=8).map(
+    lambda drawn: (np.array([p / 20 for p, _ in drawn]), np.array([w / 2 for _, w in drawn]))
+)
+betas = st.sampled_from([0.25, 0.5, 0.9, 1.0, 2.0, 4.0])
+
+
+def f_of(probability, weight, kept, beta):
+    right = float((weight * probability)[kept].sum())
+    return (1 + beta**2) * right / (weight[kept].sum() + beta**2 * float((weight * probability).sum()))
+
+
+@given(pages, betas)
+@repeatable
+def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
+    probability, weight = page
+    cut, expected = best_cut(probability, weight, beta)
+    choices = [np.array(choice, dtype=bool) for choice in product([False, True], repeat=len(weight))]
+    assert expected == pytest.approx(max(f_of(probability, weight, choice, beta) for choice in choices))
+    assert f_of(probability, weight, probability >= cut, beta) == pytest.approx(expected)
+    if beta == 1:
+        assert expected_f1(probability, weight, probability >= cut) == pytest.approx(expected)
+    assert all(0 <= expected_f1(probability, weight, choice) <= 1 for choice in choices)
+
+
+@given(pages, betas, betas)
+@repeatable
+def test_who_favors_recall_keeps_no_less(page, one, other):
+    probability, weight = page
+    low, high = sorted([one, other])
+    assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
+
+
+def test_beta_moves_the_cut():
+    probability, weight = np.array([0.9, 0.5, 0.3, 0.1]), np.full(4, 10.0)
+    assert [best_cut(probability, weight, beta)[0] for beta in (0.25, 1, 3)] == [0.9, 0.5, 0.1]
+
+
+def test_a_page_without_blocks_is_cut_nowhere():
+    assert best_cut(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
+    assert expected_f1(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)) == 1.0
+
+
+def test_the_expected_f1_worked_out_by_hand():
+    probability, weight = np.array([0.9, 0.5, 0.1]), np.array([10.0, 20.0, 30.0])
+    assert expected_f1(probability, weight, np.array([True, True, False])) == pytest.approx(2 * 19 / (30 + 22))
+    assert expected_f1(probability, weight, np.zeros(3, dtype=bool)) == pytest.approx(0.1)
+
+
+# The numbers that trees decide by.
+
+
+def inputs_of(directory, template, more=""):
+    (directory / "mine.tpl").write_text(template, encoding="utf-8")
+    return Inputs(config_of(directory, f"include crf\nevidence-template: mine\n{more}"))
+
+
+def test_the_numbers_are_of_the_block_and_its_neighbours(tmp_path):
+    inputs = inputs_of(tmp_path, "%x[{-1,0,1,5,-2},words]\n%x[0,link-share] # of the block\n")
+    rows = dict(zip(inputs.names, inputs.matrix(columns("<p>a b</p><p><a href=x>c</a></p>")).tolist(), strict=True))
+    assert rows == {
+        "words[-1]": [-1, 2],
+        "words[0]": [2, 1],
+        "words[1]": [1, -1],
+        "words[5]": [-1, -1],
+        "words[-2]": [-1, -1],
+        "link-share[0]": [0, 1],
+    }
+
+
+def test_a_page_without_blocks_has_no_numbers(tmp_path):
+    inputs = inputs_of(tmp_path, "%x[{-1,0,1},words]\n")
+    assert inputs.matrix(columns("")).shape == (3, 0)
+    assert inputs.matrix(columns("<p>a</p>")).tolist() == [[-1], [1], [-1]]
+
+
+def test_every_number_of_the_shipped_template_is_one_on_every_shipped_page():
+    inputs = Inputs(load_config("default"))
+    assert len(inputs.names) == len(set(inputs.names))
+    for path in ANNOS[::4]:
+        assert np.isfinite(inputs.matrix(Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS))).all()
+
+
+def test_two_references_on_a_line_are_refused_by_file(tmp_path):
+    with pytest.raises(TemplateError, match=r"mine\.tpl: .*one %x") as caught:
+        inputs_of(tmp_path, "%x[0,words]\n%x[0,words]%x[0,link-share]\n")
+    assert str(tmp_path / "mine.tpl") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("%x[0,wrods]\n", "no feature 'wrods' (did you mean 'words'?)"),
+        ("%x[0,words]\n%x[-1,window4.words]\n", "no feature 'window4.words' (did you mean "),
+        ("%x[0,container.class-nix]\n", "'container.class-nix' needs the variable 'class-nix', which is not set"),
+        ("%x[0,name.nix]\n", "'name.nix' needs the variable 'name-nix', which is not set"),
+    ],
+    ids=["misspelt", "no such window", "class not set", "patterns not set"],
+)
+def test_a_feature_that_cannot_be_is_refused_at_its_variable(tmp_path, template, said):
+    with pytest.raises(ConfigError) as caught:
+        inputs_of(tmp_path, template)
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.conf'}:2: evidence-template: ")
+    assert said in str(caught.value)
+
+
+def test_a_template_that_is_not_there_is_refused_with_a_suggestion(tmp_path):
+    with pytest.raises(ConfigError, match=r"mine\.conf:2: evidence-template: no template 'evidense' \(did you mean"):
+        Inputs(config_of(tmp_path, "include default\nevidence-template: evidense\n"))
+
+
+def test_the_feature_evidence_wants_evidence(tmp_path):
+    config = config_of(tmp_path, "include base\nsplit: block\ncrf-features: evidence\ncrf-template: mine\n")
+    (tmp_path / "mine.tpl").write_text("%x[0,evidence]\n")
+    page = load_anno(ANNOS[0], config.cuts)
+    with pytest.raises(ConfigError, match=r"mine\.conf:3: crf-features: .*set evidence: trees"):
+        ModelLabeller(config).fit([page.document], [page.labels])
+
+
+# All of it, learned and run.
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A model of every fourth shipped page, learned in a second, and where it was saved."""
+    directory = tmp_path_factory.mktemp("evidence")
+    config = config_of(directory, SMALL)
+    annotated = load_pages(ANNOS[::4], config)
+    said = []
+    trained = train(annotated, config, report=said.append)
+    trained.save(directory / "model")
+    return SimpleNamespace(
+        config=config, pages=annotated, trained=trained, said=said, path=directory / "model", directory=directory
+    )
+
+
+def material(small):
+    pages = [Columns(page.document, small.config) for page in small.pages]
+    content = [np.array([label.is_content for label in page.labels]) for page in small.pages]
+    return pages, content, [site_of(page.document.url) for page in small.pages]
+
+
+def test_training_reports_its_steps_and_learns_something(small):
+    assert small.said[0] == f"evidence: features of {len(small.pages)} pages"
+    assert {"evidence: layer 1 of 2, fold 2 of 2", "evidence: layer 2 of 2, all pages"} <= set(small.said)
+    assert small.trained.story["scores"]["content_accuracy"] > 0.7
+    assert (small.path / "lexicon.tsv").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("one_site", [False, True])
+def test_each_page_gets_log_odds_for_each_block(small, one_site):
+    pages, content, sites = material(small)
+    fitted = fit_evidence(pages, content, ["one"] * len(pages) if one_site else sites, small.config)
+    assert [len(found.log_odds) for found in fitted.findings] == [len(page.labels) for page in small.pages]
+    assert all(np.isfinite(found.log_odds).all() for found in fitted.findings)
+
+
+def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
+    """Turn a site's labels round: what is found on its own pages stays, and what is found on others changes.
+
+    With two sites no token is known, so that the lexicon tells nothing of one to the other.
+    """
+    pages, content, sites = material(small)
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\n")
+    ours = max(sites, key=sites.count)
+    its = [site == ours for site in sites]
+    assert 1 < sum(its) < len(sites) - 1
+    turned = [~flags if own else flags for flags, own in zip(content, its, strict=True)]
+    groups = ["ours" if own else "others" for own in its]
+    before, after = (fit_evidence(pages, flags, groups, config) for flags in (content, turned))
+    for own, found, found_turned in zip(its, before.findings, after.findings, strict=True):
+        assert (found.log_odds.tolist() == found_turned.log_odds.tolist()) == own
+    assert any(
+        before.evidence.judge(page).log_odds.tolist() != after.evidence.judge(page).log_odds.tolist()
+        for page, own in zip(pages, its, strict=True)
+        if own
+    )
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: {layers}\n")
+    trained = train(small.pages[:6], config)
+    trained.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model").labeller
+    assert len(loaded.stages_.evidence.layers) == layers
+    document = small.pages[7].document
+    assert loaded.label(document) == trained.labeller.label(document)
+
+
+def test_a_page_weighs_the_same_however_long_it_is():
+    short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
+    assert training_weights(short).sum() == pytest.approx(training_weights(long).sum())
+    assert training_weights(short).tolist() == pytest.approx([60, 40])
+
+
+def test_all_blocks_are_drawn_if_there_are_few():
+    weights = np.array([1.0, 2.0, 1.0])
+    drawn, their_weights = draw_blocks(weights, float("inf"), np.random.default_rng(1))
+    assert (drawn.tolist(), their_weights.tolist()) == ([0, 1, 2], weights.tolist())
+
+
+def test_drawn_blocks_weigh_for_those_that_were_not():
+    weights = np.array([60.0] + [1.0] * 40)
+    random = np.random.default_rng(1)
+    drawn = [draw_blocks(weights, 10, random) for _ in range(400)]
+    assert all(0 in blocks for blocks, _ in drawn)  # the heavy one always is
+    assert np.mean([len(blocks) for blocks, _ in drawn]) == pytest.approx(1 + 40 * 0.1, rel=0.05)
+    assert np.mean([of_page.sum() for _, of_page in drawn]) == pytest.approx(100, rel=0.05)
+    assert len({tuple(blocks) for blocks, _ in drawn}) > 100
+
+
+def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
+    configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
+    (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
+    trees = len(alone.leaves)
+    assert len(together.leaves) == 2 * trees
+    assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
+    assert together.leaves[trees:].tolist() != together.leaves[:trees].tolist()
+
+
+def test_fewer_blocks_can_be_learned_from(small, tmp_path):
+    config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-blocks: 10\n")
+    every, some = (fit_evidence(*material(small), its).evidence for its in (small.config, config))
+    assert some.layers[0].leaves.tolist() != every.layers[0].leaves.tolist()
+
+
+def test_a_saved_model_labels_the_same(small):
+    loaded = load_model(small.path).labeller
+    for path in ANNOS[1::4]:
+        document = load_anno(path, small.config.cuts).document
+        assert loaded.label(document) == small.trained.labeller.label(document)
+        assert loaded.features(document) == small.trained.labeller.features(document)
+
+
+@pytest.mark.parametrize("way", ["loaded", "trained again"])
+def test_a_model_is_saved_the_same_byte_for_byte(small, tmp_path, way):
+    if way == "loaded":
+        loaded = load_model(small.path)
+        again = replace(small.trained, labeller=loaded.labeller, config=loaded.config)
+    else:
+        again = train(small.pages, small.config)
+    again.save(tmp_path / "again")
+    files = sorted(path.name for path in small.path.iterdir())
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == files
+    assert {"evidence.tpl", "lexicon.tsv", "trees.npy"} < set(files)
+    for name in files:
+        assert (tmp_path / "again" / name).read_bytes() == (small.path / name).read_bytes(), name
+
+
+def test_features_show_the_evidence(small):
+    document = small.pages[0].document
+    shown = load_model(small.path).labeller.features(document)
+    assert len({block["evidence"] for block in shown}) > 1
+    assert {block["evidence"] for block in shown} <= set(small.config.get("feature-evidence-values"))
+
+
+@pytest.mark.parametrize("html", ["", "<p></p>", "<p>tea</p>", "<p>--</p>"])
+def test_a_page_of_nothing_is_labelled_all_the_same(small, html):
+    page = Cleaner.load(small.path).document(html)
+    assert len(page.labels) == len(page.document.blocks)
+    assert 0 <= page.confidence <= 1
+
+
+def python(code, *arguments):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_cleaning_imports_nothing_that_only_training_needs(small):
+    code = (
+        "import sys; sys.modules['catboost'] = None; import victorpy; cleaner = victorpy.Cleaner.load(sys.argv[1]);"
+        "print(len(cleaner.clean(open(sys.argv[2], 'rb').read()))); del sys.modules['catboost'];"
+        "print(sorted({'catboost', 'pycrfsuite', 'sklearn_crfsuite', 'sklearn', 'pandas', 'scipy', 'publicsuffixlist'}"
+        " & set(sys.modules)))"
+    )
+    ended = python(code, small.path, ANNOS[0].with_suffix(".html"))
+    length, imported = ended.stdout.splitlines()
+    assert int(length) > 0
+    assert imported == "[]"
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("package", "config", "named"),
+    [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
+)
+def test_learning_without_a_package_says_what_to_install(small, tmp_path, package, config, named):
+    code = (
+        f"import sys; sys.modules[{package!r}] = None; from victorpy.commands import main;"
+        "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
+    )
+    config = small.directory / config if config.endswith(".conf") else config
+    ended = python(code, "-c", config, *ANNOS[:4], "-o", tmp_path / "model")
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert named in ended.stderr
+    assert install_command("train") in ended.stderr
+    assert not (tmp_path / "model").exists()
+
+
+# Pages that are too few or too much alike.
+
+
+def fit_small(tmp_path, htmls, labels):
+    config = config_of(tmp_path, SMALL)
+    documents = [read_document(html, config, url=f"http://{n}.example/") for n, html in enumerate(htmls)]
+    return ModelLabeller(config).fit(documents, labels)
+
+
+HEADER, PARAGRAPH, OTHER = Label.HEADER, Label.PARAGRAPH, Label.OTHER
+MENU = "<ul><li><a href=/>Home</a><li><a href=/tea>Tea</a></ul>"
+STORY = "<h1>Tea</h1><p>Tea is a drink. It is made by pouring hot water over the leaves of a bush.</p>"
+
+
+@pytest.mark.parametrize(
+    ("htmls", "labels"),
+    [
+        ([MENU + STORY], [[OTHER, OTHER, HEADER, PARAGRAPH]]),
+        ([STORY, STORY, STORY], [[HEADER, PARAGRAPH]] * 3),
+        ([STORY, MENU], [[HEADER, PARAGRAPH], [OTHER, OTHER]]),
+        (["<p>tea</p>", "<p>tea</p>", "<p>tea</p>"], [[PARAGRAPH], [OTHER], [PARAGRAPH]]),
+    ],
+    ids=["one page", "content only", "each page of one kind", "nothing to tell them apart"],
+)
+def test_pages_that_trees_learn_nothing_from_are_taken_or_refused_in_words(tmp_path, htmls, labels):
+    try:
+        labeller = fit_small(tmp_path, htmls, labels)
+    except VictorError:  # any other error is a traceback to the user
+        return
+    document = read_document(MENU + STORY, labeller.config)
+    assert len(labeller.label(document).labels) == len(document.blocks)
+
+
+@pytest.mark.parametrize("line", ["evidence-param-iteratoins: 5", "evidence-param-depth: 40"])
+def test_a_parameter_that_catboost_does_not_take_is_refused_in_words(tmp_path, line):
+    config = config_of(tmp_path, SMALL + line + "\n")
+    loaded = load_pages(ANNOS[:6], config)
+    with pytest.raises(VictorError, match=line.partition(":")[0].rpartition("-")[2]):
+        train(loaded, config)
+
+
+# Damage.
+
+
+@pytest.fixture
+def copied(small, tmp_path):
+    """A copy of the model, to be damaged."""
+    return Path(shutil.copytree(small.path, tmp_path / "model"))
+
+
+@pytest.mark.parametrize("name", ["trees.npy", "lexicon.tsv", "evidence.tpl"])
+@pytest.mark.parametrize("damage", [lambda old: old[: len(old) // 2], lambda old: old + b"\n", lambda old: b"", None])
+def test_a_damaged_or_missing_file_is_a_model_error(copied, name, damage):
+    if damage is None:
+        (copied / name).unlink()
+    else:
+        (copied / name).write_bytes(damage((copied / name).read_bytes()))
+    with pytest.raises(ModelError, match=f"{name}: {'damaged' if damage else 'missing'}"):
+        load_model(copied)
+
+
+def rewrite(directory, name, content):
+    """Change a file and its digest, as someone does who writes a model by hand."""
+    meta = json.loads((directory / "meta.json").read_text())
+    with write_directory(directory, {key: meta[key] for key in meta if key not in ("files", "digest")}) as fresh:
+        shutil.copytree(directory, fresh, ignore=shutil.ignore_patterns("meta.json"), dirs_exist_ok=True)
+        (fresh / name).write_bytes(content)
+
+
+def test_a_rewritten_model_is_read(copied):
+    rewrite(copied, "lexicon.tsv", "".join(["word\ttea\t1.5\n", "name\t<p\t0.5\n"]).encode())
+    tables = load_model(copied).labeller.stages_.evidence.lexicon.tables
+    found = [(table.hashes.tolist(), table.odds.tolist()) for table in tables]
+    assert found == [(hash_words(["<p"]).tolist(), [0.5]), (hash_words(["tea"]).tolist(), [1.5]), ([], [])]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trees.npy", b""),
+        ("trees.npy", b"no trees at all"),
+        ("lexicon.tsv", b"word\ttea\n"),
+        ("lexicon.tsv", b"sign\ttea\t1.0\n"),
+        ("lexicon.tsv", b"word\ttea\tmuch\n"),
+        ("lexicon.tsv", b"word\t\xff\t1.0\n"),
+        ("evidence.tpl", b"%x[0,wrods]\n"),
+        ("evidence.tpl", b"%x[0,words]%x[0,words]\n"),
+    ],
+    ids=["empty trees", "no trees", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
+)
+def test_files_that_cannot_be_read_are_an_error_of_the_model_whatever_their_digest(copied, name, content):
+    rewrite(copied, name, content)
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_model(copied)
+
+
+def test_a_model_with_the_first_trees_only_is_refused(copied):
+    file = io.BytesIO((copied / "trees.npy").read_bytes())
+    Forest.load(file)
+    rewrite(copied, "trees.npy", file.getvalue()[: file.tell()])
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_model(copied)
+
+
+def test_trees_that_ask_for_more_numbers_than_there_are_are_refused(copied):
+    lines = (copied / "evidence.tpl").read_bytes().split(b"\n")
+    rewrite(copied, "evidence.tpl", b"\n".join(lines[: len(lines) // 2]) + b"\n")
+    with pytest.raises(ModelError):
+        load_model(copied)
+
+
+# What is kept, and how sure one may be of it.
+
+
+@pytest.fixture(scope="session")
+def bundled():
+    """The bundled model, and the shipped pages as it cuts them."""
+    model = load_model()
+    return SimpleNamespace(model=model, pages=[load_anno(path, model.config.cuts).document for path in ANNOS])
+
+
+@pytest.fixture(scope="session")
+def html():
+    return ANNOS[0].with_suffix(".html").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def cleaner(bundled):
+    return Cleaner(bundled.model.labeller, bundled.model.config)
+
+
+def labeller_with(model, **values):
+    given = {name.replace("_", "-"): (value,) for name, value in values.items()}
+    return model.labeller.with_config(replace(model.config, values={**model.config.values, **given}))
+
+
+def kept_with(model, document, **values):
+    labels = labeller_with(model, **values).label(document).labels
+    return {at for at, label in enumerate(labels) if label.is_content}
+
+
+def test_favoring_precision_keeps_less_and_favoring_recall_more(bundled):
+    total = [0, 0, 0]
+    for document in bundled.pages:
+        precision, balanced, recall = kept = [
+            kept_with(bundled.model, document, decode="expected", favor=favor)
+            for favor in ("precision", "balanced", "recall")
+        ]
+        assert precision <= balanced <= recall, document.source
+        assert recall
+        total = [count + len(blocks) for count, blocks in zip(total, kept, strict=True)]
+    assert total[0] < total[1] < total[2]
+
+
+def test_headings_stay_with_the_text_below_them(bundled):
+    headings = {"h1", "h2", "h3", "h4", "h5", "h6"}
+    added = 0
+    for document in bundled.pages:
+        without, usual = (kept_with(bundled.model, document, heading_least=least) for least in ("1", "0.1"))
+        for at in usual - without:
+            assert headings & {*document.blocks[at].containers}
+            assert at + 1 in without
+            assert not headings & {*document.blocks[at + 1].containers}
+        assert without <= usual == kept_with(bundled.model, document)
+        added += len(usual - without)
+    assert added > 10
+
+
+ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in zip("abcd", "1234", "wxyz", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("page", "kept", "expected"),
+    [
+        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 9), range(1, 13)),
+        (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 5), range(1, 5)),
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(12)),
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(8), range(8)),  # may be one for layout
+        (f"<table>{ROWS.replace('th', 'td')}<tr><td>{'long ' * 41}</table>", range(12), range(12)),
+        (f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>", range(9), range(9)),  # holds another, which is not kept
+        (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", range(9), range(9)),
+        ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row
+    ],
+)
+def test_a_table_of_which_most_is_kept_is_kept_whole(page, kept, expected):
+    config = load_config("default")
+    columns = Columns(read_document(page, config), config)
+    flags = np.isin(np.arange(columns.count), [*kept])
+    assert np.flatnonzero(with_whole_tables(flags, columns)).tolist() == [*expected]
+    assert np.flatnonzero(flags).tolist() == [*kept]
+
+
+def test_who_favors_precision_gets_no_heading_for_the_text_below_it(bundled):
+    for document in bundled.pages[::6]:
+        for least in ("0", "1"):
+            kept = kept_with(bundled.model, document, favor="precision", heading_least=least)
+            assert kept == kept_with(bundled.model, document, favor="precision")
+
+
+def test_each_block_may_have_its_most_probable_label(bundled):
+    labeller = labeller_with(bundled.model, decode="label")
+    for document in bundled.pages[::6]:
+        found = labeller.label(document)
+        noise = [label is Label.OTHER for label in found.labels]
+        for is_noise, share, content in zip(noise, found.probabilities, found.content, strict=True):
+            assert share == pytest.approx(1 - content, abs=1e-5) if is_noise else 1 - content <= share + 1e-5
+            assert share <= content + 1e-5 or is_noise
+
+
+def test_a_crf_without_evidence_gives_each_block_its_most_probable_label():
+    model = load_model("cleaneval")
+    document = load_anno(ANNOS[0], model.config.cuts).document
+    (shares,) = model.labeller.predict_marginals([document])
+    found = labeller_with(model, decode="label").label(document)
+    assert [str(label) for label in found.labels] == [max(block, key=block.__getitem__) for block in shares]
+
+
+@pytest.mark.parametrize("name", ["default", "cleaneval"])
+def test_a_confidence_is_a_share(name):
+    model = load_model(name)
+    found = [model.labeller.label(load_anno(path, model.config.cuts).document) for path in ANNOS]
+    assert all(0 <= labelling.confidence <= 1 for labelling in found)
+    assert len({labelling.confidence for labelling in found}) > 10
+    for labelling in found:
+        assert all(0 <= share <= 1 for share in (*labelling.probabilities, *labelling.content))
+
+
+def test_the_confidence_is_the_expected_f1_of_what_is_kept(bundled):
+    for document in bundled.pages[::5]:
+        found = bundled.model.labeller.label(document)
+        kept = np.array([label.is_content for label in found.labels])
+        weight = Columns(document, bundled.model.config).words + 0.5
+        assert found.confidence == pytest.approx(expected_f1(np.array(found.content), weight, kept), abs=1e-5)
+
+
+def test_a_cleaned_page_has_its_confidence(bundled, cleaner, html):
+    page = cleaner.document(html)
+    assert page.confidence == bundled.model.labeller.label(page.document).confidence
+    assert json.loads(cleaner.clean(html, format="jsonl"))["confidence"] == page.confidence
+
+
+def test_a_page_of_which_too_little_is_expected_is_empty(bundled):
+    for document in bundled.pages[::6]:
+        assert kept_with(bundled.model, document, decode="expected", empty_below="1") == set()
+        assert kept_with(bundled.model, document, decode="expected", empty_below="0")
+        assert kept_with(bundled.model, document, decode="expected", empty_below="1", favor="recall")
+    found = labeller_with(bundled.model, decode="expected", empty_below="1").label(bundled.pages[0])
+    assert found.confidence == pytest.approx(1 - max(found.content), abs=1e-5)  # as sure as no block is content
+
+
+@pytest.mark.parametrize("favor", ["precision", "balanced", "recall"])
+def test_a_cleaner_can_be_asked_to_favor(bundled, cleaner, html, favor):
+    kept = kept_with(bundled.model, cleaner.document(html).document, decode="expected", favor=favor)
+    for favoring in (cleaner.favoring(favor), Cleaner.load(favor=favor)):
+        labels = favoring.document(html).labels
+        assert {at for at, label in enumerate(labels) if label.is_content} == kept
+    assert clean(html, favor=favor) == cleaner.favoring(favor).clean(html)
+
+
+def test_a_cleaner_that_favors_something_else_is_refused():
+    with pytest.raises(ConfigError, match=r"favor is one of .*, not 'recal' \(did you mean 'recall'\?\)"):
+        Cleaner.load(favor="recal")
+
+
+def test_favoring_changes_no_other_cleaner(bundled, cleaner, html):
+    text = cleaner.clean(html)
+    cleaner.favoring("precision").clean(html)
+    assert cleaner.clean(html) == text
+    assert cleaner.config == bundled.model.config
+
+
+def test_without_evidence_the_chain_says_what_is_expected():
+    model = load_model("cleaneval")
+    for path in ANNOS[::8]:
+        document = load_anno(path, model.config.cuts).document
+        precision, recall = (
+            kept_with(model, document, decode="expected", favor=way) for way in ("precision", "recall")
+        )
+        assert precision
+        assert precision <= recall

@@ -1,0 +1,360 @@
+"""Model directories: written whole, verified before anything of them is opened."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from victorpy.cleaner import Cleaner
+from victorpy.config import load_config, read_config
+from victorpy.errors import ModelError, VictorError
+from victorpy.model.labeller import ModelLabeller
+from victorpy.model.store import find_model, load_model, save_model
+from victorpy.model.train import load_pages, train
+
+ROOT = Path(__file__).parents[2]
+ARTICLES = sorted((ROOT / "data" / "article").glob("*.anno"))
+FILES = ["config.conf", "meta.json", "model.crfsuite", "tables.npy", "template.tpl"]
+
+# Positions spread over a file, as shares of its length, and the bits that are flipped there.
+POSITIONS = [0, 0.0003, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1]
+
+FEATURE_FILE = """
+from victorpy.features import block_feature
+
+@block_feature("vowels.{tag}")
+def vowels(block):
+    "How many of the block's letters are vowels."
+    return sum(block.text.lower().count(vowel) for vowel in "aeiou")
+"""
+
+OWN_CONFIG = """
+include crf
+crf-features:
+crf-features: words vowels.{tag}
+feature-modules: own_{tag}.py
+feature-vowels.{tag}-values: 0 3 10 30 100
+crf-template: own_{tag}.tpl
+crf-param-max_iterations: 10
+"""
+
+
+def small_config():
+    config = load_config("crf")
+    return replace(config, values={**config.values, "crf-param-max_iterations": ("30",)})
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return load_pages(ARTICLES[:4], small_config())
+
+
+@pytest.fixture(scope="module")
+def trained(pages):
+    return train(pages, small_config())
+
+
+@pytest.fixture(scope="module")
+def saved(trained, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("models") / "small"
+    trained.save(directory)
+    return directory
+
+
+@pytest.fixture
+def model(saved, tmp_path):
+    """A copy of the model, to be damaged."""
+    return Path(shutil.copytree(saved, tmp_path / "model"))
+
+
+def flip(path, at, bit):
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1 << bit
+    path.write_bytes(bytes(content))
+
+
+def rewrite_meta(directory, **changes):
+    """Change meta.json without minding its digest."""
+    path = directory / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def own_model(tmp_path, pages, tag):
+    """Train with a feature of the user's own; the tag keeps registrations of different tests apart."""
+    (tmp_path / f"own_{tag}.py").write_text(FEATURE_FILE.replace("{tag}", tag))
+    (tmp_path / f"own_{tag}.tpl").write_text(f"%x[{{-1..1}},words]\n%x[0,vowels.{tag}]\nB\n")
+    conf = tmp_path / f"own_{tag}.conf"
+    conf.write_text(OWN_CONFIG.replace("{tag}", tag))
+    return train(pages, read_config(conf))
+
+
+# Round trips
+
+
+def test_meta_lists_the_files_and_describes_the_training(saved, pages):
+    meta = load_model(saved).meta
+    assert sorted(path.name for path in saved.iterdir()) == sorted([*meta["files"], "meta.json"]) == FILES
+    assert meta["format"] == 1
+    assert set(meta["labels"]) >= {"other", "paragraph", "header"}
+    assert meta["training"]["pages"] == 4
+    assert meta["training"]["blocks"] == sum(len(page.labels) for page in pages)
+    assert sum(meta["training"]["labels"].values()) == meta["training"]["blocks"]
+    assert len(meta["training"]["data-sha256"]) == 64
+    assert 0.5 < meta["training"]["scores"]["label_accuracy"] <= 1
+    assert set(meta["versions"]) >= {"victorpy", "python-crfsuite", "numpy"}
+
+
+@pytest.mark.parametrize("config", ["crf", "cleaneval"])
+def test_a_saved_model_labels_as_before(config, tmp_path):
+    config = load_config(config)
+    config = replace(config, values={**config.values, "crf-param-max_iterations": ("20",)})
+    pages = load_pages(ARTICLES[:4], config)
+    fresh = train(pages, config)
+    fresh.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model").labeller
+    for page in pages:
+        assert loaded.label(page.document) == fresh.labeller.label(page.document)
+        assert loaded.features(page.document) == fresh.labeller.features(page.document)
+
+
+def test_a_loaded_config_means_the_same(saved):
+    ours, loaded = small_config(), load_model(saved).config
+    assert loaded.cuts == ours.cuts
+    own = dict.fromkeys(["crf-template", "feature-modules"])
+    assert {**loaded.values, **own} == {**ours.values, **own}
+
+
+def test_the_same_pages_give_the_same_model_byte_for_byte(saved, pages, tmp_path):
+    train(pages, small_config()).save(tmp_path / "again")
+    for name in FILES:
+        assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes(), name
+
+
+def test_a_loaded_model_can_be_used_by_a_cleaner(saved):
+    page = Cleaner.load(saved).document("<h1>Tea</h1><p>Tea is a drink that people have made for long.</p>")
+    assert len(page.labels) == len(page.probabilities) == 2
+    assert all(0 <= share <= 1 for share in page.probabilities)
+
+
+# Damage
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_bit_anywhere_is_a_model_error_that_names_the_file(model, name):
+    path = model / name
+    whole = path.read_bytes()
+    for number, share in enumerate(POSITIONS):
+        at = round(share * (len(whole) - 1))
+        flip(path, at, number % 8)
+        with pytest.raises(ModelError) as caught:
+            load_model(model)
+        message = str(caught.value)
+        # A flip in meta.json's format number reads as another format, which is said of the directory.
+        assert str(path) in message or "a model of format" in message, (at, message)
+        path.write_bytes(whole)
+    load_model(model)
+
+
+def test_meta_is_guarded_all_over(model):
+    path = model / "meta.json"
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 3):
+        flip(path, at, at % 7)
+        with pytest.raises(ModelError):
+            load_model(model)
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kept", [0, 1, 0.5, -1], ids=["nothing", "a byte", "half", "all but a byte"])
+def test_a_truncated_file_is_a_model_error(model, name, kept):
+    path = model / name
+    content = path.read_bytes()
+    path.write_bytes(content[: round(kept * len(content)) if kept == 0.5 else kept])
+    if name == "meta.json" and kept == -1:
+        path.write_bytes(content.rstrip()[:-1])  # the last byte is a line end, which means nothing in JSON
+    with pytest.raises(ModelError) as caught:
+        load_model(model)
+    assert str(path) in str(caught.value)
+
+
+def grow(path):
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def make_directory(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", [grow, make_directory, Path.unlink])
+def test_a_file_that_grew_or_is_missing_is_a_model_error(model, name, damage):
+    damage(model / name)
+    with pytest.raises(ModelError) as caught:
+        load_model(model)
+    assert str(model) in str(caught.value)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "null", "[]", '"meta"', "1", "{}", '{"format": 1}', '{"digest": 1, "files": 2, "format": 1}', "\ufeff{}"),
+        "[" * 200_000,
+    ],
+    ids=range(10),
+)
+def test_meta_that_is_no_meta_is_a_model_error(model, text):
+    (model / "meta.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match=r"meta\.json: damaged"):
+        load_model(model)
+
+
+@pytest.mark.parametrize("number", [0, 2, "1", None])
+def test_another_format_is_a_model_error_that_says_what_to_do(model, number):
+    rewrite_meta(model, format=number)
+    with pytest.raises(ModelError, match=f"format {number}; this victorpy reads format 1: train it again"):
+        load_model(model)
+
+
+def test_meta_with_other_labels_does_not_pass(model):
+    rewrite_meta(model, labels=["other", "paragraph"])
+    with pytest.raises(ModelError, match=r"meta\.json: damaged"):
+        load_model(model)
+
+
+def test_a_damaged_crfsuite_model_does_not_end_the_process(model):
+    flip(model / "model.crfsuite", 40, 3)
+    load = f"victorpy.Cleaner.load({str(model)!r})"
+    ended = python(f"import victorpy\ntry: {load}\nexcept victorpy.ModelError: print('refused')")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "refused\n", "")
+
+
+# Not a model
+
+
+@pytest.mark.parametrize("content", [None, "notes.txt", "the path itself"])
+def test_what_is_no_model_is_refused(tmp_path, content):
+    path = tmp_path / "place"
+    if content == "the path itself":
+        path.write_text("x")
+    else:
+        path.mkdir()
+    if content == "notes.txt":
+        (path / content).write_text("x")
+    with pytest.raises(ModelError, match=r"place: not a model directory: there is no meta\.json in it"):
+        load_model(path)
+
+
+def test_a_model_that_is_not_there_is_answered_with_a_suggestion():
+    known = sorted(path.parent.name for path in (ROOT / "victorpy" / "data" / "models").glob("*/meta.json"))
+    if not known:
+        pytest.skip("no bundled model yet")
+    with pytest.raises(ModelError, match=rf"no model '{known[0]}x' \(did you mean '{known[0]}'\?\)"):
+        load_model(known[0] + "x")
+
+
+def test_a_model_is_found_by_its_name_in_the_models_directory(saved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(saved, tmp_path / "models" / "mine")
+    assert find_model("mine") == Path("models/mine")
+
+
+# Saving
+
+
+def test_a_model_replaces_another(trained, model):
+    rewrite_meta(model, format=99)
+    trained.save(model)
+    assert load_model(model).meta["format"] == 1
+    assert sorted(path.name for path in model.parent.iterdir()) == ["model"]
+
+
+def test_a_model_fills_an_empty_directory_and_makes_missing_ones(trained, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for place in (tmp_path / "empty", tmp_path / "a" / "b" / "c"):
+        trained.save(place)
+        assert load_model(place).meta["format"] == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [("thesis", "is not empty and is no model"), ("thesis/chapter.txt", "is a file")]
+)
+def test_saving_over_something_else_is_refused(trained, tmp_path, target, message):
+    precious = tmp_path / "thesis" / "chapter.txt"
+    precious.parent.mkdir()
+    precious.write_text("years of work")
+    with pytest.raises(ModelError, match=message):
+        trained.save(tmp_path / target)
+    assert precious.read_text() == "years of work"
+
+
+def test_saving_an_untrained_labeller_is_refused(tmp_path):
+    with pytest.raises(ModelError, match="has not been trained"):
+        save_model(tmp_path / "model", ModelLabeller("crf"), load_config("crf"), {})
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_save_that_fails_half_way_leaves_the_old_model(model, pages):
+    before = {path.name: path.read_bytes() for path in model.iterdir()}
+    fresh = train(pages[:2], small_config())
+    fresh.labeller.stages_ = replace(
+        fresh.labeller.stages_, crfsuite_model=None
+    )  # cannot be written, after the config and template were
+    with pytest.raises(TypeError):
+        fresh.save(model)
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == before
+    assert [path.name for path in model.parent.iterdir()] == ["model"]
+
+
+def test_a_story_that_json_cannot_hold_leaves_the_old_model(model, trained):
+    with pytest.raises(TypeError):
+        save_model(model, trained.labeller, trained.config, {"pages": object()})
+    load_model(model)
+
+
+# Features of the user's own
+
+
+def python(script, *arguments):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_a_feature_module_travels_with_the_model(tmp_path, pages):
+    fresh = own_model(tmp_path, pages, "travels")
+    fresh.save(tmp_path / "model")
+    expected = [str(label) for label in fresh.labeller.label(pages[0].document).labels]
+    elsewhere = shutil.move(tmp_path / "model", tmp_path / "elsewhere" / "model")
+    for path in tmp_path.glob("own_*"):
+        path.unlink()
+    script = (
+        "import sys, pathlib, victorpy; page = pathlib.Path(sys.argv[2]).read_bytes();"
+        "print(*victorpy.Cleaner.load(sys.argv[1]).document(page).labels)"
+    )
+    ended = python(script, elsewhere, ARTICLES[0].with_suffix(".html"))
+    assert ended.stderr == ""
+    assert ended.stdout.split() == expected
+
+
+def test_a_changed_feature_module_of_a_model_is_damage(tmp_path, pages):
+    own_model(tmp_path, pages, "changed").save(tmp_path / "model")
+    with (tmp_path / "model" / "own_changed.py").open("a") as file:
+        file.write("print('not what was trained')\n")
+    with pytest.raises(ModelError, match=r"own_changed\.py: damaged"):
+        load_model(tmp_path / "model")
+
+
+def test_a_feature_module_that_went_missing_before_saving_is_named(tmp_path, pages):
+    fresh = own_model(tmp_path, pages, "missing")
+    (tmp_path / "own_missing.py").unlink()
+    with pytest.raises(VictorError, match=r"own_missing\.py"):
+        fresh.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -1,0 +1,143 @@
+"""What the pages of a site repeat, as numbers for each block, and the features that are made of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from support.sitepages import BLOCKS, document, own_words, site, site_page
+
+from victorpy.columns import Columns, SiteColumns
+from victorpy.config import load_config
+from victorpy.features import FEATURES, find_feature
+from victorpy.sites.importance import Judgement
+from victorpy.sites.mapping import block_importances
+from victorpy.sites.statistics import SiteStatistics
+from victorpy.sites.style_tree import StyleTree
+
+PAGES = [
+    "<div><p>Home page 1</p></div><ul><li>milk</li></ul>",
+    "<div><p>Home page 22</p></div><ul><li>rum</li></ul>",
+    "<div><p>Home page 3</p></div><ul><li>milk</li></ul>",
+    "<div><p>home PAGE 4</p></div>",
+]
+
+
+def columns_of(pages, page):
+    return SiteStatistics(map(document, pages)).columns(document(page))
+
+
+def test_the_share_of_other_pages_that_have_the_same_text_whatever_its_digits_and_case():
+    assert columns_of(PAGES, PAGES[0]).text_share.tolist() == pytest.approx([1, 1 / 3])
+    assert columns_of(PAGES, PAGES[1]).text_share.tolist() == pytest.approx([1, 0])
+    assert columns_of(PAGES, "<h1>never seen</h1>").text_share.tolist() == [0]
+
+
+def test_a_text_that_a_page_has_twice_counts_once():
+    twice = ["<p>tea</p><p>tea</p>", "<p>milk</p>"]
+    assert columns_of(twice, twice[0]).text_share.tolist() == [0, 0]
+
+
+def test_the_share_of_pages_that_have_the_place():
+    assert columns_of(PAGES, PAGES[0]).place_share.tolist() == pytest.approx([1, 3 / 4])
+    assert columns_of(PAGES, "<table><td>tea</table>").place_share.tolist() == [0]
+
+
+def test_the_mean_entropy_of_words_at_their_place():
+    found = columns_of(PAGES, PAGES[0]).entropy.tolist()
+    milk = math.log(2) / math.log(3)  # two of the three pages that have the list
+    assert found == pytest.approx([(1 + 1 + 0) / 3, milk])
+    assert columns_of(PAGES, "<ul><li>...</li></ul><table><td>tea</table>").entropy.tolist() == [0, 0]
+
+
+def test_importances_are_those_of_the_style_tree():
+    pages = site(6)
+    tree = StyleTree()
+    for page in pages:
+        tree.add(page)
+    judgement = Judgement().judge(tree)
+    statistics = SiteStatistics(pages)
+    for page in [*pages, document(site_page(77, "shop"))]:
+        found = statistics.columns(page)
+        assert found.importance.tolist() == pytest.approx(block_importances(tree, judgement, page))
+
+
+def test_what_a_site_repeats_is_told_from_what_its_pages_say():
+    pages = site(10)
+    statistics = SiteStatistics(pages)
+    for page in pages:
+        found = statistics.columns(page)
+        own = np.array(own_words(page))
+        assert found.text_share[own].max() == 0
+        assert found.text_share[~own].min() == 1
+        assert found.importance[own].min() > found.importance[~own].max()
+        assert found.entropy[own].max() < found.entropy[~own].min()
+
+
+@pytest.mark.parametrize("pages", [[], ["<p>tea</p>"], ["<p>tea</p>", "", "<img src=a.gif>"]])
+def test_nothing_is_known_of_a_site_of_fewer_than_two_pages(pages):
+    assert SiteStatistics(map(document, pages)).columns(document("<p>tea</p>")) is None
+
+
+def test_pages_are_added_one_by_one_and_what_was_found_follows():
+    statistics = SiteStatistics()
+    page = document(PAGES[0])
+    shares = []
+    for number, html in enumerate(PAGES, 1):
+        statistics.add(document(html))
+        assert statistics.pages == number
+        found = statistics.columns(page)
+        shares.append(None if found is None else (found.pages, round(float(found.place_share[1]), 3)))
+        if found is not None:
+            assert found.importance.tolist() == columns_of(PAGES[:number], PAGES[0]).importance.tolist()
+    assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
+
+
+def test_a_page_without_blocks_has_no_numbers():
+    found = columns_of(PAGES, "")
+    assert [len(values) for values in (found.importance, found.entropy, found.text_share, found.place_share)] == [0] * 4
+
+
+# Features.
+
+NAMES = ("site.importance", "site.entropy", "site.text-share", "site.place-share")
+
+
+def column(name, page, known):
+    columns = Columns(page, BLOCKS)
+    columns.site = known
+    found = find_feature(name)
+    return found.column(columns, name).tolist()
+
+
+def test_the_features_of_sites_are_these():
+    assert {name for name in FEATURES if FEATURES.get(name).family == "site"} == {*NAMES, "site.pages"}
+    assert all(FEATURES.get(name).description for name in (*NAMES, "site.pages"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_not_known_is_minus_one(name):
+    assert column(name, document("<p>tea</p><p>milk</p>"), None) == [-1, -1]
+    assert column(name, document(""), None) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_known_is_as_it_was_found(name):
+    page = document("<p>tea</p><p>milk</p>")
+    known = SiteColumns(7, *(np.array(values) for values in ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8])))
+    expected = dict(zip(NAMES, ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]), strict=True))
+    assert column(name, page, known) == expected[name]
+
+
+def test_how_many_pages_were_seen_is_at_least_the_page_itself():
+    page = document("<p>tea</p><p>milk</p>")
+    assert column("site.pages", page, None) == [1, 1]
+    assert column("site.pages", page, columns_of(PAGES, "<p>tea</p><p>milk</p>")) == [4, 4]
+
+
+def test_the_config_for_sites_is_the_default_one_with_what_sites_repeat():
+    site_config, default = load_config("site"), load_config("default")
+    assert site_config.one("evidence-template", "") == "site"
+    assert site_config.features == default.features
+    assert site_config.cuts == default.cuts == load_config("blocks").cuts

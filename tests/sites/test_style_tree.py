@@ -1,0 +1,890 @@
+"""The Site Style Tree: its equations and figures, what is merged, marked and mapped, and how it is kept in a file."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import math
+from collections import Counter
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.sitepages import BLOCKS, WORDS, document, kept, own_labels, own_words, site, site_page
+
+from victorpy.cleaner import read_document
+from victorpy.document import Document, Elements
+from victorpy.errors import ConfigError, ModelError, VictorError
+from victorpy.labellers.sentence_entropy import SentenceEntropy
+from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
+from victorpy.research.report.style_tree import as_html, as_text
+from victorpy.sites.content import Content, words
+from victorpy.sites.importance import Judgement, node_importance
+from victorpy.sites.mapping import block_importances, leaves_of_blocks
+from victorpy.sites.merging import merge_alike
+from victorpy.sites.page_tree import STYLES, page_tree
+from victorpy.sites.segments import SegmentTree
+from victorpy.sites.store import is_tree, load_tree, save_tree
+from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree
+
+repeatable = settings(max_examples=60)
+
+
+def tree_of(*pages, styles="paper", virtual_leaves=False):
+    tree = StyleTree(styles, virtual_leaves)
+    for html in pages:
+        tree.add(document(html))
+    return tree
+
+
+def leaf(*pages, first=0):
+    """A leaf, and what each page says there."""
+    element = ElementNode("p", "")
+    element.content = Content()
+    for number, said in enumerate(pages, first):
+        element.content.add(number, Counter(said.split()))
+    element.pages = element.content.pages
+    return element
+
+
+def inner(*styles):
+    """An element with styles, each on so many pages."""
+    element, first = ElementNode("div", ""), 0
+    for number, (count, children) in enumerate(styles):
+        style = StyleNode(children)
+        style.pages = ((1 << count) - 1) << first
+        first += count
+        element.pages |= style.pages
+        element.styles[(("style", str(number)),)] = style
+    return element
+
+
+def judged(root, t=0.4, gamma=0.9):
+    tree = StyleTree("paper")
+    tree.root = root
+    return Judgement(gamma, t).judge(tree)
+
+
+def only_style(element):
+    (style,) = element.styles.values()
+    return style
+
+
+def tags(style):
+    return "-".join(element.tag.upper() for element in style.elements)
+
+
+# Equation 1.
+
+
+@pytest.mark.parametrize(
+    ("styles", "expected"),
+    [
+        ([100], 0.0),  # the Body of figure 4
+        ([35, 25, 25, 15], pytest.approx(0.292, abs=0.0005)),  # its double-lined table
+        ([1], 1.0),  # m = 1
+        ([1, 1], pytest.approx(1.0)),
+        ([1] * 10, pytest.approx(1.0)),
+        ([2, 2], pytest.approx(0.5)),
+        ([50, 50], pytest.approx(math.log(2) / math.log(100))),
+        ([3, 1], pytest.approx(-(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4)))),
+    ],
+)
+def test_node_importance_is_the_entropy_of_the_styles_to_the_base_of_the_pages(styles, expected):
+    assert node_importance(inner(*((count, []) for count in styles))) == expected
+
+
+def test_being_a_leaf_on_some_pages_is_a_style():
+    element = inner((2, [leaf("tea", "tea")]))
+    element.content = leaf("milk", "milk", first=2).content
+    element.pages = 0b1111
+    assert node_importance(element) == pytest.approx(0.5)
+
+
+# Equations 2 and 3.
+
+
+def test_composite_importance_of_an_inner_node():
+    same, different, single = leaf("tea", "tea", "tea"), leaf("milk", "rum", "sugar"), leaf("gin", first=3)
+    element = inner((3, [same, different]), (1, [single]))
+    judgement = judged(element)
+    assert judgement.of(same).composite == pytest.approx(0)
+    assert judgement.of(different).composite == judgement.of(single).composite == pytest.approx(1)
+    first, second = element.styles.values()
+    assert judgement.style_importance(first) == pytest.approx((0 + 1) / 2)
+    assert judgement.style_importance(second) == pytest.approx(1)
+    node = 0.4056390622  # -3/4 log4 3/4 - 1/4 log4 1/4
+    assert judgement.of(element).node == pytest.approx(node)
+    assert judgement.of(element).composite == pytest.approx((1 - 0.9**2) * node + 0.9**2 * (3 / 4 * 1 / 2 + 1 / 4 * 1))
+    assert judgement.of(element).composite == pytest.approx(0.5833214218)
+
+
+@pytest.mark.parametrize(("gamma", "expected"), [(1.0, 0.625), (0.0, 0.4056390622)])
+def test_gamma_parts_the_node_itself_from_what_is_below(gamma, expected):
+    children = [leaf("tea", "tea", "tea"), leaf("milk", "rum", "sugar")]
+    element = inner((3, children), (1, [leaf("gin", first=3)]))
+    assert judged(element, gamma=gamma).of(element).composite == pytest.approx(expected)
+
+
+def test_composite_importance_goes_up_from_level_to_level():
+    below = inner((2, [leaf("milk", "rum")]))
+    element = inner((2, [below, leaf("tea", "tea")]))
+    judgement = judged(element)
+    assert judgement.of(below).composite == pytest.approx(0.9 * 1)
+    assert judgement.of(element).composite == pytest.approx(0.9 * (0.9 + 0) / 2)
+
+
+# Equations 4 and 5.
+
+
+def test_importance_of_a_leaf_is_one_less_the_mean_entropy_of_its_features():
+    content = leaf("tea tea tea hot", "tea").content
+    entropy = -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
+    assert content.entropy("tea") == pytest.approx(entropy) == pytest.approx(0.8112781245)
+    assert content.entropy("hot") == 0
+    assert content.importance() == pytest.approx(1 - (0.8112781245 + 0) / 2)
+
+
+def test_the_base_of_the_entropy_is_the_pages_that_have_the_leaf():
+    content = leaf("tea", "tea", "milk", "rum").content
+    assert content.page_count == 4
+    assert content.entropy("tea") == pytest.approx(math.log(2) / math.log(4))
+
+
+@pytest.mark.parametrize(("pages", "expected"), [(["tea tea"], 1), (["", ""], 0)], ids=["one page", "no features"])
+def test_importance_of_a_leaf_with_nothing_to_compare(pages, expected):
+    content = leaf(*pages).content
+    assert content.importance() == expected
+    assert content.entropy("unknown") == 0
+
+
+def test_features_are_words_image_files_and_link_targets():
+    html = '<div><p>Two Words</p><img src="cup.gif"><p>two <a href="/tea?from=here#top">words</a></p></div>'
+    tree = tree_of(html, virtual_leaves=True)
+    contents = [node.content for node in tree.root.walk() if node.content]
+    assert {feature for content in contents for feature in content.sums} == {
+        *("image cup.gif", "link /tea", "two", "words")
+    }
+
+
+@pytest.mark.parametrize("styles", STYLES)
+def test_images_between_parts_make_neither_of_them_important(styles):
+    def page(number, images):
+        between = "".join(f'<img src="/photos/{number}-{image}.jpg">' for image in range(images))
+        menu = f"<div class=menu><p>Home News</p><p>You are visitor {number} of this site</p></div>"
+        story = f"<div class=story><div><h1>{WORDS[number]}</h1></div><div><p>{WORDS[number + 9]}</p></div></div>"
+        return document(f"<html><body>{menu}{between}{story}{between}{menu}</body></html>")
+
+    plain, illustrated = ([page(number, images) for number in range(8)] for images in (0, 12))
+    importances = [SiteStyleTree(styles=styles).fit(pages).importances(pages[0]) for pages in (plain, illustrated)]
+    assert importances[0] == importances[1]
+
+
+# The sums that are kept, against the equations as they are written.
+
+vocabulary = st.sampled_from(["tea", "milk", "rum", "gin", "sugar"])
+counts = st.dictionaries(vocabulary, st.integers(1, 6), max_size=5).map(Counter)
+
+
+def naive_entropy(pages, feature):
+    """Equation 5."""
+    total = sum(page[feature] for page in pages)
+    shares = [page[feature] / total for page in pages if page[feature]]
+    return -sum(share * math.log(share, len(pages)) for share in shares) if len(pages) > 1 else 0.0
+
+
+def content_of(pages, first=0):
+    content = Content()
+    for number, page in enumerate(pages, first):
+        content.add(number, page)
+    return content
+
+
+@given(st.lists(counts, min_size=2, max_size=7))
+@repeatable
+def test_sums_give_the_entropies_of_equation_5(pages):
+    content = content_of(pages)
+    features = {feature for page in pages for feature in page}
+    for feature in features:
+        assert content.entropy(feature) == pytest.approx(naive_entropy(pages, feature), abs=1e-9)
+    if features:
+        mean = sum(naive_entropy(pages, feature) for feature in features) / len(features)
+        assert content.importance() == pytest.approx(1 - mean, abs=1e-9)
+
+
+@given(st.lists(counts, min_size=2, max_size=7), st.integers(0, 7))
+@repeatable
+def test_contents_of_different_pages_merge_to_that_of_all(pages, cut):
+    merged = content_of(pages[:cut])
+    merged.merge(content_of(pages[cut:], first=cut))
+    together = content_of(pages)
+    assert merged.pages == together.pages
+    assert merged.importance() == pytest.approx(together.importance(), abs=1e-9)
+    assert merged.sums.keys() == together.sums.keys()
+
+
+# Building.
+
+D1 = (
+    "<body><table></table><img src=a.gif>"
+    "<table width=500><p>one</p><img src=b.gif><p>two</p><a href=x>more</a></table></body>"
+)
+D2 = "<body><table></table><img src=a.gif><table width=500><p>one</p><br><p>two</p></table></body>"
+
+
+def test_the_pages_of_figure_3_merge_into_its_style_tree():
+    tree = tree_of(D1, D2)
+    assert tags(only_style(tree.root)) == "BODY"
+    (body,) = only_style(tree.root).elements
+    assert (body.page_count, only_style(body).page_count) == (2, 2)
+    assert tags(only_style(body)) == "TABLE-IMG-TABLE"
+    first, image, right = only_style(body).elements
+    assert (first.display, right.display) == ("", "width=500")
+    assert (first.styles, image.styles) == ({}, {})
+    shown = {tags(style): style.page_count for style in right.styles.values()}
+    assert shown == {"P-BR-P": 1, "P-IMG-P-A": 1}
+    assert (node_importance(body), node_importance(right)) == (0, 1)
+
+
+def test_display_attributes_tell_elements_apart_in_paper_and_classes_in_modern():
+    wide, narrow = (f'<div><table width={width} class="{name}"><td>a<p>b' for width, name in ((9, "x"), (5, "y z")))
+    assert len(only_style(tree_of(wide, wide).root).elements[0].styles) == 1
+    (body,) = only_style(tree_of(wide, narrow).root).elements
+    (division,) = only_style(body).elements
+    assert {keys[0] for keys in division.styles} == {("table", "width=9"), ("table", "width=5")}
+    (division,) = only_style(tree_of(wide, narrow, styles="modern").root).elements
+    assert {keys[0] for keys in division.styles} == {("table", "x"), ("table", "y z")}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('class="post-12"', 'class="post-345"'),  # digits do not count
+        ('class="post"', 'class="post current"'),  # half of the names in common
+        ('id="a b"', 'class="B a"'),  # class, id and role alike, in any order and case
+        ('class="post wide blue"', 'class="news wide red"'),  # the only division on either side
+        ("", 'class="post"'),
+    ],
+)
+def test_modern_elements_are_the_same_under_names_that_vary(first, second):
+    tree = tree_of(*(f"<div {names}><p>a</p><ul><li>b</ul></div>" for names in (first, second)), styles="modern")
+    assert len(list(tree.root.children())) == 1
+
+
+def test_modern_elements_with_other_names_are_others_where_there_are_several():
+    pages = ['<div class="post"><p>a</p></div><div class="note"><p>b</p></div>', '<div class="ad"><p>c</p></div>']
+    assert len(list(tree_of(*pages, styles="modern").root.children())) == 3  # it could be either of two
+    one, two = pages[1], pages[1] + '<div class="tip"><p>d</p></div>'
+    assert len(list(tree_of(one, two, styles="modern").root.children())) == 2
+
+
+def test_modern_siblings_with_the_same_name_are_one():
+    tree = tree_of("<ul><li>a<li>b<li>c</ul>", "<ul><li>d</ul>", styles="modern")
+    (element,) = tree.root.children()
+    assert len(element.styles) == 1
+    (item,) = element.children()
+    assert sorted(item.content.sums) == ["a", "b", "c", "d"]
+    assert item.content.page_count == item.page_count == 2
+
+
+def test_a_page_that_comes_to_a_leaf_twice_counts_once():
+    tree = tree_of("<ul><li>tea<li>tea</ul>", "<ul><li>tea</ul>", styles="modern")
+    content = next(node.content for node in tree.root.walk() if node.content)
+    assert content.entropy("tea") == pytest.approx(-(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3)))
+
+
+def test_a_page_without_text_or_added_before_is_not_counted():
+    tree = tree_of("<p>tea</p>", "", "<div></div>", "<img src=a.gif>", "<p>tea</p>")
+    assert tree.page_count == tree.root.page_count == 1
+
+
+def test_text_beside_elements_is_an_element_too():
+    root = page_tree(document("<div>one<p>two</p>three<p>four</p></div>"), "paper", virtual_leaves=False)
+    (body,) = root.children
+    (division,) = body.children
+    assert [child.key[0] for child in division.children] == ["#text", "p", "#text", "p"]
+    assert [child.blocks for child in division.children] == [[0], [1], [2], [3]]
+
+
+nested = st.recursive(
+    st.lists(vocabulary, min_size=1, max_size=3).map(" ".join),
+    lambda inside: st.tuples(st.sampled_from(["div", "p", "table", 'div class="a"']), st.lists(inside, max_size=3)),
+    max_leaves=6,
+)
+pages_of_site = st.lists(st.lists(nested, min_size=1, max_size=3), min_size=2, max_size=5)
+
+
+def as_markup(node):
+    if isinstance(node, str):
+        return node
+    tag, inside = node
+    return f"<{tag}>{' '.join(map(as_markup, inside))}</{tag.split()[0]}>"
+
+
+def documents_from(drawn):
+    return [document("<body>" + "".join(map(as_markup, page)) + "</body>") for page in drawn]
+
+
+def built(documents, styles, virtual_leaves=True):
+    tree = StyleTree(styles, virtual_leaves)
+    for each in documents:
+        tree.add(each)
+    return tree
+
+
+def every_block(node):
+    return sorted(block for each in node.leaves() for block in each.blocks)
+
+
+@given(pages_of_site, st.sampled_from(["paper", "modern"]), st.booleans())
+@repeatable
+def test_every_block_of_a_page_is_in_one_leaf(drawn, styles, virtual_leaves):
+    for each in documents_from(drawn):
+        numbers = list(range(len(each.blocks)))
+        assert every_block(page_tree(each, styles, virtual_leaves)) == numbers
+        assert every_block(SegmentTree(styles).page(each)) == numbers
+
+
+def described(element, judgement):
+    """An element and all below it, however the pages were numbered."""
+    found = judgement.of(element)
+    styles = [
+        (keys, style.page_count, [described(child, judgement) for child in style.elements])
+        for keys, style in element.styles.items()
+    ]
+    numbers = [round(value, 9) + 0.0 for value in (found.node, found.composite, found.said, found.highest)]
+    said = sorted(element.content.sums) if element.content else []
+    return (element.tag, element.page_count, numbers, found.noisy, found.meaningful, said, sorted(styles))
+
+
+@given(pages_of_site, st.randoms(use_true_random=False), st.booleans())
+@repeatable
+def test_pages_may_be_added_in_any_order(drawn, chance, virtual_leaves):
+    documents = documents_from(drawn)
+    shuffled = chance.sample(documents, len(documents))
+    assert_same(*(built(each, "paper", virtual_leaves) for each in (documents, shuffled)), documents)
+
+
+@given(pages_of_site, st.sampled_from(["paper", "modern"]))
+@repeatable
+def test_importances_are_from_0_to_1(drawn, styles):
+    documents = documents_from(drawn)
+    tree = built(documents, styles)
+    judgement = Judgement().judge(tree)
+    for element in tree.root.walk():
+        found = judgement.of(element)
+        assert all(-1e-9 <= value <= 1 + 1e-9 for value in (found.node, found.composite, found.said, found.highest))
+    for each in documents:
+        assert all(0 <= value <= 1 for value in block_importances(tree, judgement, each))
+
+
+# Figure 5, and what is meaningful.
+
+
+def test_noise_and_content_are_marked():
+    menu, footer, article = leaf("home", "home"), leaf("contact", "contact"), leaf("milk", "rum")
+    noise, mixed = inner((2, [menu, footer])), inner((2, [leaf("ad", "ad"), article]))
+    content = inner((2, [leaf("gin", "tea"), leaf("sugar", "salt")]))
+    root = inner((2, [noise, mixed, content]))
+    judgement = judged(root)
+    marks = [judgement.of(element) for element in (noise, menu, mixed, article, content, root)]
+    assert [mark.noisy for mark in marks] == [True, True, False, False, False, False]
+    assert [mark.meaningful for mark in marks] == [False, False, False, True, True, False]
+
+
+def test_an_unimportant_node_is_not_noisy_when_something_below_is_important():
+    element = inner((4, [*(leaf(*["ad"] * 4) for _ in range(9)), leaf("tea", "milk", "rum", "gin")]))
+    judgement = judged(element)
+    assert judgement.of(element).composite < 0.4
+    assert not judgement.of(element).noisy
+
+
+def test_an_important_node_over_noise_is_neither_noisy_nor_meaningful():
+    styles = [(1, [leaf("", first=number)]) for number in range(8)]  # every page has its style, and none says anything
+    element = inner(*styles)
+    found = judged(element).of(element)
+    assert found.composite > 0.4
+    assert (found.noisy, found.meaningful) == (False, False)
+
+
+@pytest.mark.parametrize(("t", "noisy"), [(0.5, True), (0.49, False)])
+def test_importance_equal_to_the_threshold_is_noise(t, noisy):
+    element = leaf("tea", "tea", "milk", "rum")
+    element.content.sums = {"tea": element.content.sums["tea"]}
+    judgement = judged(element, t)
+    assert judgement.of(element).composite == pytest.approx(0.5)
+    assert judgement.of(element).noisy is noisy
+
+
+# Figure 7.
+
+MENU = "<table><tr><td>home</td><td>contact</td></tr></table>"
+SITE = [f"<body>{MENU}<div><p>{word} tea</p><p>{word}s</p></div></body>" for word in ("milk", "rum", "gin", "salt")]
+
+
+def importances(tree, html):
+    page = document(html)
+    found = block_importances(tree, Judgement().judge(tree), page)
+    return {block.text: value for block, value in zip(page.blocks, found, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        (SITE[0], ["home", "contact", "milk tea", "milks"]),
+        (
+            f"<body>{MENU.replace('home', 'here')}<div><p>sugar</p><p>cake</p></div></body>",
+            ["here", "contact", "sugar", "cake"],
+        ),
+    ],
+    ids=["page of the tree", "new page"],
+)
+def test_a_page_in_a_known_style_is_judged_by_its_places(html, texts):
+    expected = dict(zip(texts, [0, 0, pytest.approx(0.8), 1], strict=True))
+    assert importances(tree_of(*SITE), html) == expected
+
+
+LONGER = MENU.replace("</tr>", "<th>jobs</th></tr>")
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "noise"),
+    [
+        ("<h1>home</h1><div><p>milk</p></div>", {"home", "milk"}, set()),
+        (f"{MENU}<div><p>rum</p><h2>home</h2></div>", {"home", "rum"}, {"contact"}),
+        # Figure 7 asks first whether the element is noisy, and only then about its style.
+        (f"{LONGER}<div><p>rum</p><p>rums</p></div>", {"rum", "rums"}, {"home", "contact", "jobs"}),
+        # What was never a leaf is as important as the most important node below.
+        ("<table>closed</table><div>open</div>", {"open"}, {"closed"}),
+    ],
+)
+def test_a_style_that_the_site_does_not_have_is_kept_unless_it_is_below_noise(html, content, noise):
+    found = importances(tree_of(*SITE), f"<body>{html}</body>")
+    assert {text for text, value in found.items() if value > 0.4} == content
+    assert {text for text, value in found.items() if value == 0} == noise
+
+
+def mapped(element, node, judgement, tree):
+    """MapSST of figure 7, as it is written: the blocks that stay."""
+    found = judgement.of(element)
+    if found.noisy:
+        return
+    style = element.styles.get(tuple(child.key for child in node.children))
+    if found.meaningful or style is None:
+        yield from every_block(node)
+    else:
+        for pair in zip(style.elements, node.children, strict=True):
+            yield from mapped(*pair, judgement, tree)
+
+
+@given(pages_of_site, pages_of_site, st.sampled_from([0.0, 0.2, 0.4, 0.7, 0.95]))
+@repeatable
+def test_blocks_are_kept_as_figure_7_keeps_them(seen, new, t):
+    documents = documents_from(seen)
+    tree = built(documents, "paper")
+    judgement = Judgement(t=t, epsilon=0).judge(tree)
+    for page in [*documents, *documents_from(new)]:
+        expected = set(mapped(tree.root, tree.page(page), judgement, tree))
+        values = block_importances(tree, judgement, page)
+        for block, (place, value) in enumerate(zip(leaves_of_blocks(tree, page), values, strict=True)):
+            if place is None or not (place.styles and place.content):  # the paper knows no leaf that is none elsewhere
+                assert (value > t) is (block in expected)
+
+
+# The enhancements of 3.6, each by a case that fails without it.
+
+ONE, TWO = "<body><div><p>Home News</p></div>", "<div><p>{0} {0}s</p></div></body>"
+OWN = ("milk", "rum", "gin", "salt", "wine")
+TWO_STYLES = [ONE + TWO.format(word) for word in OWN[:4]] + [f"{ONE}<h2>Today</h2>{TWO.format(OWN[4])}"]
+
+
+def kept_texts(labeller, pages, page):
+    labeller.fit([document(html) for html in pages])
+    read = document(page)
+    labels = labeller.label(read).labels
+    return [block.text for block, keep in zip(read.blocks, kept(labels), strict=True) if keep]
+
+
+def test_the_same_element_in_another_style_is_merged():
+    assert kept_texts(SiteStyleTree(styles="paper"), TWO_STYLES, TWO_STYLES[4]) == ["Today", "wine wines"]
+    unmerged = SiteStyleTree(styles="paper", lam=1.1)
+    assert kept_texts(unmerged, TWO_STYLES, TWO_STYLES[4]) == ["Home News", "Today", "wine wines"]
+
+
+def merged_nodes(tag, *pages):
+    """The different element nodes with a tag after merging."""
+    tree = tree_of(*pages)
+    merge_alike(tree)
+    return list({id(node): node for node in tree.root.walk() if node.tag == tag}.values())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "merged"),
+    [
+        ("<p>tea milk</p>", "<p>tea milk</p>", True),
+        ("<p>tea milk</p>", "<p>tea rum</p>", False),
+        ("<p>a b c d e f g</p>", "<p>a b c d e f g h</p>", True),  # 7 of 8
+        ("<p>a b c d e f</p>", "<p>a b c d e f g h</p>", False),  # 6 of 8
+        ("<p></p>", "<p></p>", False),  # nothing characteristic
+        ("<p align=left>tea</p>", "<p align=right>tea</p>", False),
+    ],
+)
+def test_elements_are_merged_by_their_characteristic_features(first, second, merged):
+    nodes = merged_nodes("p", f"<div>{first}<i>x</i></div>", f"<div>{second}<b>y</b></div>")
+    assert len(nodes) == (1 if merged else 2)
+
+
+def test_features_of_few_pages_are_not_characteristic():
+    pages = [f"<div><p>home {word}</p></div>" for word in OWN] + ["<div><p>home</p><hr></div>"]
+    (merged,) = merged_nodes("p", *pages)
+    assert merged.content.page_count == merged.page_count == 6
+    assert merged.content.entropy("home") == pytest.approx(1)
+
+
+def test_siblings_of_one_style_are_not_merged():
+    (division,) = merged_nodes("div", "<div><p>tea</p><p>tea</p></div>", "<div><p>tea</p><p>tea</p><hr></div>")
+    assert len([child for child in division.children() if child.tag == "p"]) == 2
+    for style in division.styles.values():
+        first, second = style.elements[:2]
+        assert first is not second
+        assert first.page_count == second.page_count == 2
+
+
+def test_merging_continues_below_merged_elements():
+    table = "<table><tr><td>tea</td></tr></table>"
+    (cell,) = merged_nodes("td", f"<div>{table}</div>", f"<div>{table}<hr></div>")
+    assert cell.content.page_count == 2
+
+
+MENUS = ["<p>home</p><p>news</p>"] * 4 + ["<p>home</p><p>news</p><p>home</p>"]
+FRAGMENTED = [
+    f"<body><div>{menu}</div><table><td><p>{word}<p>{word}s</table></body>"
+    for menu, word in zip(MENUS, OWN, strict=True)
+]
+
+
+def test_the_parents_of_leaves_are_the_leaves():
+    whole = SiteStyleTree(styles="paper", lam=1.1)
+    assert kept_texts(whole, FRAGMENTED, FRAGMENTED[4]) == ["wine", "wines"]
+    fragmented = SiteStyleTree(styles="paper", lam=1.1, virtual_leaves=False)
+    assert kept_texts(fragmented, FRAGMENTED, FRAGMENTED[4]) == ["home", "news", "home", "wine", "wines"]
+
+
+def test_tags_without_text_of_their_own_are_no_leaves_in_the_paper_s_way():
+    plain = "<div><p>tea</p><table><tr><td>milk</td></tr></table></div>"
+    marked = "<div><p><b>tea</b></p><br><img src=cup.gif><table><tr><td>milk</td></tr></table></div>"
+    tree = tree_of(plain, marked, virtual_leaves=True)
+    assert all(len(node.styles) <= 1 for node in tree.root.walk())
+    assert {node.tag for node in tree.root.walk()} == {"#root", "body", "div", "p", "table", "tr"}
+
+
+PATHS = [f"<body><div><p>Home</p><p>{word} with {word}ish {word}s</p></div><hr></body>" for word in OWN]
+
+
+def test_what_a_meaningful_leaf_repeats_is_locally_noisy():
+    assert kept_texts(SiteStyleTree(styles="paper"), PATHS, PATHS[0]) == ["milk with milkish milks"]
+    without = SiteStyleTree(styles="paper", epsilon=0)
+    assert kept_texts(without, PATHS, PATHS[0]) == ["Home", "milk with milkish milks"]
+
+
+def test_the_features_that_all_pages_have_alike_are_repeated():
+    content, single = leaf("home milk tea tea", "home rum tea").content, leaf("home").content
+    assert content.repeated(0.01) == {"home"}
+    assert content.repeated(0.1) == {"home", "tea"}
+    assert content.repeated(0) == single.repeated(0.01) == frozenset()
+
+
+def test_a_block_is_locally_noisy_when_all_of_its_words_are():
+    rows = "<p>Home</p><p>Home {0}</p><p><a href=/{0}>Home</a></p><p><a href=/x>Home</a></p><p>{0} {0}s {0}ly</p>"
+    pages = [f"<body><div>{rows.format(word)}</div><hr></body>" for word in OWN]
+    tree = tree_of(*pages, virtual_leaves=True)
+    page = document(pages[0])
+    found = block_importances(tree, Judgement().judge(tree), page)
+    assert [value > 0.4 for value in found] == [False, True, False, False, True]  # whatever the link's target is
+
+
+# As a labeller.
+
+
+LABELLERS = [SiteStyleTree, SentenceEntropy]
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+@pytest.mark.parametrize("template", ["news", "shop"])
+def test_a_site_is_separated_into_template_and_content(template, kind):
+    pages = site(12, template)
+    labeller = kind().fit(pages[:10])
+    for page in pages:  # the last two were not seen before
+        assert kept(labeller.label(page).labels) == own_words(page)
+
+
+def test_the_paper_s_own_styles_keep_what_pages_say_themselves():
+    pages = site(10, "shop")
+    labeller = SiteStyleTree(styles="paper").fit(pages)
+    for page in pages:
+        found = kept(labeller.label(page).labels)
+        assert all(keep for keep, own in zip(found, own_words(page), strict=True) if own)
+        assert found.count(True) < len(found)
+
+
+def test_two_templates_of_one_site_are_separated():
+    pages = [*site(8, "news"), *site(8, "shop", first=8)]
+    labeller = SiteStyleTree().fit(pages)
+    assert all(kept(labeller.label(page).labels) == own_words(page) for page in pages)
+
+
+def test_labels_of_a_few_pages_choose_the_threshold():
+    pages = site(8)
+
+    def fitted(labels, **parameters):
+        return SiteStyleTree(**parameters).fit(pages, [*labels, *[None] * 6])
+
+    strict, lax = (fitted([[label] * len(page.blocks) for page in pages[:2]]) for label in ("other", "paragraph"))
+    assert strict.judgement_.t > lax.judgement_.t
+    right = fitted([own_labels(page) for page in pages[:2]], t=1.0)
+    assert kept(right.label(pages[7]).labels) == own_words(pages[7])
+    assert right.get_params()["t"] == 1.0  # a parameter stays what it was
+
+
+def test_a_threshold_is_the_middle_of_the_best():
+    page = document("<p>one two</p><p>three</p>")
+    trial = Trial(page, [0.2, 0.8], ["other", "paragraph"])
+    assert [trial.f1(threshold) for threshold in (0.1, 0.5, 0.9)] == [pytest.approx(2 * 1 / (3 + 1)), 1, 0]
+    assert best_threshold([trial], [0.1, 0.3, 0.5, 0.7, 0.9], reach=0) == best_threshold([trial]) == 0.5
+    assert Trial(page, [0.2, 0.8], ["other", "other"]).f1(0.9) == 1
+
+
+def test_a_threshold_stays_away_from_where_content_is_lost():
+    page = document(f"<p>{'word ' * 50}</p><p>noise</p>")
+    trial = Trial(page, [0.6, 0.55], ["paragraph", "other"])
+    assert 0.55 <= best_threshold([trial], reach=0) < 0.6
+    careful = best_threshold([trial])
+    assert careful < 0.55
+    assert trial.f1(careful) == pytest.approx(2 * 50 / (51 + 50))
+
+
+def test_only_a_sample_is_read_and_one_page_at_a_time():
+    endless = (document(site_page(number)) for number in itertools.count())
+    labeller = SiteStyleTree(sample=5).fit(endless)
+    assert labeller.tree_.page_count == 5
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+def test_labelling_before_fit_is_refused(kind):
+    with pytest.raises(VictorError, match="has seen no pages of the site"):
+        kind().label(document("<p>tea</p>"))
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+@pytest.mark.parametrize("pages", [[], [""], ["<img src=a.gif>", "<div></div>"]])
+def test_pages_without_text_are_refused(pages, kind):
+    with pytest.raises(VictorError, match="there are none"):
+        kind().fit([document(html) for html in pages])
+
+
+@pytest.mark.parametrize("kind", LABELLERS)
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"sample": 0}, "sample must be at least 1, not 0"),
+        ({"sample": -1}, "sample must be at least 1, not -1"),
+        ({"styles": "papier"}, r"styles is one of modern, paper, not 'papier' \(did you mean 'paper'\?\)"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message, kind):
+    with pytest.raises(ConfigError, match=message):
+        kind(**parameters).fit(site(3))
+
+
+def test_a_page_without_blocks_gets_no_labels():
+    labeller = SiteStyleTree().fit(site(3))
+    assert labeller.label(Document((), Elements())).labels == ()
+    assert labeller.label(document("")).labels == ()
+
+
+# In a file.
+
+
+def assert_same(tree, other, pages=()):
+    judgements = [Judgement().judge(each) for each in (tree, other)]
+    assert described(tree.root, judgements[0]) == described(other.root, judgements[1])
+    for page in pages:
+        ours, theirs = (block_importances(*pair, page) for pair in zip((tree, other), judgements, strict=True))
+        assert ours == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("styles", ["modern", "paper"])
+@pytest.mark.parametrize("template", ["news", "shop"])
+def test_a_loaded_tree_is_extended_like_the_one_that_was_saved(tmp_path, styles, template):
+    pages = site(8, template)
+    tree = built(pages[:5], styles)
+    save_tree(tree, tmp_path / "new" / "site.sst")
+    loaded = load_tree(tmp_path / "new" / "site.sst")
+    for page in pages[5:]:
+        tree.add(page)
+        loaded.add(page)
+    assert (loaded.page_count, loaded.styles, loaded.virtual_leaves) == (8, styles, True)
+    assert_same(tree, loaded, pages)
+
+
+def test_a_merged_tree_is_saved_with_elements_of_several_styles(tmp_path):
+    tree = tree_of(*TWO_STYLES, virtual_leaves=True)
+    merge_alike(tree)
+    save_tree(tree, tmp_path / "site.sst")
+    loaded = load_tree(tmp_path / "site.sst")
+    assert_same(tree, loaded)
+    assert len(list(loaded.root.walk())) == len(list(tree.root.walk()))
+
+
+def test_the_same_tree_is_the_same_file_and_nothing_else_is_left(tmp_path):
+    for name in ("a.sst", "b.sst", "a.sst"):
+        save_tree(built(site(3), "modern"), tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sst", "b.sst"]
+    assert (tmp_path / "a.sst").read_bytes() == (tmp_path / "b.sst").read_bytes()
+    assert is_tree(tmp_path / "a.sst")
+
+
+def test_other_files_are_no_tree(tmp_path):
+    (tmp_path / "page.html").write_text("<p>tea</p>")
+    assert not any(is_tree(tmp_path / name) for name in ("page.html", ".", "nothing"))
+    with pytest.raises(ModelError, match="not a site's style tree"):
+        load_tree(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        load_tree(tmp_path / "nothing.sst")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tree") / "site.sst"
+    save_tree(built(site(3), "modern"), path)
+    return path.read_bytes()
+
+
+def assert_refused(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"site\.sst: .*again"):
+        load_tree(path)
+
+
+def test_a_damaged_file_is_refused(tmp_path, saved):
+    for length in range(0, len(saved) - 1, 97):
+        assert_refused(tmp_path / "site.sst", saved[:length])
+    for place in range(10, len(saved), 131):
+        assert_refused(tmp_path / "site.sst", saved[:place] + bytes([saved[place] ^ 0x55]) + saved[place + 1 :])
+
+
+def changed(saved, *steps, value):
+    """The file with one value of its contents replaced."""
+    written = inside = json.loads(gzip.decompress(saved))
+    for step in steps[:-1]:
+        inside = inside[step]
+    inside[steps[-1]] = value
+    return gzip.compress(json.dumps(written).encode())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("format", "victorpy style tree 0"),
+        ("styles", "gothic"),
+        ("pages", "many"),
+        ("pages", 7),  # not those that the root has
+        ("elements", []),
+        ("elements", {}),
+        ("elements", None),
+        ("elements", 0, None),
+        ("elements", 0, "pages", "xyz"),
+        ("elements", 0, "pages", 7),
+        ("elements", 0, "styles", 0, 2, 0, 0),  # its own child
+        ("elements", 0, "styles", 0, 2, 0, -1),
+        ("elements", 0, "styles", 0, 2, 0, 100_000),
+        ("elements", 0, "styles", 0, 2, []),
+        ("elements", 0, "styles", 0, None),
+        ("elements", 0, "known", 0, 2, 0),
+        ("elements", 0, "known", [["p"]]),
+        ("elements", -1, "content", ["1"]),
+        ("elements", -1, "content", 1, {"tea": 1}),
+    ],
+    ids=str,
+)
+def test_a_file_with_a_wrong_value_is_refused(tmp_path, saved, path):
+    assert_refused(tmp_path / "site.sst", changed(saved, *path[:-1], value=path[-1]))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"<p>tea</p>", b"\x1f\x8b", b"\x1f\x8b junk"),
+        *map(gzip.compress, (b"", b"tea", b"[]", b"{}", b"\xff\xfe", b"[" * 100_000)),
+    ],
+    ids=range(10),
+)
+def test_a_file_of_something_else_is_refused(tmp_path, content):
+    assert_refused(tmp_path / "site.sst", content)
+
+
+# Pages that are too deep, too broad or too varied.
+
+
+def whole_way(html, tree, path):
+    """Build, merge, judge, map, save, load and draw; the seconds that it took, reading left out."""
+    documents = [read_document(page, BLOCKS) for page in html]
+    start = process_time()
+    for page in documents:
+        tree.add(page)
+    merge_alike(tree)
+    judgement = Judgement().judge(tree)
+    assert len(block_importances(tree, judgement, documents[-1])) == len(documents[-1].blocks)
+    save_tree(tree, path)
+    assert load_tree(path).page_count == len(html)
+    for full in (False, True):
+        assert as_text(tree, judgement, full)
+        assert as_html(tree, judgement, "tree", full)
+    return process_time() - start
+
+
+def letters(number):
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+DEEP = ["<div>" * 5000 + "tea" + "</div>" * 5000, "<div>milk" * 5000, '<div class="a"><p>rum</p>' * 1500]
+
+
+@pytest.mark.parametrize("kind", [StyleTree, SegmentTree])
+@pytest.mark.parametrize("styles", ["modern", "paper"])
+def test_deep_pages_are_no_trouble(tmp_path, kind, styles):
+    assert whole_way(DEEP, kind(styles), tmp_path / "deep.sst") < 5
+
+
+@pytest.mark.parametrize(
+    ("styles", "sibling", "count"),
+    [
+        ("paper", "<p>tea {0}</p>", 5_000),
+        ("modern", "<p>tea {0}</p>", 8_000),
+        ("modern", '<p class="{0}">tea</p>', 20_000),
+        ("modern", "<x-{0}>tea</x-{0}>", 5_000),
+    ],
+)
+def test_thousands_of_siblings_take_seconds(tmp_path, styles, sibling, count):
+    siblings = [sibling.format(letters(number)) for number in range(count)]
+    pages = ["<div>" + "".join(siblings[:end]) + "</div><hr>" for end in (count, count - 1)]
+    assert whole_way(pages, StyleTree(styles, virtual_leaves=False), tmp_path / "broad.sst") < 15
+
+
+def test_below_a_parent_with_many_names_a_new_one_is_a_new_element():
+    page = "".join(f'<p class="{letters(number)}">tea</p>' for number in range(MOST_KNOWN + 2))
+    tree = tree_of(page, page + '<p class="b zz">tea</p>', styles="modern", virtual_leaves=True)
+    assert len(list(tree.root.children())) == MOST_KNOWN + 3
+
+
+def test_words_are_of_any_script():
+    assert words("Tea, 茶 и чай 3!") == ["tea", "茶", "и", "чай", "3"]
+
+
+def test_a_page_that_was_not_seen_is_followed_under_names_of_its_own():
+    page = '<div class="wrap {name}"><ul class="menu"><li>Home</li><li>News</li></ul><p>{text}</p><hr></div>'
+    seen = [page.format(name=name, text=f"{name} alone") for name in ("sport", "money", "letters")]
+    other = page.format(name="weather", text="rain")
+    assert kept_texts(SiteStyleTree(), seen, other) == ["rain"]
