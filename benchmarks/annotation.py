@@ -27,10 +27,10 @@ from typing import NamedTuple
 from tests.support.terminal import Terminal
 from victorpy.annotation.events import Prediction, Scope
 from victorpy.annotation.journal import Journal
-from victorpy.annotation.opening import Opened, without_collector
+from victorpy.annotation.opening import without_collector
 from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.session import Session
-from victorpy.annotation.store import Store
+from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.keys import Keys
 from victorpy.annotation.tui.page_view import PageView
@@ -132,8 +132,8 @@ class Person:
         one_key: dict[int | None, str] = {
             session.find(session.is_uncertain, -1): "W",
             session.find(session.is_uncertain): "w",
-            session.find_other_label(-1): "{",
-            session.find_other_label(): "}",
+            session.find(session.has_other_label, -1): "{",
+            session.find(session.has_other_label): "}",
             start - 1: "up",
             start + 1: "down",
         }
@@ -227,7 +227,7 @@ def _work(gold: CleanPage, prediction: Prediction | None, config: Config) -> Per
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal.begin(Path(folder) / "journal", session)
         app = App(Keys(), config)
-        app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
+        app.show_page(OpenPage(Path(folder) / "page.anno", session, journal))
         person = Person(app, gold.labels)
         person.work()
         app.close()
@@ -279,13 +279,13 @@ def measure_redraw() -> None:
         with without_collector():  # as the program does
             document = read_document(page_of(count), config)
         blocks = len(document.blocks)
-        prediction = Prediction((Label.HEADER, Label.PARAGRAPH) * (blocks // 2), (0.9, 0.7) * (blocks // 2))
+        prediction = Prediction.of((Label.HEADER, Label.PARAGRAPH) * (blocks // 2), (0.9, 0.7) * (blocks // 2))
         session = Session(document, prediction, block_level=config.cuts.block_level)
         session.pattern = "page 77"
         with tempfile.TemporaryDirectory() as folder:
             journal = Journal.begin(Path(folder) / "journal", session)
             app = App(Keys(), config, predictor)
-            app.show_page(Opened("page", session, Store(Path(folder) / "page.anno", session, journal)))
+            app.show_page(OpenPage(Path(folder) / "page.anno", session, journal))
             times = []
             canvas_of(app.draw(WIDTH, HEIGHT)[0], WIDTH)
             for key in SCRIPT * 3:

@@ -25,12 +25,11 @@ from test_annotate_session import (
     state_of,
 )
 
-from victorpy.annotation.events import Action, Prediction, Scope, State
-from victorpy.annotation.lock import Lock, is_locked
-from victorpy.annotation.naming import annotation_of
-from victorpy.annotation.opening import journal_of, lock_of, open_adjudication, open_page
-from victorpy.annotation.pages import Pages, find_entries
-from victorpy.annotation.session import Session
+from victorpy.annotation.events import CONFIRM, TAKE_FIRST, TAKE_SECOND, Action, Prediction, Scope
+from victorpy.annotation.opening import journal_of, open_adjudication, open_page
+from victorpy.annotation.pages import Pages, annotation_of, find_entries
+from victorpy.annotation.session import Session, State
+from victorpy.annotation.store import Lock, is_locked, lock_of
 from victorpy.base.files import keep_copy, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
@@ -39,7 +38,7 @@ from victorpy.outputs.anno import AnnotationWriter, load_anno, load_annotation, 
 
 __all__ = ["place"]
 
-ANOTHER = Guess(Prediction((L,) * 8, (0.7,) * 8, "another"))
+ANOTHER = Guess(Prediction.of((L,) * 8, (0.7,) * 8, "another"))
 
 
 # Who decided
@@ -48,17 +47,17 @@ ANOTHER = Guess(Prediction((L,) * 8, (0.7,) * 8, "another"))
 def test_recut_block_is_decided_only_if_all_of_its_text_is(tmp_path):
     every = load_config("cleaneval")
     (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p><p>And <b>that</b></p>")
-    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every, Guess(Prediction((P,) * 5, (0.9,) * 5, "m")))
+    opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every, Guess(Prediction.of((P,) * 5, (0.9,) * 5, "m")))
     for number in (0, 2, 3, 4):
         opened.session.move(number)
-        opened.session.confirm()
-    opened.store.close()
+        opened.session.act(CONFIRM)
+    opened.close()
     recut = load_annotation(tmp_path / "a.anno", CONFIG.cuts, recut=True)
     assert [block.text for block in recut.document.blocks] == ["See this page.", "And that"]
     assert recut.decided == (False, True)
     again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)  # it is still of the same page
     assert len(again.session) == 5
-    again.store.close()
+    again.close()
 
 
 # Adjudication
@@ -66,7 +65,7 @@ def test_recut_block_is_decided_only_if_all_of_its_text_is(tmp_path):
 
 def annotated(folder, name, *labels, page=PAGE, **options):
     (folder / f"{name}.html").write_text(page)
-    return labelled(folder / f"{name}.anno", *labels, **options).store.anno
+    return labelled(folder / f"{name}.anno", *labels, **options).anno
 
 
 def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
@@ -77,20 +76,20 @@ def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
     assert session.labels() == [O, None, O, H, P, None, P, O]
     assert session.find(session.is_undecided) == 1
     session.move(1)
-    session.take(0)
+    session.act(TAKE_FIRST)
     assert session.cursor == 5
-    session.take(1)
+    session.act(TAKE_SECOND)
     assert session.labels() == [O, O, O, H, P, L, P, O]
     assert session.is_finished
     assert [number for number in range(8) if session.differs(number)] == [1, 5]
-    opened.store.close()
+    opened.close()
     assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, L, P, O)
     again = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
     assert (state_of(again.session), again.messages) == (state_of(session), [])
-    again.store.close()
+    again.close()
     alone = open_page(None, tmp_path / "gold.anno", CONFIG)
     assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
-    alone.store.close()
+    alone.close()
 
 
 def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
@@ -105,7 +104,7 @@ def test_two_equal_annotations_make_a_gold_file_at_once(tmp_path):
     two = [annotated(tmp_path, name, O, O, O, H, P, P, P, O) for name in ("anna", "ben")]
     opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
     assert opened.session.is_finished
-    opened.store.close()
+    opened.close()
     assert load_anno(tmp_path / "gold.anno", CONFIG.cuts).labels == (O, O, O, H, P, P, P, O)
     assert load_progress(tmp_path / "gold.anno") == (8, 8)
 
@@ -122,9 +121,9 @@ def test_labels_of_the_model_are_not_agreed_on(tmp_path):
         "ben.anno: 5 labels are the model's, confirmed by nobody (small letters)",
     ]
     session.move(3)
-    session.take(1)  # the model's label, which somebody has now decided on
+    session.act(TAKE_SECOND)  # the model's label, which somebody has now decided on
     assert session.given[3] is H
-    opened.store.close()
+    opened.close()
 
 
 # The page that an annotation is of
@@ -144,7 +143,7 @@ def test_an_annotation_of_another_page_is_refused(place):
     assert {path: path.read_bytes() for path in place.parent.iterdir() if path != page} == {
         path: content for path, content in before.items() if path != page
     }
-    open_page(None, place, CONFIG).store.close()  # by itself it can be opened
+    open_page(None, place, CONFIG).close()  # by itself it can be opened
 
 
 def test_markup_may_change_as_long_as_the_blocks_stay(place):
@@ -172,8 +171,8 @@ def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path, 
     assert annotation_of(htm) == tmp_path / "a.anno"
     if annotated_first:  # an annotation stays with the page that it was made of
         opened = open_page(htm, annotation_of(htm), CONFIG)
-        opened.session.give(P)
-        opened.store.close()
+        opened.session.act(P)
+        opened.close()
     html.write_text("<p>Two")
     names = (
         {"a.htm": "a.anno", "a.html": "a.html.anno"} if annotated_first else {"a.htm": "a.htm.anno", "a.html": "a.anno"}
@@ -222,36 +221,36 @@ def test_file_without_a_journal_keeps_its_labels(place):
 
 def test_changes_by_another_program_are_kept(place):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     save(opened)
     other = place.read_text().replace("other\t0.97", "list\t-")
     place.write_text(other)
-    opened.session.give(H)
+    opened.session.act(H)
     save(opened)
     assert load_annotation(place, CONFIG.cuts).labels[:3] == (P, H, O)
     assert (place.parent / "tea.anno.other-1").read_text() == other
-    (notice,) = opened.store.take_notices()
+    (notice,) = opened.take_notices()
     assert notice.startswith("tea.anno was changed by another program")
     assert "kept as tea.anno.other-1" in notice
-    opened.session.give(L)
-    opened.store.close()
-    assert opened.store.take_notices() == []
+    opened.session.act(L)
+    opened.close()
+    assert opened.take_notices() == []
     assert not (place.parent / "tea.anno.other-2").exists()
 
 
 def test_file_is_a_foreign_version_only_if_its_content_is(place):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     save(opened)
     place.write_bytes(place.read_bytes())
-    opened.session.give(H)
-    opened.store.close()
-    assert opened.store.take_notices() == []
+    opened.session.act(H)
+    opened.close()
+    assert opened.take_notices() == []
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
     opened = opened_at(place)
     place.write_text("somebody else's")  # between opening and the first key
-    opened.session.give(P)
-    opened.store.close()
+    opened.session.act(P)
+    opened.close()
     assert (place.parent / "tea.anno.other-1").read_text() == "somebody else's"
 
 
@@ -291,11 +290,11 @@ def test_moving_alone_leaves_no_file_but_is_kept_with_the_first_change(place):
     assert names_in(place.parent) == ["tea.html"]
     opened = opened_at(place)
     opened.session.move(5)
-    opened.session.give(L)
-    opened.store._lock.release()  # as if it were killed
+    opened.session.act(L)
+    opened._lock.release()  # as if it were killed
     again = opened_at(place)
     assert again.session.undo().before == 5
-    again.store.close()
+    again.close()
 
 
 # Locks
@@ -305,7 +304,7 @@ def test_lock_of_a_killed_program_is_free(place):
     script = f"""
 import sys
 from pathlib import Path
-from victorpy.annotation.lock import Lock
+from victorpy.annotation.store import Lock
 Lock(Path({str(lock_of(place))!r})).take()
 print("locked", flush=True)
 sys.stdin.read()
@@ -319,7 +318,7 @@ sys.stdin.read()
         process.wait()
     assert lock_of(place).exists()
     assert not entry.is_open
-    opened_at(place).store.close()  # it does not block, and is cleared away
+    opened_at(place).close()  # it does not block, and is cleared away
     assert not lock_of(place).exists()
     lock = Lock(lock_of(place))
     lock.take()
@@ -342,24 +341,24 @@ def test_keys_do_not_wait_for_the_file_to_be_written(place, monkeypatch):
 
     monkeypatch.setattr(AnnotationWriter, "write", slow)
     opened = opened_at(place)
-    opened.session.give(P)
-    opened.store.save()
+    opened.session.act(P)
+    opened.save()
     assert began.wait(10)
-    opened.session.give(H)  # while the file is being made
-    assert not opened.store.is_saved
+    opened.session.act(H)  # while the file is being made
+    assert not opened.is_saved
     assert b'["c",[[1,2,"?","h"]]' in journal_of(place).read_bytes()  # and the key is safe all the same
     go_on.set()
-    opened.store.close()
+    opened.close()
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
 
 
 def test_changes_during_a_write_survive_a_kill(place, monkeypatch):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     snapshot = opened.session.labels(), opened.session.probabilities()
-    opened.session.give(H)
-    opened.store._write(opened.store._journal, snapshot)
-    opened.store._lock.release()  # as if it were killed
+    opened.session.act(H)
+    opened._write(opened._journal, snapshot)
+    opened._lock.release()  # as if it were killed
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, O)
     assert labelled(place).session.labels()[:2] == [P, H]
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
@@ -376,7 +375,7 @@ def test_edits_by_hand_are_not_repeated(place):
     again.session.repeat()
     assert again.session.last == Action(Scope.ONE, "paragraph")
     assert again.session.state(7) is State.PREDICTED  # the rest was not confirmed
-    again.store.close()
+    again.close()
 
 
 # One rule for what is selected
@@ -388,11 +387,11 @@ def test_selection_by_the_program_leaves_out_decided_blocks(scope):
     session = Session(document, block_level=CONFIG.cuts.block_level)
     for number, label in ((2, H), (1, C)):
         session.move(number)
-        session.give(label)
+        session.act(label)
     session.move(1)
     assert 2 not in session.select(scope).numbers
     assert 1 in session.selection.numbers  # the cursor's own block is meant
-    session.give(P)
+    session.act(P)
     assert session.labels()[1:4] == [P, H, P]
     if scope is Scope.CONTAINER:
         assert session.cursor == 4  # after the element, whatever was left out
@@ -400,11 +399,11 @@ def test_selection_by_the_program_leaves_out_decided_blocks(scope):
 
 def test_a_range_that_a_person_marks_is_taken_whole():
     session = Session(read_document("<p>A<p>B<p>C", CONFIG))
-    session.give(H)
+    session.act(H)
     session.move(0)
     session.toggle_mark()
     session.move(2)
-    session.give(P)
+    session.act(P)
     assert session.labels() == [P, P, P]
 
 

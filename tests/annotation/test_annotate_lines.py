@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
 
 from benchmarks.annotation import LARGE, count_keys
-from victorpy.annotation.events import Choice, Prediction, Scope
-from victorpy.annotation.lock import Lock
-from victorpy.annotation.opening import Opened
+from victorpy.annotation.events import CONFIRM, Prediction, Scope
 from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.store import Store
+from victorpy.annotation.session import Choice
+from victorpy.annotation.store import Lock, OpenPage
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import Keys
 from victorpy.annotation.tui.side_panes import FactsPane
@@ -74,8 +73,8 @@ def test_each_block_of_a_line_shows_its_label_and_nothing_moves_while_labels_are
     session = menu()
     pane = BlockPane(session)
     session.move(2)
-    session.give(H)
-    session.confirm()
+    session.act(H)
+    session.act(CONFIRM)
     assert "• Home ┊ O News ┌ H*Local ┊ O✓Sport └►O Contact" in "\n".join(lines(pane))
     session.toggle_mark()
     session.move(2)
@@ -86,7 +85,7 @@ def test_a_new_model_changes_which_blocks_share_a_line():
     session = session_of("<p>One<p>Two<p>Three")
     pane = BlockPane(session)
     assert len(lines(pane)) == 1
-    session.refresh(Prediction((O, P, O), (0.99,) * 3, "other"))
+    session.refresh(Prediction.of((O, P, O), (0.99,) * 3, "other"))
     assert len(lines(pane)) == 3
 
 
@@ -116,7 +115,7 @@ def test_sharing_of_lines_can_be_switched_off_also_for_the_next_page(tmp_path):
     assert len(lines(app.view.blocks)) == 5
     app.key("b")
     assert len(lines(app.view.blocks)) == 11
-    app.show_page(Opened("next", menu(), Store(tmp_path / "next.anno", menu(), None)))
+    app.show_page(OpenPage(tmp_path / "next.anno", menu()))
     assert len(lines(app.view.blocks)) == 11
     app.key("b")
     assert len(lines(app.view.blocks)) == 5
@@ -185,15 +184,15 @@ def test_a_block_without_a_record_is_its_own_place():
     session = session_of("<h1>Tea</h1><p>A drink.")
     assert list(session.select(Scope.PLACE).numbers) == [0]
     empty = session_of("")
-    assert empty.give_alike(H, Scope.PLACE) == 0
+    assert empty.act(H, Scope.PLACE) == 0
 
 
 def test_labelling_a_place_keeps_decisions():
     session = session_of(POSTS)
     session.move(3)
-    session.give(P)
+    session.act(P)
     session.move(0)
-    assert session.give_alike(H, Scope.PLACE) == 2
+    assert session.act(H, Scope.PLACE) == 2
     assert [session.label(number) for number in (0, 3, 6)] == [H, P, H]
     session.undo()
     assert session.decided == 1
@@ -258,16 +257,14 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
 
     pane = FactsPane(session, features)
     before = [text_of(row) for row in pane.rows(60, 30)]
-    assert pane.is_incomplete
-    assert not pane.is_outdated
+    assert not pane.is_ready
     assert before[0] == "label: other, predicted"
     assert before[-1].startswith("features: one moment")
     may_go_on.set()
     assert pane._work is not None
     pane._work.result(30)
-    assert pane.is_outdated  # so the program draws it again, however fast the work was done
+    assert pane.is_ready  # the program draws the pane again when this changes
     after = [text_of(row) for row in pane.rows(60, 30)]
-    assert not pane.is_incomplete
     assert after[-1].strip() == "words 1"
     assert any(line.startswith("path: /html") for line in after)
 
@@ -281,7 +278,6 @@ def test_errors_in_the_background_are_raised():
     def draw_until_it_is_there():
         while True:
             pane.rows(60, 30)
-            assert pane.is_incomplete
 
     with pytest.raises(RuntimeError, match="no features"):
         draw_until_it_is_there()

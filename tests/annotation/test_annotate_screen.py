@@ -17,20 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.terminal import Terminal
 
-from victorpy.annotation.events import Choice, Prediction
+from victorpy.annotation.events import Prediction
 from victorpy.annotation.learning import Learned, Learning
-from victorpy.annotation.opening import Opened
 from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus
-from victorpy.annotation.session import Session
-from victorpy.annotation.store import Store
+from victorpy.annotation.session import Choice, Session
+from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
-from victorpy.annotation.tui.colours import palette
 from victorpy.annotation.tui.keys import GROUPS, Keys
-from victorpy.annotation.tui.layout import spans_of
+from victorpy.annotation.tui.layout import cells_of
 from victorpy.annotation.tui.screen import canvas_of
 from victorpy.annotation.tui.side_panes import ResultPane
-from victorpy.annotation.tui.text import BOX, cut, fit, text_of, visible, width_of, wrap
+from victorpy.annotation.tui.text import BOX, cut, fit, palette, text_of, visible, width_of, wrap
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.document import Label
@@ -97,13 +95,13 @@ def session_of(html, labels=None, sure=0.99, **options):
     document = read_document(html, CONFIG)
     count = len(document.blocks)
     probabilities = (sure,) * count if isinstance(sure, float) else tuple(sure)
-    prediction = Prediction(labels or (Label.OTHER,) * count, probabilities)
+    prediction = Prediction.of(labels or (Label.OTHER,) * count, probabilities)
     return Session(document, prediction, block_level=CONFIG.cuts.block_level, **options)
 
 
 def app_of(session, folder, keys=None):
     app = App(keys or Keys(), CONFIG)
-    app.show_page(Opened("page", session, Store(folder / "page.anno", session, None)))
+    app.show_page(OpenPage(folder / "page.anno", session))
     app.draw(100, 30)
     return app
 
@@ -311,7 +309,7 @@ def test_every_look_that_is_drawn_is_in_the_palette():
     for choices in ((), two):
         session = session_of(PAGE, (Label.OTHER, Label.HEADER) * 4, (0.9, 0.5) * 4, choices=choices)
         for label in Label:
-            session.give(label)
+            session.act(label)
         session.extend(1)
         drawn = {look for row in BlockPane(session).rows(80, 40) for look, _ in row}
         assert drawn <= known
@@ -346,7 +344,7 @@ def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path)
 
 def test_a_very_long_block_is_cut_for_the_screen():
     document = read_document("<p>" + "tea " * 50_000, CONFIG)
-    shown = "".join(span.text for span in spans_of(document.blocks[0], document, ""))
+    shown = text_of(cells_of(document.blocks[0], document, ""))
     assert len(shown) < 6_000
     assert shown.endswith("194,999 more characters")
 
@@ -660,9 +658,9 @@ def test_failed_learning_shows_a_message(tmp_path):
 
 
 def test_a_worse_model_is_not_used():
-    assert Learned(3, 1, None, 0.5, Path()).is_better
-    assert not Learned(3, 1, 0.9, 0.8, Path()).is_better
-    assert str(Learned(3, 1, 0.9, 0.8, Path())).endswith(
+    assert Learned(3, 1, None, 0.5).is_better
+    assert not Learned(3, 1, 0.9, 0.8).is_better
+    assert str(Learned(3, 1, 0.9, 0.8)).endswith(
         "80% of labels right on 1 page held out, 90% by the model at the start, which is used"
     )
 

@@ -13,11 +13,11 @@ from msgspec import ValidationError, convert
 from support.commands import names_in
 
 from victorpy.annotation import journal as journals
-from victorpy.annotation.events import Moved, Prediction, Scope, State, Undone, read_labels
-from victorpy.annotation.journal import Journal, Record, compact, read_journal, write_line
-from victorpy.annotation.lock import Lock
+from victorpy.annotation.events import CLEAR, CONFIRM, Moved, Prediction, Scope, Undone, read_labels
+from victorpy.annotation.journal import Journal, Record, read_journal, write_line
 from victorpy.annotation.opening import journal_of, open_page
-from victorpy.annotation.session import Session
+from victorpy.annotation.session import Session, State
+from victorpy.annotation.store import Lock
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
@@ -29,7 +29,7 @@ H, P, L, C, O = Label  # noqa: E741
 PAGE = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Tea</ul></nav>
 <main><h1>Tea</h1><p>A drink.</p><p>Hot water.</p><p>Leaves.</p></main><footer><p>Imprint</p></footer>"""
 TEXTS = ["Home", "Tea", "Tea", "Tea", "A drink.", "Hot water.", "Leaves.", "Imprint"]
-PREDICTED = Prediction((O, O, O, H, P, P, P, P), (0.99, 0.98, 0.97, 0.9, 0.95, 0.6, 0.95, 0.55), "guess")
+PREDICTED = Prediction.of((O, O, O, H, P, P, P, P), (0.99, 0.98, 0.97, 0.9, 0.95, 0.6, 0.95, 0.55), "guess")
 
 
 class Guess:
@@ -61,7 +61,8 @@ def states_of(session, *numbers):
 def state_of(session):
     """All that must come back."""
     states = states_of(session)
-    return session.labels(), session.probabilities(), states, session.cursor, session.history, session.decided
+    history = [*session.done], [*session.undone]
+    return session.labels(), session.probabilities(), states, session.cursor, history, session.decided
 
 
 # States and progress
@@ -69,34 +70,34 @@ def state_of(session):
 
 def test_block_is_predicted_then_changed_or_confirmed(session):
     assert states_of(session, 0, 1) == [State.PREDICTED] * 2
-    session.confirm()
-    session.give(P)
+    session.act(CONFIRM)
+    session.act(P)
     assert states_of(session, 0, 1) == [State.CONFIRMED, State.CHANGED]
     assert session.decided == 2
     assert session.probabilities()[:3] == [None, None, 0.97]
     session.move(1)
-    assert session.clear() == 1  # gives the block back to the model
+    assert session.act(CLEAR) == 1  # gives the block back to the model
     assert (session.state(1), session.cursor, session.decided) == (State.PREDICTED, 1, 1)
 
 
 def test_blocks_are_empty_without_a_model():
     session = session_of(None)
     assert session.state(0) is State.EMPTY
-    assert session.confirm() == 0  # there is nothing to confirm
+    assert session.act(CONFIRM) == 0  # there is nothing to confirm
     session.move(0)
-    session.give(O)
+    session.act(O)
     assert session.state(0) is State.CONFIRMED
 
 
 def test_labelling_advances_to_the_end_and_confirming_the_rest_decides_on_all(session):
     session.move(7)
-    session.give(O)
-    assert session.confirm_rest() == 7
+    session.act(O)
+    assert session.act(CONFIRM, Scope.REST) == 7
     assert session.is_finished
     assert session.state(7) is State.CHANGED
     session = session_of()
     for _ in range(20):
-        session.give(P)
+        session.act(P)
     assert (session.cursor, session.is_finished) == (7, True)
 
 
@@ -112,25 +113,25 @@ def test_range_is_marked_and_labelled_at_once(session):
     session.toggle_mark()
     session.move(6)
     assert selected(session.selection) == [4, 5, 6]
-    assert session.give(L) == 3
+    assert session.act(L) == 3
     assert (session.cursor, session.has_selection) == (7, False)
     session.move(2)
     session.extend(-1)  # backwards
     session.extend(-1)
-    session.give(P)
+    session.act(P)
     assert session.labels() == [P, P, P, H, L, L, L, P]
     assert session.cursor == 3
 
 
 def test_selection_of_a_container_and_of_the_one_around_it(session):
     session.move(1)
-    assert selected(session.select_container()) == [1, 2]  # the list
+    assert selected(session.select(Scope.CONTAINER)) == [1, 2]  # the list
     for _ in range(2):
-        assert selected(session.select_container()) == [1, 2, 3, 4, 5, 6, 7]  # the page
+        assert selected(session.select(Scope.CONTAINER)) == [1, 2, 3, 4, 5, 6, 7]  # the page
     session.unselect()
     session.move(4)
-    assert selected(session.select_container()) == [4, 5, 6]
-    assert session.give(L) == 3
+    assert selected(session.select(Scope.CONTAINER)) == [4, 5, 6]
+    assert session.act(L) == 3
     assert session.cursor == 7
 
 
@@ -139,8 +140,8 @@ def test_selection_of_the_same_path_or_text(session):
     assert selected(session.select(Scope.PATH)) == [0, 1, 2]
     assert selected(session.select(Scope.TEXT)) == [1, 2, 3]
     session.move(4)
-    session.give(H)
-    assert session.give_alike(L) == 2  # block 4 is decided
+    session.act(H)
+    assert session.act(L, Scope.PATH) == 2  # block 4 is decided
     assert session.labels()[3:] == [H, H, L, L, P]
     for scope in (Scope.PATH, Scope.PLACE, Scope.TEXT, Scope.CONTAINER):
         session.select(scope)
@@ -150,8 +151,8 @@ def test_selection_of_the_same_path_or_text(session):
 
 
 def test_the_last_action_is_repeated_where_the_cursor_is(session):
-    session.select_container()
-    session.give(P)
+    session.select(Scope.CONTAINER)
+    session.act(P)
     session.move(4)
     session.repeat()
     assert session.labels() == [P, P, P, H, P, P, P, P]
@@ -159,7 +160,7 @@ def test_the_last_action_is_repeated_where_the_cursor_is(session):
     session.move(0)
     session.toggle_mark()
     session.move(1)
-    session.give(L)
+    session.act(L)
     session.repeat()
     assert session.labels()[:4] == [L, L, L, L]
 
@@ -175,26 +176,28 @@ def test_jumps_and_searches_go_around_the_page(session):
     assert session.find(session.is_uncertain) == 5
     assert session.find(session.is_uncertain, -1) == 5
     assert session.find(session.differs) is None
-    session.give(O)
+    session.act(O)
     assert session.find(session.differs) == 7
     assert session.find(session.is_undecided) == 0
     session.move(0)
-    assert session.find_other_label() == 3
+    assert session.find(session.has_other_label) == 3
     session.pattern = "TEA"  # case does not matter
-    assert (session.find_text(), session.find_text(-1)) == (1, 3)
+    assert (session.find(session.has_pattern), session.find(session.has_pattern, -1)) == (1, 3)
     session.pattern = "nowhere"
-    assert session.find_text() is None
+    assert session.find(session.has_pattern) is None
 
 
 def test_page_without_blocks_ignores_every_action():
     session = Session(read_document("", CONFIG))
-    for act in (session.confirm, session.confirm_rest, session.repeat, session.clear, session.undo, session.redo):
-        act()
-    session.give(P)
+    for method in (session.repeat, session.undo, session.redo):
+        method()
+    for what in (CONFIRM, CLEAR, P):
+        session.act(what)
+    session.act(CONFIRM, Scope.REST)
     session.move(5)
     session.toggle_mark()
     session.extend(1)
-    session.select_container()
+    session.select(Scope.CONTAINER)
     assert (len(session), session.cursor, session.is_finished) == (0, 0, True)
     assert session.find(session.is_undecided) is None
 
@@ -202,27 +205,27 @@ def test_page_without_blocks_ignores_every_action():
 # Any sequence of actions
 
 ACTIONS = {
-    "header": lambda s: s.give(H),
-    "paragraph": lambda s: s.give(P),
-    "other": lambda s: s.give(O),
-    "alike": lambda s: s.give_alike(L),
-    "confirm": lambda s: s.confirm(),
-    "rest": lambda s: s.confirm_rest(),
-    "clear": lambda s: s.clear(),
+    "header": lambda s: s.act(H),
+    "paragraph": lambda s: s.act(P),
+    "other": lambda s: s.act(O),
+    "alike": lambda s: s.act(L, Scope.PATH),
+    "confirm": lambda s: s.act(CONFIRM),
+    "rest": lambda s: s.act(CONFIRM, Scope.REST),
+    "clear": lambda s: s.act(CLEAR),
     "repeat": lambda s: s.repeat(),
     "down": lambda s: s.move(s.cursor + 1),
     "up": lambda s: s.move(s.cursor - 1),
     "far": lambda s: s.move(s.cursor * 5 % 8),
     "mark": lambda s: s.toggle_mark(),
     "extend": lambda s: s.extend(1),
-    "container": lambda s: s.select_container(),
+    "container": lambda s: s.select(Scope.CONTAINER),
     "path": lambda s: s.select(Scope.PATH),
     "place": lambda s: s.select(Scope.PLACE),
     "text": lambda s: s.select(Scope.TEXT),
     "cancel": lambda s: s.unselect(),
     "undo": lambda s: s.undo(),
     "redo": lambda s: s.redo(),
-    "refresh": lambda s: s.refresh(Prediction((P,) * 8, (0.5,) * 8, "guess")),
+    "refresh": lambda s: s.refresh(Prediction.of((P,) * 8, (0.5,) * 8, "guess")),
 }
 SEQUENCES = st.lists(st.sampled_from(sorted(ACTIONS)), max_size=40)
 WITHOUT_REFRESH = SEQUENCES.map(lambda names: [name for name in names if name != "refresh"])
@@ -249,7 +252,7 @@ def test_undo_gives_the_start_and_redo_the_end(names):
 
 
 def replayed(recording):
-    session = session_of(recording.header.predicted.read(), given=read_labels(recording.header.given))
+    session = session_of(recording.header.predicted, given=read_labels(recording.header.given))
     for event in recording.events:
         session.apply(event)
     return session
@@ -260,13 +263,13 @@ def replayed(recording):
 def test_journal_gives_the_same_state_at_any_point(first, second):
     session, told = session_of(), []
     session.listener = told.append
-    content = Journal.begin(Path("unused"), session)._pending
+    content = Journal.begin(Path("unused"), session)._header
     for name in first + second:
         ACTIONS[name](session)
     content += b"".join(map(write_line, told))
     recording = read_journal(content)
     assert state_of(replayed(recording)) == state_of(session)
-    assert state_of(replayed(read_journal(compact(recording, session)))) == state_of(session)
+    assert state_of(replayed(read_journal(recording.compact(session)))) == state_of(session)
 
 
 @settings(max_examples=40)
@@ -283,7 +286,7 @@ def test_reopened_files_continue_where_they_were(tmp_path_factory, parts):
         for name in names:
             ACTIONS[name](opened.session)
         state = state_of(opened.session)
-        assert opened.store.close() == ""
+        assert opened.close() == ""
         if (folder / "tea.anno").exists():
             kept = load_annotation(folder / "tea.anno", CONFIG.cuts)
             assert (list(kept.labels), list(kept.probabilities)) == state[:2]
@@ -306,13 +309,13 @@ def labelled(anno, *labels, model=Guess(), killed=False, moves=()):  # noqa: B00
     """Open a page, label its first blocks, move, and close it, or leave it behind like a killed program."""
     opened = opened_at(anno, model)
     for label in labels:
-        opened.session.give(label)
+        opened.session.act(label)
     for number in moves:
         opened.session.move(number)
     if killed:
-        opened.store._lock.release()
+        opened._lock.release()
     else:
-        opened.store.close()
+        opened.close()
     return opened
 
 
@@ -324,18 +327,18 @@ def assert_reopens_as(anno, state):
 
 def save(opened):
     """Save, and wait until everything is on the disk."""
-    opened.store.save()
+    opened.save()
     stop = time.monotonic() + 10
-    while not opened.store.is_saved:
+    while not opened.is_saved:
         assert time.monotonic() < stop, "it takes too long"
         time.sleep(0.01)
 
 
 def test_annotation_file_shows_who_gave_each_label(place):
     opened = opened_at(place)
-    opened.session.confirm()
-    opened.session.give(P)
-    opened.store.close()
+    opened.session.act(CONFIRM)
+    opened.session.act(P)
+    opened.close()
     rows = [line.split("\t")[:2] for line in place.read_text().partition("\n\n")[2].splitlines()]
     assert rows[:3] == [["other", "-"], ["paragraph", "-"], ["other", "0.97"]]
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
@@ -347,13 +350,13 @@ def test_annotation_file_shows_who_gave_each_label(place):
 
 def test_a_change_is_in_the_file_within_a_second(place):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     began = time.monotonic()
-    while not opened.store.is_saved and time.monotonic() < began + 5:
-        opened.store.tick()
+    while not opened.is_saved and time.monotonic() < began + 5:
+        opened.tick()
         time.sleep(0.02)
     assert load_annotation(place, CONFIG.cuts).labels[0] is P
-    opened.store.close()
+    opened.close()
 
 
 def test_resume_after_kill_restores_the_journal(place):
@@ -365,16 +368,16 @@ def test_resume_after_kill_restores_the_journal(place):
 @pytest.mark.parametrize("cut", [1, 7, 20])
 def test_torn_last_line_of_a_journal_is_ignored(place, cut):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     state = state_of(opened.session)
-    opened.session.give(L)
-    opened.store._lock.release()
+    opened.session.act(L)
+    opened._lock.release()
     path = journal_of(place)
     path.write_bytes(path.read_bytes()[:-cut])
     again = opened_at(place)
     assert state_of(again.session) == state
-    again.session.give(H)  # continues after the last whole line
-    again.store.close()
+    again.session.act(H)  # continues after the last whole line
+    again.close()
     assert_reopens_as(place, state_of(again.session))
 
 
@@ -427,7 +430,7 @@ def test_edits_by_hand_win_and_can_be_undone(place):
     assert states_of(again.session, 2, 3) == [State.CHANGED, State.CONFIRMED]
     again.session.undo()
     assert again.session.labels()[:4] == [P, O, O, H]
-    again.store.close()
+    again.close()
     assert opened_at(place).messages == []
 
 
@@ -444,9 +447,9 @@ def test_an_annotation_made_elsewhere_keeps_its_labels_whatever_the_model_says(p
 def test_deleted_annotation_starts_again(place):
     opened = opened_at(place)
     for label in (P, H):
-        opened.session.give(label)
+        opened.session.act(label)
         save(opened)
-    opened.store.close()
+    opened.close()
     place.unlink()
     again = labelled(place)
     assert again.session.decided == 0
@@ -458,15 +461,15 @@ def test_file_that_could_not_be_written_is_restored_from_the_journal(place, monk
         raise OSError(28, "No space left on device")
 
     opened = opened_at(place)
-    opened.session.give(H)
+    opened.session.act(H)
     save(opened)
-    opened.store.tick()
+    opened.tick()
     monkeypatch.setattr("victorpy.annotation.store.write_atomically", refuse)
     for label in (P, L, C):
-        opened.session.give(label)
-        opened.store.save()
+        opened.session.act(label)
+        opened.save()
     state = state_of(opened.session)
-    assert "No space left" in opened.store.close()
+    assert "No space left" in opened.close()
     monkeypatch.undo()
     assert_reopens_as(place, state)
     assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
@@ -488,13 +491,13 @@ def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
     (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p>")
     opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every)
     for _ in range(3):
-        opened.session.give(P)
-    opened.store.close()
+        opened.session.act(P)
+    opened.close()
     before = (tmp_path / "a.anno").read_text()
     again = open_page(None, tmp_path / "a.anno", CONFIG)
     assert [block.text for block in again.session.document.blocks] == ["See", "this", "page."]
-    again.store.save()
-    again.store.close()
+    again.save()
+    again.close()
     assert (tmp_path / "a.anno").read_text() == before
     assert "split: every" in before
 
@@ -505,10 +508,10 @@ def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
         opened_at(place)
     looking = opened_at(place, read_only=True)
     assert looking.messages == ["This is to look at only: no change is kept"]
-    looking.session.give(P)
-    looking.store.save()
-    looking.store.close()
-    opened.store.close()
+    looking.session.act(P)
+    looking.save()
+    looking.close()
+    opened.close()
     assert names_in(place.parent) == ["tea.html"]
 
 
@@ -526,7 +529,7 @@ def test_lock_that_was_removed_is_taken_again(tmp_path):
 def test_temporary_files_of_a_killed_writer_are_removed(place):
     for name in (".tea.anno.123.tmp", ".coffee.anno.123.tmp", "tea.anno.123.tmp"):
         (place.parent / name).write_text("half a fi")
-    opened_at(place).store.close()
+    opened_at(place).close()
     assert names_in(place.parent) == [".coffee.anno.123.tmp", "tea.anno.123.tmp", "tea.html"]
 
 
@@ -540,7 +543,7 @@ def test_a_link_stays_a_link(place):
 
 def test_full_disk_is_reported_and_nothing_is_lost_when_it_has_room_again(place, monkeypatch):
     opened = opened_at(place)
-    opened.session.give(P)
+    opened.session.act(P)
     write = os.write
 
     def refuse(file, content):
@@ -548,13 +551,13 @@ def test_full_disk_is_reported_and_nothing_is_lost_when_it_has_room_again(place,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(journals.os, "write", refuse)
-    opened.session.give(H)
-    assert "No space left" in opened.store.error
+    opened.session.act(H)
+    assert "No space left" in opened.error
     monkeypatch.undo()
-    opened.store.tick()
-    opened.session.give(L)
-    assert opened.store.error == ""
-    opened.store._lock.release()
+    opened.tick()
+    opened.session.act(L)
+    assert opened.error == ""
+    opened._lock.release()
     assert_reopens_as(place, state_of(opened.session))
 
 

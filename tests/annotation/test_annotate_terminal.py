@@ -175,7 +175,7 @@ def test_digits_are_given_to_the_least_sure_in_reading_order():
     assert session.most_doubtful(range(12), 3) == [2, 3, 9]
     assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     session.move(2)
-    session.give(Label.OTHER)
+    session.act(Label.OTHER)
     assert session.most_doubtful(range(5), 3) == [0, 3, 4]
 
 

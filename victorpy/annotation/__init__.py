@@ -1,4 +1,4 @@
-"""The terminal annotation tool: a plain session, its journal on disk, and the screen that shows it."""
+"""The annotation tool for terminals: a session, its journal on the disk, and the screens that show it."""
 
 ORDERS = ("name", "uncertainty", "progress")
-"""How a directory's pages can be ordered."""
+"""Orders of the pages in a directory."""

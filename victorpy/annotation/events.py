@@ -1,4 +1,4 @@
-"""What can happen while a page is annotated, as plain data: actions, changes of labels, and predictions of a model.
+"""Everything that can happen to a page while it is annotated, as plain data.
 
 Events are msgspec structs that convert to the journal's JSON arrays: ``Moved(5)`` becomes ``["m", 5]``.
 """
@@ -6,8 +6,8 @@ Events are msgspec structs that convert to the journal's JSON arrays: ``Moved(5)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal, NamedTuple, Self
 
 from msgspec import Struct
@@ -15,10 +15,10 @@ from msgspec import Struct
 from victorpy.document import Label
 
 CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
-"""Actions on blocks, besides giving them a label."""
+"""Actions on blocks. Giving blocks a label is an action, too, which is called like the label."""
 
 Letter = Literal["?", "h", "p", "l", "c", "o"]
-"""A label in the journal: its first letter, or a question mark for none."""
+"""A label in the journal: its first letter, or a question mark for no label."""
 LETTER_OF: dict[Label | None, Letter] = {
     None: "?",
     Label.HEADER: "h",
@@ -40,21 +40,8 @@ def write_labels(labels: Iterable[Label | None]) -> str:
 
 
 def read_labels(letters: str) -> tuple[Label | None, ...]:
-    """Read what `write_labels` wrote; unknown letters are a KeyError."""
+    """Read what `write_labels` wrote. Raises KeyError for unknown letters."""
     return tuple(map(LABEL_OF.__getitem__, letters))
-
-
-class State(StrEnum):
-    """Who gave a block its label."""
-
-    EMPTY = "empty"  # nobody: it has none
-    PREDICTED = "predicted"  # the model alone
-    CHANGED = "changed"  # a person who disagrees with the model
-    CONFIRMED = "confirmed"  # a person, in agreement with the model if there is one
-
-    @property
-    def is_decided(self) -> bool:
-        return self in {State.CHANGED, State.CONFIRMED}
 
 
 class Scope(StrEnum):
@@ -66,7 +53,7 @@ class Scope(StrEnum):
     PATH = "path"  # all blocks in elements of the same tags and classes
     PLACE = "place"  # all blocks at the same position in their list item, table row or post
     TEXT = "text"  # all blocks with the same text
-    REST = "rest"  # all blocks that no person has decided on
+    REST = "rest"  # all blocks that no person has decided
 
 
 class Action(NamedTuple):
@@ -80,7 +67,7 @@ class Action(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Neighbouring blocks whose label a person changed in the same way."""
+    """Consecutive blocks whose label a person changed in the same way."""
 
     start: int
     stop: int
@@ -89,7 +76,7 @@ class Run(NamedTuple):
 
 
 def join_runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iterator[Run]:
-    """Join neighbouring blocks that change in the same way, and skip blocks that keep their label."""
+    """Join consecutive blocks that change in the same way, and skip blocks that keep their label."""
     start = stop = -1
     run_old: Label | None = None
     run_new: Label | None = None
@@ -104,18 +91,25 @@ def join_runs(changes: Iterable[tuple[int, Label | None, Label | None]]) -> Iter
         yield Run(start, stop, LETTER_OF[run_old], LETTER_OF[run_new])
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A model's labels for the blocks of a page; None for blocks without a prediction."""
+class Prediction(Struct, frozen=True, array_like=True, dict=True):
+    """A model's labels for all blocks of a page."""
 
-    labels: tuple[Label | None, ...]
+    letters: str
     probabilities: tuple[float | None, ...]
-    model: str = ""
-    """Identifies the model; empty if there is none."""
+    """None for blocks without a prediction."""
+    model: str = "?"
+    """Identifies the model. Empty if there is none, a question mark in old journals."""
 
     @classmethod
-    def none(cls, count: int) -> Prediction:
-        return cls((None,) * count, (None,) * count)
+    def of(
+        cls, labels: Sequence[Label | None], probabilities: Sequence[float | None] | None = None, model: str = ""
+    ) -> Self:
+        """Make a prediction of labels; None for blocks without a prediction."""
+        return cls(write_labels(labels), tuple(probabilities or [None] * len(labels)), model)
+
+    @cached_property
+    def labels(self) -> tuple[Label | None, ...]:
+        return read_labels(self.letters)
 
 
 class Moved(Struct, frozen=True, array_like=True, tag="m"):
@@ -125,15 +119,20 @@ class Moved(Struct, frozen=True, array_like=True, tag="m"):
 
 
 class Change(Struct, frozen=True, array_like=True, tag="c"):
-    """Labels were given or taken back: one step of undo."""
+    """Labels were given or removed: one step of undo."""
 
     runs: tuple[Run, ...]
     before: int
     """Position of the cursor before the change."""
     after: int
-    """Position of the cursor after it."""
+    """Position of the cursor after the change."""
     action: Action | None
-    """The action, to repeat it elsewhere; None for changes made outside the program."""
+    """The action, so that it can be repeated. None for changes made outside the program."""
+
+    @property
+    def size(self) -> int:
+        """Number of blocks that changed."""
+        return sum(run.stop - run.start for run in self.runs)
 
 
 class Undone(Struct, frozen=True, array_like=True, tag="u"):
@@ -141,49 +140,11 @@ class Undone(Struct, frozen=True, array_like=True, tag="u"):
 
 
 class Redone(Struct, frozen=True, array_like=True, tag="r"):
-    """The last undone change was made again."""
+    """The last undone change was redone."""
 
 
-class WrittenPrediction(Struct, frozen=True, array_like=True):
-    """A prediction in the journal's form."""
-
-    letters: str
-    probabilities: tuple[float | None, ...]
-    model: str = "?"
-    """Old journals do not name it."""
-
-    @classmethod
-    def of(cls, prediction: Prediction) -> Self:
-        return cls(write_labels(prediction.labels), prediction.probabilities, prediction.model)
-
-    def read(self) -> Prediction:
-        return Prediction(read_labels(self.letters), self.probabilities, self.model)
-
-
-class Refreshed(WrittenPrediction, frozen=True, array_like=True, tag="p"):
-    """A retrained model predicted other labels for the undecided blocks."""
+class Refreshed(Prediction, frozen=True, array_like=True, tag="p", dict=True):
+    """Another model predicted the labels of the undecided blocks."""
 
 
 Event = Moved | Change | Undone | Redone | Refreshed
-
-
-class Selection(NamedTuple):
-    """Blocks that the next action applies to."""
-
-    scope: Scope
-    numbers: Sequence[int]
-    size: int = 1
-    stop: int | None = None
-    """The block where the cursor goes next, if that is not the one after the cursor."""
-
-
-class Choice(NamedTuple):
-    """One of two annotations of a page in an adjudication."""
-
-    name: str
-    labels: tuple[Label | None, ...]
-    decided: tuple[bool, ...]
-    """Which labels a person gave; other blocks have a model's label or none."""
-
-    def decision(self, number: int) -> Label | None:
-        return self.labels[number] if self.decided[number] else None

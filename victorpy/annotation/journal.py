@@ -1,4 +1,4 @@
-"""The journal of a page: every event is appended as it happens, so that a killed program can be brought back.
+"""The journal of a page: every event is appended as it happens, so that nothing is lost if the program is killed.
 
 ``PAGE.anno.journal`` has one JSON value per line: a header with the page's digest and the labels at the start, then
 events. A session that applies them again ends up in the same state, with its history. A last line without a line end
@@ -19,24 +19,13 @@ from typing import Self
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
-from victorpy.annotation.events import (
-    LABEL_OF,
-    Change,
-    Event,
-    Moved,
-    Refreshed,
-    Undone,
-    WrittenPrediction,
-    read_labels,
-    write_labels,
-)
+from victorpy.annotation import events
+from victorpy.annotation.events import Change, Event, Moved, Prediction, Refreshed
 from victorpy.annotation.session import Session
 from victorpy.base.files import sync_directory
 from victorpy.page.same_blocks import digest_of
 
 FORMAT = 1
-MOST_MOVES = 5_000
-"""A journal with more cursor moves than this is compacted when it is opened."""
 
 
 def digest_of_file(content: bytes) -> str:
@@ -50,11 +39,11 @@ class Header(Struct, frozen=True, rename={"format": "victor-journal"}):
     format: int
     digest: str
     """Digest of the page's blocks."""
-    predicted: WrittenPrediction
+    predicted: Prediction
     given: str
     """The labels that people had given at the start, one letter per block."""
     page: str = ""
-    """Digest of the page's own file; empty if there was none."""
+    """Digest of the HTML file; empty if there was none."""
 
 
 class Saving(Struct, frozen=True, array_like=True, tag="s"):
@@ -64,7 +53,7 @@ class Saving(Struct, frozen=True, array_like=True, tag="s"):
 
 
 class Saved(Struct, frozen=True, array_like=True, tag="w"):
-    """That annotation file has been written."""
+    """The annotation file with this digest has been written."""
 
     digest: str
 
@@ -73,7 +62,7 @@ Record = Event | Saving | Saved
 
 
 def write_line(record: Record | Header) -> bytes:
-    """Write a line of the journal. `json` writes it, since paths in names of models may not be valid Unicode."""
+    """Write a line of the journal. `json` does it, since paths in names of models may not be valid Unicode."""
     return json.dumps(to_builtins(record), separators=(",", ":")).encode() + b"\n"
 
 
@@ -92,6 +81,16 @@ class Recording:
     damage: str = ""
     """What is wrong with the file, other than an incomplete last line."""
 
+    def compact(self, session: Session) -> bytes:
+        """Write a journal that leads to the session's state and history, without the cursor moves in between."""
+        header = replace(self.header, predicted=session.predicted)
+        undone = session.undone
+        records: list[Record] = [*session.done, *reversed(undone), *[events.Undone()] * len(undone)]
+        records += [Saving(digest) for digest in self.saves]
+        records += [Saved(self.saves[0])] if self.was_saved else []
+        records.append(Moved(session.cursor))
+        return b"".join(map(write_line, [header, *records]))
+
 
 def read_journal(content: bytes) -> Recording:
     """Read a journal up to the first damaged line. Raises ValueError if the header cannot be read."""
@@ -103,8 +102,8 @@ def read_journal(content: bytes) -> Recording:
         if fields["victor-journal"] != FORMAT:
             raise ValueError(f"its format is {fields['victor-journal']}, and this program knows {FORMAT}")
         header = convert(fields, Header)
-        count = len(read_labels(header.given))
-        if not count == len(header.predicted.read().labels) == len(header.predicted.probabilities):
+        count = len(events.read_labels(header.given))
+        if not count == len(header.predicted.labels) == len(header.predicted.probabilities):
             raise ValueError("its parts do not belong together")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
@@ -135,61 +134,56 @@ def _check_blocks(event: Event, count: int) -> None:
         case Change(runs, _, after):
             fits = all(0 <= run.start < run.stop <= count for run in runs) and 0 <= after < count
         case Refreshed(letters, probabilities):
-            fits = len(letters) == len(probabilities) == count and set(letters) <= LABEL_OF.keys()
+            fits = len(letters) == len(probabilities) == count and set(letters) <= events.LABEL_OF.keys()
     if not fits:
-        raise ValueError("it is of blocks that are not there")
+        raise ValueError("it does not fit the blocks of the page")
 
 
 class Journal:
-    """Appends to a journal. The file is created with the first event that is worth a file. Threads may share it."""
+    """Appends to a journal. Moving around does not create a file, only other events do. Threads may share it."""
 
     def __init__(self, path: Path, header: bytes = b"", length: int = 0) -> None:
         self.path = path
         self._length = length
-        """Number of bytes of the file that count; more is cut off."""
-        self._pending = header
-        """Lines that are not in the file yet."""
-        self._is_begun = length > 0
+        """Number of valid bytes of the file. What follows them is cut off."""
+        self._header = header
+        """The header, as long as nothing but moves of the cursor has happened."""
         self._last_move = b""
-        """The last move of the cursor, as long as nothing else has happened."""
+        self._pending = b""
+        """Lines that the disk refused."""
         self._file = -1
         self._is_new = length == 0
         self._guard = threading.Lock()
 
     @classmethod
     def begin(cls, path: Path, session: Session, page: str = "") -> Self:
-        """Begin a journal with the current state of a session; `page` is the digest of the page's own file."""
-        predicted = WrittenPrediction.of(session.predicted)
-        header = Header(FORMAT, digest_of(session.document), predicted, write_labels(session.given), page)
-        return cls(path, write_line(header))
+        """Start a journal with the current state of a session; `page` is the digest of the HTML file."""
+        given = events.write_labels(session.given)
+        return cls(path, write_line(Header(FORMAT, digest_of(session.document), session.predicted, given, page)))
 
     def append(self, record: Record) -> None:
-        """Append a line. If the disk refuses, the line is kept and written with the next one.
-
-        Moving around does not create a file: a move waits for the first other event.
-        """
+        """Append a line. If the disk refuses it, it is written together with the next one."""
         line = write_line(record)
         with self._guard:
-            if isinstance(record, Moved) and not self._is_begun:
+            if self._header and isinstance(record, Moved):
                 self._last_move = line
                 return
-            self._is_begun = True
-            self._pending += self._last_move + line
-            self._last_move = b""
+            self._pending += self._header + self._last_move + line
+            self._header = self._last_move = b""
             self._write_pending()
 
     def retry(self) -> None:
         """Try again to write what the disk refused."""
         with self._guard:
-            if self._pending and self._is_begun:
+            if self._pending:
                 self._write_pending()
 
     def sync(self) -> None:
         """Wait until everything written so far is on the disk."""
         if self._file >= 0:
             os.fsync(self._file)
-            if self._is_new:  # the directory must know a new file, too
-                sync_directory(self.path.parent)
+            if self._is_new:
+                sync_directory(self.path.parent)  # makes the name of a new file durable
                 self._is_new = False
 
     def close(self) -> None:
@@ -211,14 +205,3 @@ class Journal:
             raise
         self._length += len(self._pending)
         self._pending = b""
-
-
-def compact(recording: Recording, session: Session) -> bytes:
-    """Write a journal that leads to the same state and history, without the cursor moves in between."""
-    header = replace(recording.header, predicted=WrittenPrediction.of(session.predicted))
-    done, undone = session.history
-    records: list[Record] = [*done, *reversed(undone), *[Undone()] * len(undone)]
-    records += [Saving(digest) for digest in recording.saves]
-    records += [Saved(recording.saves[0])] if recording.was_saved else []
-    records.append(Moved(session.cursor))
-    return b"".join(map(write_line, [header, *records]))

@@ -1,11 +1,11 @@
-"""Learning from finished pages in the background, and choosing the model to use afterwards.
+"""Learn from finished pages in the background, and choose the model to use afterwards.
 
 ``python -m victorpy.annotation.learning FOLDER CONFIG MODEL`` learns in a process of its own from the annotations in
 ``FOLDER/data``: once without every third page, to measure the result on those, and then from all of them. The model
 goes to ``FOLDER/model``, and the measurements are printed as a line of JSON.
 
-A learned model is always compared with the model that the program started with, never with an earlier learned one:
-that one has learned from the held-out pages, too.
+A learned model is always compared with the model that the program started with. An earlier learned model would be at
+an advantage: it has learned from the held-out pages, too.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from victorpy.annotation.tui.text import visible
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import VictorError
-from victorpy.labellers.base import Labeller
 from victorpy.model.train import load_pages, train
-from victorpy.outputs import CleanPage
+from victorpy.research.report.base import plural
 
 FEWEST = 3
-"""Minimum number of pages: with fewer there would be none to measure the gain on."""
+"""Minimum number of pages: with fewer there would be none to measure the result on."""
 CONFIG = "crf"
 """It learns in seconds; the default config takes an hour."""
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A learned model and its measurements."""
+    """The measurements of a learned model."""
 
     pages: int
     held_out: int
@@ -48,15 +47,13 @@ class Learned:
     """Share of correct labels on the held-out pages by the model at the start; None if there is none."""
     after: float
     """The same share by the learned model."""
-    model: Path
 
     @property
     def is_better(self) -> bool:
         return self.before is None or self.after > self.before
 
     def __str__(self) -> str:
-        held_out = "1 page" if self.held_out == 1 else f"{self.held_out:,} pages"
-        shares = f"{self.after:.0%} of labels right on {held_out} held out"
+        shares = f"{self.after:.0%} of labels right on {plural(self.held_out, 'page')} held out"
         before = "" if self.before is None else f", {self.before:.0%} by the model at the start"
         taken = "" if self.is_better else ", which is used"
         return f"Learned from {self.pages:,} pages: {shares}{before}{taken}"
@@ -72,11 +69,11 @@ class Learning:
         self._say = say
         self._process: subprocess.Popen[bytes] | None = None
         self._folders: list[Path] = []
-        """The latest is in use by the process."""
+        """The process uses the last one."""
         self._learned_from = 0
 
     def begin(self, entries: Sequence[Entry], asked: bool) -> None:
-        """Start learning if enough new pages are finished. If the user asked for it, say why not."""
+        """Start learning if enough new pages are finished. If the user asked for it, explain why not."""
         finished = [entry.anno for entry in entries if entry.is_finished and entry.anno.exists()]
         if len(finished) < FEWEST:
             self._say(f"{len(finished)} of {FEWEST} pages finished: from {FEWEST} on there is enough to learn from")
@@ -116,24 +113,22 @@ class Learning:
         if self._process is None or self._process.poll() is None:
             return False
         has_failed = self._process.returncode != 0
-        self._process = None
-        previous = self.predictor
+        folder, self._process = self._folders[-1], None
+        predictor = self._start
         try:
             if has_failed:
-                lines = (self._folders[-1] / "errors").read_text(errors="replace").split("\n")
-                last_line = next((line for line in reversed(lines) if line.strip()), "it ended without a word")
-                raise VictorError(last_line)
-            numbers = json.loads((self._folders[-1] / "out").read_bytes())
-            learned = Learned(**numbers, model=self._folders[-1] / "model")
-            self.predictor = self._start
+                lines = (folder / "errors").read_text(errors="replace").split("\n")
+                raise VictorError(next((line for line in reversed(lines) if line.strip()), "it ended without a word"))
+            learned = Learned(**json.loads((folder / "out").read_bytes()))
             if learned.is_better:
-                self.predictor = Predictor.load(learned.model, f"the model learned from {learned.pages:,} pages")
+                predictor = Predictor.load(folder / "model", f"the model learned from {learned.pages:,} pages")
         except (VictorError, OSError, ValueError, TypeError) as error:
-            self.predictor = previous
             self._say(f"Nothing was learned: {visible(str(error))}")
             return False
         self._say(str(learned))
-        return self.predictor is not previous
+        is_new = predictor is not self.predictor
+        self.predictor = predictor
+        return is_new
 
     def stop(self) -> None:
         """Stop learning and delete its files."""
@@ -151,14 +146,12 @@ def learn(folder: Path, config_name: str, model: str) -> dict[str, float | int |
     pages = load_pages([folder / "data"], config)
     held_out = pages[::3]
     others = [page for number, page in enumerate(pages) if number % 3]
-    after = _accuracy(train(others, config).labeller, held_out)
-    before = _accuracy(Cleaner.load(model).labeller, held_out) if model else None
+    rivals = [Cleaner.load(model).labeller] if model else []
+    rivals.append(train(others, config).labeller)
+    documents, labels = [page.document for page in held_out], [page.labels for page in held_out]
+    *before, after = (labeller.score(documents, labels) for labeller in rivals)
     train(pages, config).save(folder / "model")
-    return {"pages": len(pages), "held_out": len(held_out), "before": before, "after": after}
-
-
-def _accuracy(labeller: Labeller, pages: Sequence[CleanPage]) -> float:
-    return labeller.score([page.document for page in pages], [page.labels for page in pages])
+    return {"pages": len(pages), "held_out": len(held_out), "before": before[0] if before else None, "after": after}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Opening a page: its HTML, its annotation and its journal become a session in the state where it was left."""
+"""Open a page: combine its HTML, its annotation and its journal into a session in the state where it was left."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from victorpy.annotation.events import Choice, Moved, Prediction, read_labels
-from victorpy.annotation.journal import MOST_MOVES, Journal, Recording, compact, digest_of_file, read_journal
-from victorpy.annotation.lock import Lock
+from victorpy.annotation.events import Moved, Prediction, read_labels
+from victorpy.annotation.journal import Journal, Recording, digest_of_file, read_journal
 from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.session import Session
-from victorpy.annotation.store import Store
-from victorpy.base.files import remove_leftovers, set_aside, write_atomically
+from victorpy.annotation.session import Choice, Session
+from victorpy.annotation.store import READ_ONLY, Lock, OpenPage, lock_of
+from victorpy.base.files import keep_copy, remove_leftovers, set_aside, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document, Label
@@ -23,17 +22,15 @@ from victorpy.errors import DataError, VictorError
 from victorpy.outputs.anno import Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
+from victorpy.research.report.base import plural
+
+MOST_MOVES = 5_000
+"""A journal with more cursor moves than this is compacted when it is opened."""
 
 
-@dataclass
-class Opened:
-    """An open page."""
-
-    name: str
-    session: Session
-    store: Store
-    messages: list[str] = field(default_factory=list)
-    """What the user should know about it."""
+def journal_of(anno: Path) -> Path:
+    """Return the path of an annotation's journal."""
+    return anno.with_name(f"{anno.name}.journal")
 
 
 @contextmanager
@@ -48,23 +45,13 @@ def without_collector() -> Iterator[None]:
         gc.enable()
 
 
-def journal_of(anno: Path) -> Path:
-    """Return the path of an annotation's journal."""
-    return anno.with_name(f"{anno.name}.journal")
-
-
-def lock_of(anno: Path) -> Path:
-    """Return the path of an annotation's lock."""
-    return anno.with_name(f"{anno.name}.lock")
-
-
 def open_page(
     page: Path | None, anno: Path, config: Config, model: Predictor | None = None, read_only: bool = False
-) -> Opened:
+) -> OpenPage:
     """Open a page to annotate it, from its annotation file or, if there is none, from the page itself."""
     name = str(page or anno)
     anno = anno.resolve()  # write the file that a link points to
-    html = b"" if page is None else read_bytes(page)
+    html = b"" if page is None else _read_bytes(page)
     with without_collector(), _locked(anno, read_only) as lock:
         if anno.exists():
             annotation = load_annotation(anno, config.cuts)
@@ -77,7 +64,7 @@ def open_page(
         return _Opening(anno, annotation, lock, config).open(name, model, page, html)
 
 
-def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> Opened:
+def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> OpenPage:
     """Open two annotations of one page, to decide between them."""
     name, gold = str(gold), gold.resolve()
     if gold in {first.resolve(), second.resolve()}:
@@ -106,21 +93,20 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
             message = f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)"
             opened.messages.append(message)
     if is_new:
-        opened.store.save_soon()  # both annotators agree on some labels, which are decided now
+        opened.save_soon()  # the labels on which both annotators agree are decided
     return opened
 
 
 def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
-    """Read a page and cut it into blocks; `content` is the page's file if it was read before."""
+    """Read a page and cut it into blocks. `content` is the page's file if it was read already."""
     try:
-        return read_document(read_bytes(page) if content is None else content, config, source=page.name)
+        return read_document(_read_bytes(page) if content is None else content, config, source=page.name)
     except VictorError as error:
         names_page = str(error).startswith(str(page))
         raise DataError(str(error) if names_page else f"{page}: {error}") from error
 
 
-def read_bytes(page: Path) -> bytes:
-    """Read a page's file."""
+def _read_bytes(page: Path) -> bytes:
     try:
         return page.read_bytes()
     except OSError as error:
@@ -132,17 +118,6 @@ def _check_same_page(one: Document, other: Document, first: Path, second: Path) 
     if difference is not None:
         where = difference.describe(str(first), str(second))
         raise DataError(f"{first} and {second} are not of the same page: {where}")
-
-
-def _check_page(page: Path, html: bytes, document: Document, anno: Path, config: Config) -> None:
-    """Raise an error if an annotation is of another page; the same page may be cut into other blocks."""
-    difference = find_difference(read_page(page, config, html), document)
-    if difference is not None and not difference.only_cut:
-        where = difference.describe(str(page), anno.name)
-        raise DataError(
-            f"{anno}: is not of {page}: {where}; open {anno.name} alone to continue it as it is, "
-            f"or {page.name} with another annotation file"
-        )
 
 
 @contextmanager
@@ -181,49 +156,57 @@ class _Opening:
     choices: tuple[Choice, ...] = ()
     messages: list[str] = field(default_factory=list)
 
-    def open(self, name: str, model: Predictor | None = None, page: Path | None = None, html: bytes = b"") -> Opened:
+    def open(self, name: str, model: Predictor | None = None, page: Path | None = None, html: bytes = b"") -> OpenPage:
         annotation = self.annotation
         anno_digest = digest_of_file(self.anno.read_bytes()) if self.anno.exists() else ""
         page_digest = digest_of_file(html) if page is not None else ""
         path = journal_of(self.anno)
-        content = path.read_bytes() if path.exists() else None
-        recording, problem = (None, "") if content is None else self._read_journal(content)
+        recording, problem = self._read_journal(path)
         if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
-            _check_page(page, html, annotation.document, self.anno, self.config)
-        if problem and self.lock is None:
-            self.messages.append(f"{path.name}: not used: {problem}")
-        elif problem:
-            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
-        elif content is not None and recording is not None and recording.damage:
-            self._report_damage(path, content, recording.damage)
+            self._check_page(page, html)
+        if problem:
+            self._report_problem(path, problem, is_usable=recording is not None)
         if recording is None:
             prediction, given = self._predict(model), annotation.decisions
         else:
-            prediction, given = recording.header.predicted.read(), read_labels(recording.header.given)
+            prediction, given = recording.header.predicted, read_labels(recording.header.given)
         session = Session(annotation.document, prediction, given, self.config.cuts.block_level, self.choices)
         for event in recording.events if recording is not None else ():
             session.apply(event)
-        journal = None if self.lock is None else self._open_journal(session, recording, page_digest)
-        store = Store(self.anno, session, journal, self.lock, annotation.comments, anno_digest)
+        journal = None if self.lock is None else self._open_journal(path, session, recording, page_digest)
+        opened = OpenPage(self.anno, session, journal, self.lock, annotation.comments, anno_digest, name)
         if recording is not None:
             written = list(annotation.labels), list(annotation.probabilities)
             if anno_digest and self._was_edited(recording, anno_digest):
                 self._take_over_edits(session)
             elif (session.labels(), session.probabilities()) != written:
-                store.save_soon()
+                opened.save_soon()
             if not self.choices:
                 self._use_current_model(model, session)
         self.messages += annotation.document.losses
         if self.lock is None:
-            self.messages.append("This is to look at only: no change is kept")
-        return Opened(name, session, store, self.messages)
+            self.messages.append(READ_ONLY)
+        opened.messages = self.messages
+        return opened
+
+    def _check_page(self, page: Path, html: bytes) -> None:
+        """Raise an error if the annotation is of another page. The same page may be cut into other blocks."""
+        difference = find_difference(read_page(page, self.config, html), self.annotation.document)
+        if difference is not None and not difference.only_cut:
+            anno, where = self.anno, difference.describe(str(page), self.anno.name)
+            raise DataError(
+                f"{anno}: is not of {page}: {where}; open {anno.name} alone to continue it as it is, "
+                f"or {page.name} with another annotation file"
+            )
 
     # The journal
 
-    def _read_journal(self, content: bytes) -> tuple[Recording | None, str]:
-        """Read the journal, or return why it cannot be used for this annotation."""
+    def _read_journal(self, path: Path) -> tuple[Recording | None, str]:
+        """Return the journal if it can be used, and what is wrong with it."""
+        if not path.exists():
+            return None, ""
         try:
-            recording = read_journal(content)
+            recording = read_journal(path.read_bytes())
         except ValueError as error:
             return None, str(error)
         document = self.annotation.document
@@ -231,23 +214,27 @@ class _Opening:
             return None, "it is of another page"
         if not self.anno.exists() and recording.was_saved:
             return None, f"{self.anno.name} is gone, so all begins anew"
-        return recording, ""
+        return recording, recording.damage
 
-    def _report_damage(self, path: Path, content: bytes, damage: str) -> None:
-        """Report a damaged line, and keep a copy of the journal, since writing will cut it off there."""
+    def _report_problem(self, path: Path, problem: str, is_usable: bool) -> None:
+        """Report a problem with the journal. Keep a copy of the file, since it will be overwritten."""
         copy = ""
-        if self.lock is not None:
-            copy = f"; a copy is {set_aside(path).name}"
-            write_atomically(path, content, durable=True)
-        self.messages.append(f"{path.name}: {damage}; what stands before it was read{copy}")
+        if is_usable and self.lock is not None:
+            copy = f"; a copy is {keep_copy(path, 'old').name}"
+            write_atomically(path, path.read_bytes(), durable=True)  # the copy may be a link to the same file
+        if is_usable:
+            self.messages.append(f"{path.name}: {problem}; what stands before it was read{copy}")
+        elif self.lock is None:
+            self.messages.append(f"{path.name}: not used: {problem}")
+        else:
+            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
 
-    def _open_journal(self, session: Session, recording: Recording | None, page_digest: str) -> Journal:
-        path = journal_of(self.anno)
+    def _open_journal(self, path: Path, session: Session, recording: Recording | None, page_digest: str) -> Journal:
         if recording is None:
             return Journal.begin(path, session, page_digest)
         length = recording.length
         if sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
-            content = compact(recording, session)
+            content = recording.compact(session)
             write_atomically(path, content, durable=True)
             length = len(content)
         return Journal(path, length=length)
@@ -257,12 +244,12 @@ class _Opening:
     def _predict(self, model: Predictor | None) -> Prediction:
         """Return the predictions in the annotation file, and the model's for blocks without a label.
 
-        A number beside a label means that a model gave it. Today's model does not replace such a label: it may have
-        been corrected by hand without removing the number.
+        A number beside a label means that a model gave it. The current model does not replace such a label: it may
+        have been corrected by hand without removing the number.
         """
         annotation = self.annotation
-        count = len(annotation.labels)
-        current = model(annotation.document) if model is not None else Prediction.none(count)
+        nothing = Prediction.of([None] * len(annotation.labels))
+        current = model(annotation.document) if model is not None else nothing
         labels, probabilities = list(current.labels), list(current.probabilities)
         differing = 0
         for number, (label, is_decided) in enumerate(zip(annotation.labels, annotation.decided, strict=True)):
@@ -270,17 +257,16 @@ class _Opening:
                 differing += label is not labels[number]
                 labels[number], probabilities[number] = label, annotation.probabilities[number]
         if differing and model is not None:
-            self.messages.append(
-                f"{_labels(differing)} that a model gave in {self.anno.name} are not those of {model.name}; they stay"
-            )
-        return Prediction(tuple(labels), tuple(probabilities), current.model)
+            labels_there = f"{plural(differing, 'label')} that a model gave in {self.anno.name}"
+            self.messages.append(f"{labels_there} are not those of {model.name}; they stay")
+        return Prediction.of(labels, probabilities, current.model)
 
     def _was_edited(self, recording: Recording, anno_digest: str) -> bool:
         """Whether another program changed the annotation file."""
         if recording.saves:
             return anno_digest not in recording.saves
-        # This program has never written the file: has it still the labels that the journal began with?
-        given, predicted = read_labels(recording.header.given), recording.header.predicted.read().labels
+        # This program has never written the file. Does it still have the labels that the journal started with?
+        given, predicted = read_labels(recording.header.given), recording.header.predicted.labels
         labels = tuple(ours or theirs for ours, theirs in zip(given, predicted, strict=True))
         return labels != self.annotation.labels
 
@@ -293,18 +279,16 @@ class _Opening:
         count = session.set_outside(labels)
         if count:
             self.messages.append(
-                f"{_labels(count)} changed in {self.anno.name} since; taken over (undo brings them back)"
+                f"{plural(count, 'label')} changed in {self.anno.name} since; taken over (undo brings them back)"
             )
 
     def _use_current_model(self, model: Predictor | None, session: Session) -> None:
         """Give undecided blocks the labels of the current model, if it is not the one of the last session."""
         if (model.identity if model is not None else "") == session.predicted.model:
             return
-        count = session.refresh(model(session.document) if model is not None else Prediction.none(len(session)))
+        count = session.refresh(model(session.document) if model is not None else Prediction.of([None] * len(session)))
         if count:
             now = f"those of {model.name}" if model is not None else "gone, as no model is wanted"
-            self.messages.append(f"The model is another one: {_labels(count)} that nobody decided on are now {now}")
-
-
-def _labels(count: int) -> str:
-    return "1 label" if count == 1 else f"{count:,} labels"
+            self.messages.append(
+                f"The model is another one: {plural(count, 'label')} that nobody decided on are now {now}"
+            )

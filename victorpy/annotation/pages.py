@@ -1,4 +1,4 @@
-"""A directory of pages: the progress of each, and how much a model could learn from it.
+"""A directory of pages: the annotation file of each page, its progress, and how much a model could learn from it.
 
 The results are kept in a file in the directory, so that a directory of a thousand pages opens at once: pages whose
 files have not changed are not read again.
@@ -8,37 +8,57 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from victorpy.annotation.lock import is_locked
-from victorpy.annotation.naming import SUFFIX, is_page, name_annotations
-from victorpy.annotation.opening import lock_of, read_page
+from victorpy.annotation.opening import read_page
 from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.store import is_locked, lock_of
 from victorpy.base.files import write_atomically
+from victorpy.batch.record import PAGE_SUFFIXES
 from victorpy.config import Config
 from victorpy.errors import DataError, VictorError
-from victorpy.outputs.anno import load_annotation
+from victorpy.outputs.anno import load_annotation, read_source
 
 INDEX = ".victor-annotate.json"
 FORMAT = 1
+SUFFIX = ".anno"
+
+
+def annotation_of(page: Path) -> Path:
+    """Return the path of a page's annotation: beside the page, under a name that no other page's annotation has."""
+    neighbours = [page.with_suffix(suffix) for suffix in PAGE_SUFFIXES]
+    return name_annotations({page, *(path for path in neighbours if path.is_file())})[page]
+
+
+def name_annotations(pages: Iterable[Path]) -> dict[Path, Path]:
+    """Name the annotations of pages whose names differ only in their suffix.
+
+    Of ``a.html`` and ``a.htm`` the first gets ``a.anno``, the other ``a.htm.anno``. If ``a.anno`` exists, it belongs to
+    the page that it names as its source.
+    """
+    ranks = {suffix: rank for rank, suffix in enumerate(PAGE_SUFFIXES)}
+    ordered = sorted(pages, key=lambda page: (ranks.get(page.suffix, len(ranks)), page.name))
+    short = ordered[0].with_suffix(SUFFIX)
+    source = read_source(short) if len(ordered) > 1 else ""
+    owner = next((page for page in ordered if page.name == source), ordered[0])
+    return {page: short if page == owner else page.with_name(page.name + SUFFIX) for page in ordered}
 
 
 @dataclass
 class PageStatus:
-    """The progress of a page, and the state of its files when it was determined."""
+    """The progress of a page, and the state of its files when it was read."""
 
     stamp: str = ""
-    """Sizes and times of the page's files; empty if nobody has looked at them yet."""
+    """Sizes and times of the page's files; empty if they were not read yet."""
     blocks: int = 0
-    """Number of blocks."""
     decided: int = 0
-    """Number of blocks that a person decided on."""
+    """Number of blocks that a person decided."""
     uncertainty: float | None = None
     model: str = ""
-    """Name of the model that is uncertain."""
+    """Name of the model whose uncertainty it is."""
     problem: str = ""
     """Why the page cannot be opened."""
 
@@ -59,17 +79,17 @@ class Entry:
 
     @property
     def is_finished(self) -> bool:
-        """Whether a person decided on all blocks; a page without text is finished, too."""
+        """Whether a person decided all blocks. A page without text is finished, too."""
         return self.status.is_counted and self.status.decided == self.status.blocks
 
     @property
     def progress(self) -> float:
-        """Share of blocks that a person decided on."""
+        """Share of blocks that a person decided."""
         return self.status.decided / self.status.blocks if self.status.blocks else float(self.is_finished)
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody has it open."""
+        """Whether a running program has the page open."""
         return is_locked(lock_of(self.anno))
 
     def stamp(self) -> str:
@@ -85,6 +105,24 @@ class Entry:
         return " ".join(stamps)
 
 
+def find_entries(directory: Path) -> list[Entry]:
+    """Find the pages below a directory, and the annotations that have no page beside them."""
+    pages_by_stem: dict[Path, list[Path]] = {}
+    page_of_anno: dict[Path, Path | None] = {}
+    for path in sorted(directory.rglob("*")):
+        if path.suffix.lower() in PAGE_SUFFIXES and path.is_file():
+            pages_by_stem.setdefault(path.with_suffix(""), []).append(path)
+        elif path.suffix == SUFFIX and path.is_file():
+            page_of_anno[path] = None
+    for pages in pages_by_stem.values():
+        page_of_anno |= {anno: page for page, anno in name_annotations(pages).items()}
+    if not page_of_anno:
+        raise DataError(f"{directory}: no pages (*.html, *.anno) in this directory")
+    return [
+        Entry(str((page or anno).relative_to(directory)), page, anno) for anno, page in sorted(page_of_anno.items())
+    ]
+
+
 class Pages:
     """The pages of a directory, in an order."""
 
@@ -92,26 +130,27 @@ class Pages:
         self.directory = directory
         self.entries = find_entries(directory)
         self._config = config
-        self._predictor = predictor
         self._keep = keep
         """Whether to write the results into the directory."""
-        self._changed = False
-        self._read_index()
-        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
-
-    def _read_index(self) -> None:
+        self._is_changed = False
         try:
-            index = json.loads((self.directory / INDEX).read_bytes())
-            pages = index["pages"] if index["victor-annotate"] == FORMAT else {}
+            index = json.loads((directory / INDEX).read_bytes())
+            statuses = index["pages"] if index["victor-annotate"] == FORMAT else {}
             for entry in self.entries:
-                if entry.name in pages:
-                    entry.status = PageStatus(**pages[entry.name])
+                if entry.name in statuses:
+                    entry.status = PageStatus(**statuses[entry.name])
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # it only saves time
+            pass  # the index only saves time
+        self.use(predictor)
+
+    def use(self, predictor: Predictor | None) -> None:
+        """Use a model. Pages whose results are those of another model are read again."""
+        self._predictor = predictor
+        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
 
     @property
     def left(self) -> int:
-        """Number of pages that nobody has looked at yet."""
+        """Number of pages that still have to be read."""
         return len(self._todo)
 
     def sort(self, order: str) -> None:
@@ -124,36 +163,31 @@ class Pages:
         self.entries.sort(key=keys[order])
 
     def work(self, seconds: float) -> bool:
-        """Look at new or changed pages for about `seconds`. Return whether there are new results."""
+        """Read new or changed pages for about `seconds`. Return whether there are new results."""
         stop = time.monotonic() + seconds
-        has_looked = False
+        has_read = False
         while self._todo and time.monotonic() < stop:
-            self._look_at(self._todo.pop(0))
-            has_looked = True
-        if has_looked and not self._todo:
+            self._read(self._todo.pop(0))
+            has_read = True
+        if has_read and not self._todo:
             self.save()
-        return has_looked
+        return has_read
 
-    def look_again(self, entry: Entry) -> None:
-        """Update a page after it was worked on."""
+    def update(self, entry: Entry) -> None:
+        """Read a page again if it was worked on."""
         if not self._is_current(entry):
-            self._look_at(entry)
+            self._read(entry)
             self.save()
-
-    def use(self, predictor: Predictor) -> None:
-        """Use another model; all pages have to be looked at again."""
-        self._predictor = predictor
-        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
 
     def save(self) -> None:
         """Keep the results in the directory, if it can be written."""
-        if not (self._changed and self._keep):
+        if not (self._is_changed and self._keep):
             return
-        pages = {entry.name: asdict(entry.status) for entry in self.entries if entry.status.stamp}
-        content = json.dumps({"victor-annotate": FORMAT, "pages": pages}, indent=0).encode()
+        statuses = {entry.name: asdict(entry.status) for entry in self.entries if entry.status.stamp}
+        content = json.dumps({"victor-annotate": FORMAT, "pages": statuses}, indent=0).encode()
         try:
             write_atomically(self.directory / INDEX, content)
-            self._changed = False
+            self._is_changed = False
         except OSError:
             self._keep = False
 
@@ -161,7 +195,7 @@ class Pages:
         model = self._predictor.name if self._predictor is not None else entry.status.model
         return entry.status.stamp == entry.stamp() and entry.status.model == model
 
-    def _look_at(self, entry: Entry) -> None:
+    def _read(self, entry: Entry) -> None:
         status = PageStatus(stamp=entry.stamp(), model=self._predictor.name if self._predictor is not None else "")
         try:
             if entry.anno.exists():
@@ -177,22 +211,4 @@ class Pages:
         except VictorError as error:
             status.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
         entry.status = status
-        self._changed = True
-
-
-def find_entries(directory: Path) -> list[Entry]:
-    """Find the pages below a directory, and the annotations that have no page beside them."""
-    pages_by_stem: dict[Path, list[Path]] = {}
-    page_of_anno: dict[Path, Path | None] = {}
-    for path in sorted(directory.rglob("*")):
-        if is_page(path) and path.is_file():
-            pages_by_stem.setdefault(path.with_suffix(""), []).append(path)
-        elif path.suffix == SUFFIX and path.is_file():
-            page_of_anno[path] = None
-    for pages in pages_by_stem.values():
-        page_of_anno |= {anno: page for page, anno in name_annotations(pages).items()}
-    if not page_of_anno:
-        raise DataError(f"{directory}: no pages (*.html, *.anno) in this directory")
-    return [
-        Entry(str((page or anno).relative_to(directory)), page, anno) for anno, page in sorted(page_of_anno.items())
-    ]
+        self._is_changed = True

@@ -40,8 +40,7 @@ class Predictor:
     def __call__(self, document: Document) -> Prediction:
         """Label the blocks of a page."""
         labelling = self.cleaner.labeller.label(document)
-        probabilities = labelling.probabilities or (None,) * len(labelling.labels)
-        return Prediction(labelling.labels, probabilities, self.identity)
+        return Prediction.of(labelling.labels, labelling.probabilities, self.identity)
 
     def features(self, document: Document) -> Sequence[dict[str, str]]:
         """Return the features of every block by name."""

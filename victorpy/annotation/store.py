@@ -1,12 +1,17 @@
-"""Keeping a session on the disk: every event goes to the journal at once, and the annotation file follows soon.
+"""An open page: its session, kept on the disk while it changes, and the lock that keeps others out.
 
-The annotation is written to a new file, which then replaces the old one. Its digest goes into the journal before and
-after that, so that an interrupted save can be told from a change by another program.
+Every event goes to the journal at once, and the annotation file follows soon. The annotation is written to a new file,
+which then replaces the old one. Its digest goes into the journal before and after that, so that an interrupted save
+can be told from a change by another program.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import getpass
+import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,36 +20,41 @@ from pathlib import Path
 
 from victorpy.annotation.events import Event, Moved
 from victorpy.annotation.journal import Journal, Saved, Saving, digest_of_file
-from victorpy.annotation.lock import Lock
 from victorpy.annotation.session import Session
 from victorpy.base.files import keep_copy, write_atomically
 from victorpy.document import Label
+from victorpy.errors import DataError
 from victorpy.outputs.anno import AnnotationWriter
 
 SAVE_AFTER = 0.4
 """Seconds from a change until the annotation file is written."""
+READ_ONLY = "This is to look at only: no change is kept"
 
 Snapshot = tuple[list[Label | None], list[float | None]]
 """Labels and probabilities of all blocks at one moment."""
 
 
-class Store:
-    """Keeps a session on the disk while it changes; without a journal the session is read-only.
+class OpenPage:
+    """A session that is kept on the disk while it changes. Without a journal it is read-only.
 
-    One background thread waits for the disk, so that no key has to.
+    A background thread waits for the disk, so that no key has to.
     """
 
     def __init__(
         self,
         anno: Path,
         session: Session,
-        journal: Journal | None,
+        journal: Journal | None = None,
         lock: Lock | None = None,
         comments: Mapping[int, Sequence[str]] | None = None,
         digest: str = "",
+        name: str = "",
     ) -> None:
         self.anno = anno
-        self._session = session
+        self.name = name or str(anno)
+        self.session = session
+        self.messages: list[str] = []
+        """What the user should know when the page is opened."""
         self._comments = comments
         self._journal = journal
         self._lock = lock
@@ -80,7 +90,7 @@ class Store:
         return not all(job.done() for job in self._jobs)
 
     def take_notices(self) -> list[str]:
-        """Return messages for the user, each of them once."""
+        """Return what the user should know about the last saves, each message once."""
         return [self._notices.pop(0) for _ in range(len(self._notices))]
 
     def _listen(self, event: Event) -> None:
@@ -100,7 +110,7 @@ class Store:
             self._due = time.monotonic() + SAVE_AFTER
 
     def tick(self) -> None:
-        """Write the annotation if it is due, and retry what failed. To be called a few times a second."""
+        """Write the annotation if it is due, and retry what failed. Call this a few times a second."""
         if self._journal is None:
             return
         if self._journal_error:
@@ -115,7 +125,7 @@ class Store:
     def save(self) -> None:
         """Have the current labels written now."""
         if self._journal is not None:
-            self._submit((self._session.labels(), self._session.probabilities()))
+            self._submit((self.session.labels(), self.session.probabilities()))
             self._due = None
 
     def close(self) -> str:
@@ -151,7 +161,7 @@ class Store:
 
     @cached_property
     def _writer(self) -> AnnotationWriter:
-        return AnnotationWriter(self._session.document, self._comments)
+        return AnnotationWriter(self.session.document, self._comments)
 
     def _write(self, journal: Journal, snapshot: Snapshot) -> None:
         content = self._writer.write(*snapshot).encode()
@@ -180,3 +190,71 @@ class Store:
 def _stamp(path: Path) -> tuple[int, ...]:
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+class Lock:
+    """A lock file that is held while a page is open. The system releases it however the program ends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = -1
+
+    def take(self) -> None:
+        """Take the lock. Raises an error that names the holder if there is one."""
+        while self._file < 0:
+            try:
+                file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError as error:
+                place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
+                raise DataError(f"{place}; `read_only` shows the page without keeping anything") from error
+            if not _try_lock(file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds it for a moment
+                holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
+                os.close(file)
+                name = self.path.name.removesuffix(".lock")
+                raise DataError(f"{name} is open elsewhere, by {holder}; `read_only` shows it")
+            if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
+                self._file = file
+            else:  # the previous holder removed the file after we opened it
+                os.close(file)
+        try:
+            user = getpass.getuser()
+        except (KeyError, OSError):
+            user = f"user {os.getuid()}"
+        holder = f"{user} on {socket.gethostname()} (process {os.getpid()}, since {time.strftime('%H:%M')})"
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{holder}\n".encode(), 0)
+
+    def release(self) -> None:
+        if self._file >= 0:
+            self.path.unlink(missing_ok=True)
+            os.close(self._file)
+            self._file = -1
+
+
+def lock_of(anno: Path) -> Path:
+    """Return the path of an annotation's lock."""
+    return anno.with_name(f"{anno.name}.lock")
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a running program holds a lock. The lock of a killed program counts as free."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(file, fcntl.LOCK_SH)
+    finally:
+        os.close(file)
+
+
+def _try_lock(file: int, kind: int, tries: int = 1) -> bool:
+    for attempt in range(tries):
+        if attempt:
+            time.sleep(0.02)
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            pass
+    return False

@@ -20,7 +20,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from victorpy.annotation import ORDERS
-from victorpy.annotation.naming import annotation_of
 from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.tui.keys import Keys
 from victorpy.config import Config, load_config
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.platform == "win32":
         raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
     from victorpy.annotation.opening import open_adjudication, open_page
-    from victorpy.annotation.pages import Pages
+    from victorpy.annotation.pages import Pages, annotation_of
     from victorpy.annotation.tui.app import App  # urwid and Unix are needed from here on, and by no other command
     from victorpy.annotation.tui.screen import run as show
 

@@ -156,6 +156,21 @@ def load_progress(path: Path) -> tuple[int, int]:
     return sum(row.label != UNLABELLED and row.probability is None for row in rows), len(rows)
 
 
+def read_source(path: Path) -> str:
+    """Return the name of the page in the header of an annotation file, or an empty string."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            if next(lines, "").rstrip() != MAGIC:
+                return ""
+            for line in lines:
+                key, _, value = line.partition(":")
+                if key == "source" or not line.strip():
+                    return unescape(value.strip())
+    except OSError:
+        pass
+    return ""
+
+
 def _read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")

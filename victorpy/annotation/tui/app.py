@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from victorpy.annotation.learning import Learning
-from victorpy.annotation.opening import Opened, open_page
+from victorpy.annotation.opening import open_page
 from victorpy.annotation.pages import Entry, Pages
 from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.keys import Keys
 from victorpy.annotation.tui.page_view import PageView
 from victorpy.annotation.tui.text import Row, cut, fit, visible, width_of
@@ -19,11 +20,11 @@ from victorpy.errors import VictorError
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
-_SMALLEST = (40, 8)
-_ROOM_FOR_ADVICE = 48
-"""Columns from which on a small terminal shows which size would be better."""
 _LONGEST_GAP = 1.0
 """Seconds between two characters of a paste. After that a paste whose end was not reported is over."""
+_SMALLEST = (40, 8)
+_ROOM_FOR_ADVICE = 48
+"""Minimum columns for the advice that a larger terminal would be better."""
 
 
 @dataclass
@@ -50,7 +51,7 @@ class _Prompt:
 
 
 class App:
-    """Everything on the screen, and what happens on a key."""
+    """Everything on the screen, and what happens when a key is pressed."""
 
     def __init__(
         self,
@@ -72,9 +73,9 @@ class App:
         self._read_only = read_only
         self._retrain = retrain
         self._views: list[View] = []
+        self._list: PageListView | None = None
         self._message = ""
         self._prompt: _Prompt | None = None
-        self._list: PageListView | None = None
         self._pasted_at: float | None = None
         """When the last character of a paste arrived. None if nothing is being pasted."""
 
@@ -100,7 +101,7 @@ class App:
         self.say(visible(failure))
 
     def ask(self, question: str, answer: Callable[[str], None]) -> None:
-        """Let the person type a line."""
+        """Let the user type a line."""
         self._prompt = _Prompt(question, answer)
 
     def open_view(self, view: View) -> None:
@@ -108,18 +109,18 @@ class App:
         self._views.append(view)
 
     def close_view(self) -> None:
-        """Go back to the previous view. From the last view, leave the program."""
+        """Go back to the previous view. The program ends with the last view."""
         view = self._views.pop()
         view.close()
         if isinstance(view, PageView) and self._list is not None:
-            self._list.pages.look_again(self._list.entry)
+            self._list.pages.update(self._list.entry)
             self._list.sort()
             if self._retrain:
                 self._learning.begin(self._list.pages.entries, asked=False)
 
     # Pages
 
-    def show_page(self, opened: Opened, place: str = "") -> None:
+    def show_page(self, opened: OpenPage, place: str = "") -> None:
         """Show a page."""
         predictor = self._learning.predictor
         self.open_view(PageView(self, opened, predictor.features if predictor is not None else None, place))
@@ -132,7 +133,7 @@ class App:
         self.open_view(self._list)
 
     def open_entry(self, entry: Entry) -> None:
-        """Open a page of the list, or say why it cannot be opened."""
+        """Open a page of the list, or show why it cannot be opened."""
         problem = self._try_to_open(entry)
         if problem:
             self.say(problem)
@@ -180,7 +181,7 @@ class App:
     # Learning
 
     def retrain(self) -> None:
-        """Learn from the finished pages, because somebody asked for it."""
+        """Learn from the finished pages, because the user asked for it."""
         self._learning.begin(self._list.pages.entries if self._list is not None else [], asked=True)
 
     def _use_new_model(self) -> None:
@@ -193,7 +194,7 @@ class App:
         changed = sum(
             view.session.refresh(predictor(view.session.document))
             for view in self._views
-            if isinstance(view, PageView) and not view.opened.store.is_read_only
+            if isinstance(view, PageView) and not view.opened.is_read_only
         )
         if changed:
             self.say(f"{self._message}; {changed:,} labels of this page changed")
@@ -282,7 +283,7 @@ class App:
             view.tick(on_top=view is self.view)
         if self._learning.see():
             self._use_new_model()
-        return (self.view.top(120), self._message, self.view.is_outdated) if self._views else ("", "", False)
+        return (self.view.top(120), self._message, self.view.is_ready) if self._views else ("", "", False)
 
     def close(self) -> None:
         """Save everything."""

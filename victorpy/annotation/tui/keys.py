@@ -1,4 +1,4 @@
-"""The keys: one table of actions, from which the help and the bottom line are made. A config may change it."""
+"""The keys: one table of actions, used for the help and the bottom line. A config may change the keys."""
 
 from __future__ import annotations
 
@@ -14,24 +14,10 @@ VARIABLE = "annotate-key-"
 """Prefix of the variables of a config that change the keys of an action."""
 
 LABEL, LABEL_PATH, LABEL_PLACE = "label-", "all-", "place-"
-"""Prefixes of actions that label a block, all blocks of its path, all blocks at its place of a record."""
+"""Prefixes of actions that label a block, all blocks with its path, and all blocks at its place of a record."""
 
-_DISPLAY_NAMES = {
-    " ": "space",
-    "page up": "PgUp",
-    "page down": "PgDn",
-    "shift up": "shift-↑",
-    "shift down": "shift-↓",
-    "up": "↑",
-    "down": "↓",
-    "home": "Home",
-    "end": "End",
-    "enter": "Enter",
-    "tab": "Tab",
-    "shift tab": "shift-Tab",
-    "esc": "Esc",
-    "delete": "Del",
-}
+_DISPLAY_NAMES = {"page up": "PgUp", "page down": "PgDn", "up": "↑", "down": "↓", " ": "space", "delete": "Del"}
+_DISPLAY_NAMES |= {name: name.capitalize() for name in ("home", "end", "enter", "tab", "esc")}
 """Keys that the screen shows by another name than a config does."""
 
 _MODIFIERS = ("ctrl", "shift", "meta")
@@ -174,12 +160,9 @@ class Keys:
 def _read_key(name: str, action: str, config: Config) -> str:
     """Return urwid's name of a key that a config calls ``ctrl-r`` or ``space``. Raise if no terminal can send it."""
     key = " " if name == "space" else name
-    words = [key]
     if len(key) > 1:
         key = key.replace("-", " ").lower().replace("alt ", "meta ")
-        words = key.split(" ")
-    modifiers = list(takewhile(_MODIFIERS.__contains__, words))
-    base = " ".join(words[len(modifiers) :])  # names such as "page up" have a space, too
+    modifiers, base = _split_key(key)
     is_character = len(base) == 1 and base.isprintable() and "shift" not in modifiers
     if len(set(modifiers)) < len(modifiers) or not (base in _NAMED_KEYS or is_character):
         valid_names = [valid.replace(" ", "-") for valid in (*_NAMED_KEYS, "space")]
@@ -192,4 +175,12 @@ def _read_key(name: str, action: str, config: Config) -> str:
 
 
 def _show_key(key: str) -> str:
-    return _DISPLAY_NAMES.get(key, key.replace("meta ", "alt-").replace(" ", "-"))
+    modifiers, base = _split_key(key)
+    return "-".join([*modifiers, _DISPLAY_NAMES.get(base, base)]).replace("meta", "alt")
+
+
+def _split_key(key: str) -> tuple[list[str], str]:
+    """Split urwid's name of a key into modifiers and the key itself, which may be called ``page up``."""
+    words = key.split(" ") if len(key) > 1 else [key]
+    modifiers = list(takewhile(_MODIFIERS.__contains__, words))
+    return modifiers, " ".join(words[len(modifiers) :])

@@ -1,16 +1,16 @@
 """Layout of a page: every block as lines that fit the width, rules between sections, short blocks that share a line.
 
-Blocks are laid out when they are asked for, so that a long page costs no more than a short one.
+Blocks are laid out when they are needed, so that a long page costs no more than a short one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from victorpy.annotation.session import DOUBTFUL, Session
-from victorpy.annotation.tui.text import RIGHT_TO_LEFT, visible, width_of, wrap
+from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between, text_of, visible, width_of, wrap_cells
 from victorpy.document import Block, Document, Label
 from victorpy.page.markup import pieces
 
@@ -33,32 +33,25 @@ _SHARED_GUTTER = 5
 _LINE_STARTS = 64
 """Every 64th block starts a line, so that only blocks nearby decide what shares a line."""
 _MOST_KEPT = 2_000
-"""Maximum number of blocks whose lines are kept."""
-
-
-class Span(NamedTuple):
-    """A stretch of text with one look."""
-
-    look: str
-    """Nothing, link, heading or hit."""
-    text: str
+"""Maximum number of blocks whose layout is cached."""
 
 
 class BlockLayout(NamedTuple):
     """A block, ready to be drawn."""
 
     rule: str
-    """The name of the rule above the block, if there is one."""
+    """The name of the rule above the block; empty if there is none."""
     mark: str
     """Text before the block: the level of a heading, the bullet of a list item."""
     indent: int
-    lines: list[list[Span]]
+    lines: list[Row]
+    """Looks are empty, link, heading or hit; see `text_look`."""
     shared_columns: int | None
-    """Columns that the block takes on a shared line. None if it needs a line for itself."""
+    """Columns that the block takes on a shared line. None if it needs a line of its own."""
 
     @property
     def inline_mark(self) -> str:
-        """The mark within a shared line: no bullet, because a line is drawn between the blocks."""
+        """The mark on a shared line: no bullet, because a line is drawn between the blocks."""
         return self.mark.replace("• ", "")
 
 
@@ -76,14 +69,16 @@ class PageLayout:
         self._blocks: dict[int, BlockLayout] = {}
         self._lines: dict[int, range] = {}
 
-    def prepare(self, width: int, pack: bool) -> None:
-        """Set the width, and whether blocks share lines. Forget what was laid out for another state."""
+    def prepare(self, width: int, pack: bool) -> bool:
+        """Set the width, and whether blocks share lines. Return whether the layout stays as it was."""
         state = (width, pack, self._session.pattern, self._session.predicted)
-        if state != self._made_for:
-            self._made_for = state
-            self._width, self._pack = width, pack
-            self._blocks.clear()
-            self._lines.clear()
+        if state == self._made_for:
+            return True
+        self._made_for = state
+        self._width, self._pack = width, pack
+        self._blocks.clear()
+        self._lines.clear()
+        return False
 
     def block(self, number: int) -> BlockLayout:
         """Return the layout of a block."""
@@ -101,7 +96,7 @@ class PageLayout:
         return len(block.lines) + bool(block.rule)
 
     def line_of(self, number: int) -> range:
-        """Return the blocks on the line of a block. Most blocks have a line for themselves.
+        """Return the blocks on the line of a block. Most blocks have a line of their own.
 
         Short neighbours that the model is sure are noise share a line, such as the entries of a menu. That depends on
         the model alone, not on what a person decides, so that nothing moves while somebody labels.
@@ -121,13 +116,13 @@ class PageLayout:
         mark = heading + bullet + ("[picture] " if is_picture else "") + ("[hidden] " if block.hidden else "")
         indent = 2 * min(sum(tag in _INDENTING for tag in block.containers), _DEEPEST_INDENT)
 
-        spans = spans_of(block, document, "heading" if heading else "")
+        cells = cells_of(block, document, "heading" if heading else "")
         # one column stays free: terminals do not agree on the width of every character
         room = self._width - self._gutter - indent - width_of(mark) - 1
-        lines = wrap_spans(mark_hits(spans, self._session.pattern), max(room, 8))
+        lines = wrap_cells(mark_hits(cells, self._session.pattern), max(room, 8))
         layout = BlockLayout(self._rules.get(number, ""), mark, indent, lines, None)
 
-        text = "".join(span.text for span in spans)
+        text = text_of(cells)
         is_short = len(lines) == 1 and width_of(text) <= _LONGEST_SHARED
         if self._session.choices or not is_short or RIGHT_TO_LEFT.search(text):
             return layout
@@ -185,51 +180,34 @@ def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
     return dict.fromkeys(ends, SECTION_END) | rules, breaks
 
 
-def spans_of(block: Block, document: Document, look: str) -> list[Span]:
-    """Return the text of a block, safe for a terminal, links with a look of their own."""
-    spans = []
+def cells_of(block: Block, document: Document, look: str) -> Row:
+    """Return the text of a block, safe for a terminal. Links have a look of their own."""
+    cells: Row = []
     room = MOST_SHOWN
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
         in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
-        spans.append(Span("link" if in_link else look, visible(text[:room].expandtabs(4))))
+        cells.append(("link" if in_link else look, visible(text[:room].expandtabs(4))))
         room -= len(text)
         if room <= 0:
-            spans.append(Span("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))
+            cells.append(("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))
             break
-    return spans
+    return cells
 
 
-def mark_hits(spans: Sequence[Span], pattern: str) -> Sequence[Span]:
-    """Give search hits a look of their own, also if they continue in the next span.
+def mark_hits(cells: Sequence[Cell], pattern: str) -> Sequence[Cell]:
+    """Give search hits a look of their own, also if they continue in the next cell.
 
-    >>> mark_hits([Span("", "Green t"), Span("link", "ea")], "TEA")
-    [Span(look='', text='Green '), Span(look='hit', text='t'), Span(look='hit', text='ea')]
+    >>> mark_hits([("", "Green t"), ("link", "ea")], "TEA")
+    [('', 'Green '), ('hit', 't'), ('hit', 'ea')]
     """
     wanted = visible(pattern)
     if not wanted.strip():
-        return spans
-    text = "".join(span.text for span in spans)
-    marked: list[Span] = []
+        return cells
+    text = text_of(cells)
+    marked: Row = []
     offset = 0
     for hit in re.finditer(re.escape(wanted), text, re.IGNORECASE):
-        marked += _between(spans, offset, hit.start())
-        marked += [Span("hit", span.text) for span in _between(spans, hit.start(), hit.end())]
+        marked += between(cells, offset, hit.start())
+        marked += [(HIT, part) for _, part in between(cells, hit.start(), hit.end())]
         offset = hit.end()
-    return [*marked, *_between(spans, offset, len(text))] if marked else spans
-
-
-def wrap_spans(spans: Sequence[Span], width: int) -> list[list[Span]]:
-    """Cut spans into lines that fit."""
-    text = "".join(span.text for span in spans)
-    return [list(_between(spans, start, stop)) for start, stop in wrap(text, width)]
-
-
-def _between(spans: Sequence[Span], start: int, stop: int) -> Iterator[Span]:
-    offset = 0
-    for look, text in spans:
-        part = text[max(start - offset, 0) : max(stop - offset, 0)]
-        if part:
-            yield Span(look, part)
-        offset += len(text)
-        if offset >= stop:
-            break
+    return [*marked, *between(cells, offset, len(text))] if marked else cells

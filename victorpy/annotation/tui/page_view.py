@@ -7,15 +7,15 @@ from functools import partial
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from victorpy.annotation.events import Scope
-from victorpy.annotation.opening import Opened
-from victorpy.annotation.session import Session
+from victorpy.annotation.events import CLEAR, CONFIRM, TAKE_FIRST, TAKE_SECOND, Scope
+from victorpy.annotation.store import READ_ONLY, OpenPage
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import LABEL, LABEL_PATH, LABEL_PLACE
 from victorpy.annotation.tui.side_panes import FORMATS, FactsPane, Features, Pane, ResultPane, join_panes
 from victorpy.annotation.tui.text import Row, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, WHEEL, HelpView, View
 from victorpy.document import Label
+from victorpy.research.report.base import plural
 
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
@@ -28,10 +28,10 @@ _LEAVING = frozenset(["quit", "next-page", "previous-page"])
 class PageView(View):
     """A page being annotated."""
 
-    def __init__(self, app: App, opened: Opened, features: Features | None = None, place: str = "") -> None:
+    def __init__(self, app: App, opened: OpenPage, features: Features | None = None, place: str = "") -> None:
         super().__init__(app)
         self.opened = opened
-        self.session: Session = opened.session
+        self.session = opened.session
         bound = app.keys.action_of
         free_keys = [key for key in _MARK_KEYS if bound.get(key) in {None, "take-first", "take-second"}]
         self.blocks = BlockPane(self.session, "".join(free_keys), app.pack)
@@ -46,34 +46,34 @@ class PageView(View):
         self._is_narrow = False
         self._was_finished = self.session.is_finished
         self._is_warned = False
-        """Whether the last key warned that leaving loses changes."""
+        """Whether the last key caused a warning that leaving loses changes."""
         self._actions = self._make_actions()
 
     # Drawing
 
     def top(self, width: int) -> str:
-        session, store = self.session, self.opened.store
+        session, opened = self.session, self.opened
         count = len(session)
         percent = 100 * session.decided // count if count else 100
-        saved = "saved" if store.is_saved else "saving"
-        status = "read only" if store.is_read_only else "NOT SAVED" if store.error else saved
+        saved = "saved" if opened.is_saved else "saving"
+        status = "read only" if opened.is_read_only else "NOT SAVED" if opened.error else saved
         position = f"block {min(session.cursor + 1, count):,} of {count:,}"
         right = f"{position} │ {session.decided:,} decided {percent} % │ {status} "
         place = f" {self._place}" if self._place else ""
         room = max(width - width_of(right) - width_of(place) - 2, 4)
-        name = visible(self.opened.name)
+        name = visible(opened.name)
         while width_of(name) > room:
             name = "…" + name[2:]  # the end says more than the beginning
         return f"{place} {fit(name, room)} {right}"
 
     @property
     def trouble(self) -> str:
-        error = self.opened.store.error
+        error = self.opened.error
         return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
 
     @property
-    def is_outdated(self) -> bool:
-        return self._facts.is_outdated
+    def is_ready(self) -> bool:
+        return self._facts.is_ready
 
     def hints(self, width: int) -> str:
         keys, session = self.app.keys, self.session
@@ -106,7 +106,7 @@ class PageView(View):
     def act(self, action: str) -> bool:
         if action not in self._actions:
             return False
-        error = self.opened.store.error
+        error = self.opened.error
         if action in _LEAVING and error and not self._is_warned:
             self._is_warned = True
             leave = self.app.keys.first("quit")
@@ -141,18 +141,18 @@ class PageView(View):
 
     def tick(self, on_top: bool) -> None:
         """Save if it is due."""
-        self.opened.store.tick()
+        self.opened.tick()
         self._report_notices()
 
     def close(self) -> None:
         """Save everything and unlock the page."""
-        error = self.opened.store.close()
+        error = self.opened.close()
         self._report_notices()
         if error:
-            self.app.report(f"{self.opened.store.anno}: the last changes could not be saved: {error}")
+            self.app.report(f"{self.opened.anno}: the last changes could not be saved: {error}")
 
     def _report_notices(self) -> None:
-        for notice in self.opened.store.take_notices():
+        for notice in self.opened.take_notices():
             self.app.report(notice)
 
     # Actions
@@ -167,10 +167,6 @@ class PageView(View):
             "select-range": session.toggle_mark,
             "extend-down": lambda: session.extend(1),
             "extend-up": lambda: session.extend(-1),
-            "select-container": lambda: self._select(session.select_container),
-            "select-path": lambda: self._select(partial(session.select, Scope.PATH)),
-            "select-place": lambda: self._select(partial(session.select, Scope.PLACE)),
-            "select-text": lambda: self._select(partial(session.select, Scope.TEXT)),
             "cancel": session.unselect,
             "undo": lambda: self._undo(back=True),
             "redo": lambda: self._undo(back=False),
@@ -189,8 +185,8 @@ class PageView(View):
             "pane": lambda: self._next_pane(1),
             "pane-back": lambda: self._next_pane(-1),
             "facts": lambda: self._show_pane(None if self._pane is self._facts else self._facts),
-            "take-first": lambda: self._take(0),
-            "take-second": lambda: self._take(1),
+            "take-first": lambda: self._take(TAKE_FIRST),
+            "take-second": lambda: self._take(TAKE_SECOND),
             "next-page": lambda: app.turn_page(forward=True),
             "previous-page": lambda: app.turn_page(forward=False),
             "retrain": app.retrain,
@@ -198,26 +194,22 @@ class PageView(View):
             "save": self._save,
             "quit": app.close_view,
         }
-        find_undecided, find_different = (
-            partial(session.find, test) for test in (session.is_undecided, session.differs)
-        )
+        for scope in (Scope.CONTAINER, Scope.PATH, Scope.PLACE, Scope.TEXT):
+            actions[f"select-{scope}"] = partial(self._select, scope)
         for direction, step in (("next", 1), ("previous", -1)):
             actions |= {
                 f"{direction}-uncertain": partial(self._find_uncertain, step),
-                f"{direction}-undecided": partial(self._find, find_undecided, step, "All blocks are decided"),
-                f"{direction}-different": partial(self._find, find_different, step, "There is no difference"),
-                f"{direction}-label": partial(self._find, session.find_other_label, step, "All labels are the same"),
+                f"{direction}-undecided": partial(self._find, session.is_undecided, step, "All blocks are decided"),
+                f"{direction}-different": partial(self._find, session.differs, step, "There is no difference"),
+                f"{direction}-label": partial(self._find, session.has_other_label, step, "All labels are the same"),
             }
         for label in Label:
-            actions |= {
-                f"{LABEL}{label}": partial(self._give, session.give, label),
-                f"{LABEL_PATH}{label}": partial(self._give, session.give_alike, label),
-                f"{LABEL_PLACE}{label}": partial(self._give, partial(session.give_alike, scope=Scope.PLACE), label),
-            }
+            for prefix, scope_of_label in ((LABEL, None), (LABEL_PATH, Scope.PATH), (LABEL_PLACE, Scope.PLACE)):
+                actions[f"{prefix}{label}"] = partial(self._give, label, scope_of_label)
         return actions
 
-    def _give(self, give: Callable[[Label], int], label: Label) -> None:
-        count = give(label)
+    def _give(self, label: Label, scope: Scope | None) -> None:
+        count = self.session.act(label, scope)
         if count > 1:
             self.app.say(f"{count:,} blocks: {label}")
 
@@ -226,10 +218,10 @@ class PageView(View):
         if label is None and not self.session.has_selection:
             self.app.say("This block has no label to confirm: give it one")
         else:
-            self.session.confirm()
+            self.session.act(CONFIRM)
 
     def _confirm_rest(self) -> None:
-        count = self.session.confirm_rest()
+        count = self.session.act(CONFIRM, Scope.REST)
         left = len(self.session) - self.session.decided
         if count > 1:
             self.app.say(f"{count:,} blocks confirmed")
@@ -241,7 +233,7 @@ class PageView(View):
             self.app.say(f"{blocks} no label to confirm; {next_key} goes to the next")
 
     def _clear(self) -> None:
-        count = self.session.clear()
+        count = self.session.act(CLEAR)
         if count > 1:
             self.app.say(f"{count:,} blocks undecided again")
         elif not count:
@@ -251,18 +243,19 @@ class PageView(View):
         if not self.session.repeat() and not self.session.last:
             self.app.say("There is nothing to repeat")
 
-    def _take(self, choice: int) -> None:
+    def _take(self, which: str) -> None:
         session = self.session
         if not session.choices:
             self.app.say("This digit takes a label only if you decide between two annotations")
-        elif not session.has_selection and len(session) and session.choices[choice].labels[session.cursor] is None:
-            self.app.say(f"{visible(session.choices[choice].name)} has no label for this block: give it one")
+            return
+        choice = session.choices[which == TAKE_SECOND]
+        if not session.has_selection and len(session) and choice.labels[session.cursor] is None:
+            self.app.say(f"{visible(choice.name)} has no label for this block: give it one")
         else:
-            session.take(choice)
+            session.act(which)
 
-    def _select(self, select: Callable[[], object]) -> None:
-        select()
-        if len(self.session.selection.numbers) == 1:
+    def _select(self, scope: Scope) -> None:
+        if len(self.session.select(scope).numbers) == 1:
             self.app.say("There is no other such block that is undecided")
 
     def _undo(self, back: bool) -> None:
@@ -270,21 +263,19 @@ class PageView(View):
         word = "undo" if back else "redo"
         if change is None:
             self.app.say(f"There is nothing to {word}")
-            return
-        count = sum(run.stop - run.start for run in change.runs)
-        blocks = "1 block" if count == 1 else f"{count:,} blocks"
-        left = len(self.session.history[0 if back else 1])
-        self.app.say(f"{word}: {blocks}; {left:,} more to {word}")
+        else:
+            left = len(self.session.done if back else self.session.undone)
+            self.app.say(f"{word}: {plural(change.size, 'block')}; {left:,} more to {word}")
 
     def _move(self, step: int, count: int = 1, by_page: bool = False) -> None:
         """Move the cursor. Scroll instead if the current block continues beyond the screen."""
         if not self.blocks.scroll_inside(step):
             self.session.move(self.blocks.scroll_page(step) if by_page else self.session.cursor + step * count)
 
-    def _find(self, find: Callable[[int], int | None], step: int, nothing: str) -> None:
-        """Go to the next block that a search finds, and say if it starts again from the other end."""
+    def _find(self, is_wanted: Callable[[int], bool], step: int, nothing: str) -> None:
+        """Go to the next matching block. Show a message if the search wraps around."""
         previous = self.session.cursor
-        number = find(step)
+        number = self.session.find(is_wanted, step)
         if number is None:
             self.app.say(nothing)
             return
@@ -299,7 +290,7 @@ class PageView(View):
         if all(label is None for label in self.session.predicted.labels):
             next_key = self.app.keys.first("next-undecided")
             nothing = f"There is no model to be unsure; {next_key} goes to what is undecided"
-        self._find(partial(self.session.find, self.session.is_uncertain), step, nothing)
+        self._find(self.session.is_uncertain, step, nothing)
 
     def _search(self, pattern: str) -> None:
         self.session.pattern = pattern or self.session.pattern
@@ -308,7 +299,7 @@ class PageView(View):
     def _find_pattern(self, step: int) -> None:
         pattern = self.session.pattern
         if pattern:
-            self._find(self.session.find_text, step, f"Nowhere on this page: {visible(pattern)}")
+            self._find(self.session.has_pattern, step, f"Nowhere on this page: {visible(pattern)}")
         else:
             self.app.say(f"Nothing was searched for yet: {self.app.keys.first('search')}")
 
@@ -339,8 +330,6 @@ class PageView(View):
             self.app.say(f"For two panes the terminal has to have {COMFORT[0]} columns")
 
     def _save(self) -> None:
-        if self.opened.store.is_read_only:
-            self.app.say("This is to look at only: no change is kept")
-        else:
-            self.opened.store.save()
-            self.app.say("Saved; everything is saved as it is typed")
+        self.opened.save()
+        is_kept = not self.opened.is_read_only
+        self.app.say("Saved; everything is saved as it is typed" if is_kept else READ_ONLY)

@@ -15,8 +15,7 @@ from typing import Any, Literal
 import urwid
 
 from victorpy.annotation.tui.app import App
-from victorpy.annotation.tui.colours import palette
-from victorpy.annotation.tui.text import Row, cut, text_of
+from victorpy.annotation.tui.text import Row, between, cut, palette, text_of
 
 _TICK = 0.1
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -132,14 +131,9 @@ def canvas_of(rows: list[Row], width: int, cursor: tuple[int, int] | None = None
     texts: list[bytes] = []
     looks: list[list[tuple[Hashable, int]]] = []
     for row in rows:
-        text = cut(text_of(row), width)
-        parts: list[tuple[Hashable, bytes]] = []
-        start = 0
-        for look, cell in row:
-            part = text[start : start + len(cell)].encode("utf-8", "replace")
-            start += len(cell)
-            if part:
-                parts.append((look, part))
+        parts = [
+            (look, part.encode("utf-8", "replace")) for look, part in between(row, 0, len(cut(text_of(row), width)))
+        ]
         texts.append(b"".join(part for _, part in parts))
         looks.append([(look, len(part)) for look, part in parts])
     return urwid.TextCanvas(texts, looks, cursor=cursor, maxcol=width)

@@ -1,4 +1,4 @@
-"""Panes beside the blocks: the cleaned page as it would come out now, and facts about the cursor's block."""
+"""Panes beside the blocks: the cleaned page as it would be written now, and facts about the cursor's block."""
 
 from __future__ import annotations
 
@@ -40,24 +40,22 @@ class ResultPane:
 
     def rows(self, width: int, height: int) -> list[Row]:
         """Draw the pane, if a label or the cursor has changed."""
-        state = (self._session.version, self._session.cursor, width, height)
-        if self._made_for != state:
-            self._made_for = state
-            self._rows = self._draw(width, height)
-        return self._rows
-
-    def _draw(self, width: int, height: int) -> list[Row]:
         session, cursor = self._session, self._session.cursor
+        state = (session.version, cursor, width, height)
+        if self._made_for == state:
+            return self._rows
+        self._made_for = state
         first, stop = max(cursor - _AROUND, 0), min(cursor + _AROUND, len(session))
         lines = self._lines(first, stop, width)
         start, end = (len(self._lines(first, last, width)) for last in (cursor, cursor + 1))
         top = max(0, min(end - height // 2, len(lines) - height))
         label = session.label(cursor) if len(session) else None
         highlighted = range(min(start, end - 1), end) if label is not None and label.is_content else range(0)
-        return [
+        self._rows = [
             [("pane here" if number in highlighted else "pane", line)]
             for number, line in enumerate(lines[top : top + height], top)
         ]
+        return self._rows
 
     def _lines(self, first: int, stop: int, width: int) -> list[str]:
         """Render some blocks and cut the result into lines."""
@@ -73,7 +71,7 @@ class ResultPane:
 
 
 class FactsPane:
-    """Where the cursor's block is on the page, what the model says about it, and its features."""
+    """Where the cursor's block is on the page, what the model predicts for it, and its features."""
 
     title = "this block"
 
@@ -82,16 +80,14 @@ class FactsPane:
         self._find_features = features
         self._work: Future[tuple[Sequence[str], Sequence[dict[str, str]]]] | None = None
         """Paths and features of all blocks, computed in the background when the pane is first shown."""
-        self.is_incomplete = False
-        """Whether the pane was last drawn before that work was done."""
 
     @property
-    def is_outdated(self) -> bool:
-        """Whether the work was done after the pane was drawn."""
-        return self.is_incomplete and self._work is not None and self._work.done()
+    def is_ready(self) -> bool:
+        """Whether the work in the background is done, so that the whole pane can be drawn."""
+        return self._work is not None and self._work.done()
 
     def rows(self, width: int, height: int) -> list[Row]:
-        """Draw the pane. What takes long on a large page is left out until it is there."""
+        """Draw the pane. What takes long on a large page is left out until it is ready."""
         if not len(self._session):
             return []
         if self._work is None:
@@ -100,13 +96,13 @@ class FactsPane:
             Thread(target=self._find_paths_and_features, args=[self._work], daemon=True).start()
             wait([self._work], _PATIENCE)
         cursor = self._session.cursor
-        self.is_incomplete = not self._work.done()
-        paths, features = ((), ()) if self.is_incomplete else self._work.result()
+        is_ready = self._work.done()
+        paths, features = self._work.result() if is_ready else ((), ())
         rows: list[Row] = []
         for name, value in self._facts(cursor, paths[cursor] if paths else None):
             head = cut(f"{visible(name)}: ", width - 1)
             rows += wrap_after(("key", head), visible(value), width)[:_MOST_LINES]
-        if self.is_incomplete:
+        if not is_ready:
             rows += [[], [("pane", "features: one moment …")]]
         elif features:
             rows += [[], [("pane head", "features that are not 0")]]
@@ -130,13 +126,11 @@ class FactsPane:
             ("label", f"{session.label(number) or 'none'}, {session.state(number)}"),
             ("model", f"{session.predicted.labels[number] or 'says nothing'}{probability_text}"),
             ("length", f"{len(block.text.split()):,} words, {len(block.text):,} characters"),
+            ("path", path or ""),
+            *attributes.items(),
+            ("hidden", "nobody sees it on the page" if block.hidden else ""),
         ]
-        if path is not None:
-            facts.append(("path", path))
-        facts += [(name, value) for name, value in attributes.items() if value]
-        if block.hidden:
-            facts.append(("hidden", "nobody sees it on the page"))
-        return facts
+        return [(name, value) for name, value in facts if value]
 
 
 Pane = ResultPane | FactsPane

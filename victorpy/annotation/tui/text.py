@@ -1,6 +1,6 @@
-"""Text for a terminal: made safe, measured in columns, and cut into lines that fit.
+"""Text for a terminal: made safe, measured in columns, cut into lines that fit, and given a look.
 
-Characters that steer a terminal or the direction of writing are shown by number, characters without a width of their
+Characters that control a terminal or the direction of writing are shown by number, characters without a width of their
 own as a dot, unassigned characters as a box. urwid knows the width of all other characters.
 """
 
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import urwid
 
+from victorpy.document import Label
+
 Cell = tuple[str, str]
-"""The name of a look (see colours.py) and a text."""
+"""The name of a look (see `palette`) and a text."""
 Row = list[Cell]
 
 LONGEST_WORD = 25
@@ -115,6 +117,85 @@ def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
     return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]
 
 
+def wrap_cells(cells: Sequence[Cell], width: int) -> list[Row]:
+    """Cut a row of cells into rows that fit."""
+    return [list(between(cells, start, stop)) for start, stop in wrap(text_of(cells), width)]
+
+
+def between(cells: Sequence[Cell], start: int, stop: int) -> Iterator[Cell]:
+    """Yield the part of a row between two characters."""
+    offset = 0
+    for look, text in cells:
+        part = text[max(start - offset, 0) : max(stop - offset, 0)]
+        if part:
+            yield look, part
+        offset += len(text)
+        if offset >= stop:
+            break
+
+
 def text_of(row: Sequence[Cell]) -> str:
     """Return a row without its looks."""
     return "".join(text for _, text in row)
+
+
+# Looks
+#
+# Labels stand out by their background. Text keeps the terminal's own colours, so that it can be read on light and dark
+# terminals. Without colours there is bold, underlined and reversed text, and every label has its letter.
+
+HIT = "hit"
+"""The look of search hits, in every kind of text."""
+_PLAIN = "default"
+_BOLD = ("default,bold", _PLAIN, "bold", "default,bold", _PLAIN)
+_GREY = (_PLAIN, _PLAIN, _PLAIN, "g50", _PLAIN)
+_LABEL_BACKGROUNDS = {
+    Label.HEADER: ("dark magenta", "#808"),
+    Label.PARAGRAPH: ("dark green", "#060"),
+    Label.LIST: ("dark cyan", "#066"),
+    Label.CONTINUATION: ("dark blue", "#048"),
+    Label.OTHER: ("dark red", "#a33"),
+}
+"""The background of each label, of 8 and of 256 colours."""
+
+
+def palette() -> list[tuple[str, str, str, str, str, str]]:
+    """Return all looks for urwid.
+
+    Each has a name, text and background of 8 colours, the look without colours, text and background of 256 colours.
+    """
+    looks = {
+        "bar": ("white", "dark blue", "standout", "#fff", "#035"),
+        "message": ("black", "brown", "standout", "#000", "#fd8"),
+        "error": ("white", "dark red", "standout,bold", "#fff,bold", "#a00"),
+        "rule": _GREY,
+        "gutter": _GREY,
+        "gutter current": ("black,bold", "brown", "standout,bold", "#000,bold", "#fc6"),
+        "gutter selected": ("black", "dark cyan", "standout", "#000", "#6cf"),
+        "uncertain": ("dark red,bold", _PLAIN, "bold", "#d60,bold", _PLAIN),
+        HIT: ("black", "brown", "standout", "#000", "#fd8"),
+        "changed": ("dark magenta,bold", _PLAIN, "bold", "#c5f,bold", _PLAIN),
+        "confirmed": ("dark green,bold", _PLAIN, "bold", "#2a2,bold", _PLAIN),
+        "pane": (_PLAIN,) * 5,
+        "pane head": ("default,bold,underline", _PLAIN, "bold,underline", "default,bold,underline", _PLAIN),
+        "pane here": _BOLD,
+        "key": _BOLD,
+        "prompt": _BOLD,
+        "label none": ("black", "light gray", "standout", "#000", "g70"),
+    }
+    for label, (basic, background) in _LABEL_BACKGROUNDS.items():
+        looks[f"label {label}"] = ("white", basic, "standout", "#fff,bold", background)
+    for kind, colour in (("content", _PLAIN), ("noise", "g50")):
+        looks[kind] = (_PLAIN, _PLAIN, _PLAIN, colour, _PLAIN)
+        looks[f"{kind} link"] = ("default,underline", _PLAIN, "underline", f"{colour},underline", _PLAIN)
+        looks[f"{kind} heading"] = ("default,bold", _PLAIN, "bold", f"{colour},bold", _PLAIN)
+        looks[f"{kind} mark"] = _GREY
+    return [(name, *look) for name, look in looks.items()]
+
+
+def text_look(label: Label | None, look: str) -> str:
+    """Return the look of a block's text. Noise is paler if the terminal can show that."""
+    if look == HIT:
+        return HIT
+    kind = "noise" if label is Label.OTHER else "content"
+    return f"{kind} {look}" if look else kind

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
 COMFORT = (80, 24)
-"""Columns and lines from which on everything fits."""
+"""The smallest terminal in which everything fits: columns and lines."""
 WHEEL = 3
 """Blocks or lines that a turn of the wheel moves by."""
 
 _KEY_COLUMNS = 18
 """Columns of the keys in the help."""
-_FAR = 100_000
-"""More lines than the help has."""
+_FAR = 1_000_000
+"""More lines than a list has."""
 _NOTES = (
     "Before a block stand its number and its label, then ✓ where a person confirmed it, * where a person changed it, "
     "or a number where nobody has decided: 97 says that the model is sure by 97 of 100.",
@@ -41,11 +41,11 @@ _NOTES = (
 _BAR = 10
 """Columns of the progress bar."""
 _WORK_SECONDS = 0.05
-"""Seconds spent on looking at pages, each time that nothing else is to do."""
+"""Seconds spent on reading pages at a time, while there is nothing else to do."""
 
 
 class View(ABC):
-    """Something that fills the screen. No view needs a terminal."""
+    """Something that fills the screen. Views need no terminal."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -60,24 +60,24 @@ class View(ABC):
 
     @abstractmethod
     def hints(self, width: int) -> str:
-        """Return the bottom line, shown as long as there is no message."""
+        """Return the bottom line, which is shown if there is no message."""
 
     @abstractmethod
     def act(self, action: str) -> bool:
-        """Perform an action. Return whether the action exists in this view."""
+        """Perform an action. Return whether this view has such an action."""
 
     @property
     def trouble(self) -> str:
-        """A problem that lasts, shown in the bottom line."""
+        """A lasting problem, shown in the bottom line."""
         return ""
 
     @property
-    def is_outdated(self) -> bool:
-        """Whether work in the background was done after the view was drawn."""
+    def is_ready(self) -> bool:
+        """Whether work in the background is done, so that everything can be drawn."""
         return False
 
     def take_key(self, key: str) -> bool:
-        """Take a key that has a meaning of its own here. Return whether it has one."""
+        """Take a key that has a special meaning now. Return whether it has one."""
         return False
 
     def click(self, column: int, row: int) -> None:  # noqa: B027  (most views ignore it)
@@ -93,6 +93,11 @@ class View(ABC):
 
     def close(self) -> None:  # noqa: B027  (most views ignore it)
         """Clean up when the view is left."""
+
+
+def _steps(page: int) -> dict[str, int]:
+    """Return by how many lines each action moves in a list of which `page` lines are visible."""
+    return {"down": 1, "up": -1, "page-down": page, "page-up": -page, "first": -_FAR, "last": _FAR}
 
 
 class HelpView(View):
@@ -126,8 +131,7 @@ class HelpView(View):
         return rows[self._top : self._top + height]
 
     def act(self, action: str) -> bool:
-        page = self._height
-        steps = {"down": 1, "up": -1, "page-down": page, "page-up": -page, "first": -_FAR, "last": _FAR}
+        steps = _steps(self._height)
         if action in steps:
             self._top = max(0, self._top + steps[action])
         else:
@@ -194,10 +198,9 @@ class PageListView(View):
         ]
 
     def act(self, action: str) -> bool:
-        last = len(self.pages.entries) - 1
-        steps = {"down": 1, "up": -1, "page-down": self._height, "page-up": -self._height, "first": -last, "last": last}
+        steps = _steps(self._height)
         if action in steps:
-            self.cursor = max(0, min(self.cursor + steps[action], last))
+            self.cursor = max(0, min(self.cursor + steps[action], len(self.pages.entries) - 1))
         elif action == "open":
             self.app.open_entry(self.entry)
         elif action == "next-page":
@@ -212,7 +215,7 @@ class PageListView(View):
         elif action == "quit":
             self.app.close_view()
         else:
-            return action == "cancel"  # nothing to cancel, but no harm in trying
+            return action == "cancel"  # there is nothing to cancel, which is no reason for a message
         return True
 
     def sort(self, follow: bool = True) -> None:
@@ -222,7 +225,7 @@ class PageListView(View):
         self.cursor = self.pages.entries.index(entry) if follow else 0
 
     def click(self, column: int, row: int) -> None:
-        """Move the cursor to a page, and open it if the cursor is there already."""
+        """Move the cursor to a page, or open it if the cursor is there already."""
         number = self._top + row - 1
         if row > 0 and number < len(self.pages.entries):
             if number == self.cursor:
@@ -230,7 +233,7 @@ class PageListView(View):
             self.cursor = number
 
     def tick(self, on_top: bool) -> None:
-        """Look at more pages, as long as nobody is waiting for something else."""
+        """Read more pages, as long as nobody is waiting for something else."""
         has_moved = self.cursor > 0
         if on_top and self.pages.work(_WORK_SECONDS) and self.order != "name":
             self.sort(follow=has_moved)
