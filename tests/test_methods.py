@@ -22,12 +22,12 @@ from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages, label_ke
 from victorpy.labellers.everything import KeepEverything
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
-from victorpy.methods import MODELS, Method, load_method, method_names
+from victorpy.methods import Method, load_method, method_names
 from victorpy.model.labeller import ModelLabeller
 
 ROOT = Path(__file__).parents[1]
 DATA = sorted((ROOT / "data").rglob("*.html"))
-UNTRAINED = [name for name in method_names() if name in LABELLERS and name not in MODELS]
+UNTRAINED = [name for name in method_names() if name in LABELLERS]
 OF_SITES = [name for name in UNTRAINED if LABELLERS.get(name).learns_from is LearnsFrom.SITE]
 
 
@@ -35,7 +35,7 @@ OF_SITES = [name for name in UNTRAINED if LABELLERS.get(name).learns_from is Lea
 
 
 def test_method_names() -> None:
-    assert {"crf", "hybrid", "everything", "sst", "sentence-entropy"} <= set(method_names())
+    assert {"default", "site", "cleaneval", "everything", "sst", "sentence-entropy"} <= set(method_names())
     assert method_names() == sorted(method_names())
     assert {"everything", "sst", "sentence-entropy"} <= set(UNTRAINED)
     assert {"sst", "sentence-entropy"} <= set(OF_SITES)
@@ -55,6 +55,8 @@ def test_models_are_methods() -> None:
     by_directory = load_method(str(ROOT / "victorpy" / "data" / "models" / "cleaneval"))
     assert isinstance(by_directory.labeller, ModelLabeller)
     assert by_directory.config.cuts == load_config("cleaneval").cuts
+    assert {old: Method(old).model_name for old in ("crf", "hybrid")} == {"crf": "default", "hybrid": "site"}
+    assert Method("crf").identity() == Method("default").identity() == Method(model="default").identity()
 
 
 def test_method_is_loaded_once_and_pickles() -> None:
@@ -62,7 +64,14 @@ def test_method_is_loaded_once_and_pickles() -> None:
     assert method.name == "sst(t=0.3)"
     assert pickle.loads(pickle.dumps(method)) == method
     assert method.load() is Method("sst", ("t=0.3",)).load()
-    kinds = {"crf": "labels", "hybrid": "site", "sst": "site", "everything": "nothing"}
+    kinds = {
+        "default": "labels",
+        "site": "site",
+        "crf": "labels",
+        "hybrid": "site",
+        "sst": "site",
+        "everything": "nothing",
+    }
     assert {name: Method(name).kind for name in kinds} == kinds
 
 

@@ -10,7 +10,7 @@ from support.commands import ROOT, run_process
 from victorpy.errors import ConfigError, VictorError, install_command
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
 from victorpy.research.compare import load_methods
-from victorpy.research.evaluate import load_untrained
+from victorpy.research.evaluate import load_as_is
 
 SENTENCE = (
     "Tea is a drink that is made of the leaves of a bush, and it is drunk all over the world by most of the people who "
@@ -43,7 +43,7 @@ def test_peer_is_a_method_that_cleans_bytes_to_text(name):
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
     with pytest.raises(ConfigError, match="is another program, which labels no blocks: use victor compare"):
-        load_untrained(name)
+        load_as_is(name)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_all_without_any_peer():
     ended = victor_without(MODULES, "compare", "--methods", "all", "--data", "anno:data/forum")
     assert ended.returncode == 0, ended.stderr
     named = {line.split()[0] for line in ended.stdout.splitlines()[1:]}
-    assert {"crf", "everything"} <= named
+    assert {"default", "everything"} <= named
     assert not named & set(PEERS)
 
 

@@ -1,7 +1,7 @@
 """Methods by name: everything that cleans a page, trained or not.
 
-``crf`` is the bundled model and ``hybrid`` the one for several pages of a site. A model can also be named by its
-directory. Every other name is that of a labeller without training or, in a comparison, of another program.
+A method is a labeller without training (``sst``, ``longest-run``), or a model by its bundled name or its directory. In
+comparisons it may also be another program.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
 from victorpy.errors import ConfigError, ModelError, VictorError, install_command, suggest
 from victorpy.labellers.base import LABELLERS, LearnsFrom
-from victorpy.model.store import DEFAULT, find_model
+from victorpy.model.store import DEFAULT, bundled_models, find_model
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer
 
-MODELS = {"crf": DEFAULT, "hybrid": "site"}
-"""Methods that are bundled models."""
+OLD_NAMES = {"crf": DEFAULT, "hybrid": "site"}
+"""Names that bundled models had as methods in version 0.1. They are still accepted."""
 
 CONFIG = "blocks"
 """How pages are cut for methods that have no config of their own."""
@@ -34,25 +34,25 @@ ALL, ALL_PEERS = "all", "peers"
 def method_names() -> list[str]:
     """Return the names of all methods that need no directory."""
     untrained = [name for name in LABELLERS if LABELLERS.get(name).learns_from is not LearnsFrom.LABELS]
-    return sorted([*MODELS, *untrained])
+    return sorted([*bundled_models(), *untrained])
 
 
 def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
     """Load a method; `settings` are its parameters, each as ``NAME=VALUE``."""
-    if name not in MODELS and name in LABELLERS:
+    if name not in OLD_NAMES and name in LABELLERS:
         labeller = LABELLERS.get(name)
         return Cleaner(labeller(**parse_settings(name, labeller, settings)), load_config(CONFIG))
     if not _is_model(name):
         raise _unknown_method(name, method_names())
     if settings:
         raise ConfigError(f"the method {name!r} is a trained model and has no parameters to set: {' '.join(settings)}")
-    return Cleaner.load(MODELS.get(name, name))
+    return Cleaner.load(OLD_NAMES.get(name, name))
 
 
 def _is_model(name: str) -> bool:
     """Whether a name is that of a model which is there; a bundled model may be missing."""
     try:
-        return bool(find_model(MODELS.get(name, name)))
+        return bool(find_model(OLD_NAMES.get(name, name)))
     except ModelError:
         return False
 
@@ -100,9 +100,8 @@ class Method:
     def model_name(self) -> str:
         """Name or directory of the model that is loaded; empty for a method that is none."""
         if self.method:
-            return (
-                "" if self.method in LABELLERS and self.method not in MODELS else MODELS.get(self.method, self.method)
-            )
+            is_untrained = self.method in LABELLERS and self.method not in OLD_NAMES
+            return "" if is_untrained else OLD_NAMES.get(self.method, self.method)
         return self.model or (load_config(self.config).name if self.config else DEFAULT)
 
     @property
@@ -157,7 +156,7 @@ def _load_model(method: Method) -> Cleaner:
         differing = differing[:3] + ([f"{len(differing) - 3} more"] if len(differing) > 3 else [])
         raise ConfigError(
             f"the model {method.model_name!r} was trained with another {', '.join(differing)} than {method.config!r} "
-            f"has; train one with: learn.py --config {method.config} FILES.anno"
+            f"has; train one with: victor learn --config {method.config} FILES.anno"
         )
     return cleaner.with_config(config)
 
@@ -177,8 +176,8 @@ def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
 def load_methods(names: str) -> list[Method]:
     """Load the methods of a list: names between commas, each with its parameters in parentheses.
 
-    >>> [method.name for method in load_methods("everything, crf")]
-    ['everything', 'crf']
+    >>> [method.name for method in load_methods("everything, default")]
+    ['everything', 'default']
     """
     methods: list[Method] = []
     for name, parameters in split_names(names):
@@ -190,6 +189,6 @@ def load_methods(names: str) -> list[Method]:
         peers = installed_peers()
         if name == ALL_PEERS and not peers:
             raise VictorError(f"no other cleaner is installed: {install_command('peers')}")
-        own = [method for method in method_names() if method not in MODELS or _is_model(method)] if name == ALL else []
+        own = method_names() if name == ALL else []
         methods += [find_method(method) for method in [*own, *peers]]
     return list(dict.fromkeys(methods))

@@ -353,7 +353,38 @@ def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path)
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)
     assert (cleaned.returncode, cleaned.stderr) == (0, b"")
     assert b"Weir Bridge" in cleaned.stdout
-    assert clean("--config", "small.conf", PAGE, cwd=tmp_path).stdout == cleaned.stdout
+    by_config = clean("--config", "small.conf", PAGE, cwd=tmp_path)
+    assert (by_config.stdout, by_config.stderr) == (cleaned.stdout, b"clean: using the model models/small\n")
+    assert clean("--config", "small.conf", PAGE, "-q", cwd=tmp_path).stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "own"),
+    [
+        ("--config", "cleaneval", "cleaneval"),
+        ("--model", "cleaneval", "cleaneval"),
+        ("--method", "cleaneval", "cleaneval"),
+        ("--method", "default", "crf"),  # its old name
+    ],
+)
+def test_bundled_model_wins_and_clean_says_so(model, expected, tmp_path, option, name, own):
+    bundled = clean(option, own, PAGE, cwd=tmp_path)
+    assert (bundled.returncode, bundled.stderr) == (0, b"")
+    shutil.copytree(model, tmp_path / "models" / own)
+    ended = clean(option, own, PAGE, cwd=tmp_path)
+    assert ended.stdout == bundled.stdout
+    message = f"clean: using the bundled model {name}; to use the one in models/{own}: --model models/{own}\n"
+    assert ended.stderr.decode() == message
+    assert clean(option, own, PAGE, "-q", cwd=tmp_path).stderr == b""
+    chosen = clean("--model", f"models/{own}", PAGE, cwd=tmp_path)
+    assert (chosen.stdout, chosen.stderr) == (expected(PAGE), b"")
+
+
+def test_config_without_a_model_says_how_to_train_one(tmp_path):
+    error = refused(victor("clean", "--config", "crf", PAGE, cwd=tmp_path))
+    assert error == (
+        "clean: there is no model of the config 'crf' yet; train one with: victor learn --config crf FILES.anno\n"
+    )
 
 
 def test_learn_takes_directories_and_a_place_for_the_model_and_can_be_quiet(tmp_path):
@@ -566,6 +597,51 @@ def test_features_are_listed_with_family_and_use():
     for options, marks in ((["--config", "cleaneval"], {"crf", "-"}), ([], {"crf", "trees", "crf+trees", "-"})):
         every = victor("features", *options).stdout.decode().splitlines()
         assert {line.split()[2] for line in every[1:]} == marks
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("models", {"default", "site", "cleaneval"}),
+        ("methods", {"default", "site", "cleaneval", "sst", "longest-run"}),
+        ("configs", {"default", "site", "cleaneval", "crf", "blocks"}),
+        ("formats", {"text", "markdown", "jsonl", "docview"}),
+        ("features", {"position", "container.*"}),
+        ("datasets", {"anno", "cleaneval", "swde"}),
+    ],
+)
+def test_list_shows_what_exists(kind, names):
+    lines = victor("list", kind, text=True).stdout.splitlines()
+    rows = dict(line.split(None, 1) for line in lines)  # a line each, all with a description
+    assert names <= rows.keys()
+    assert not rows.keys() & {"crf", "hybrid"} if kind == "methods" else True
+    listed = json.loads(victor("list", "--json", kind).stdout)[kind]
+    assert {row["name"]: row["description"] for row in listed} == rows
+    whole = victor("list", text=True).stdout
+    assert all(f"  {line}\n" in whole for line in lines)
+
+
+def test_list_says_what_a_model_a_method_and_a_config_is(model, tmp_path):
+    whole = victor("list", text=True).stdout
+    for definition in ("a model is a trained model", "a method is any way to clean a page", "a config is a text file"):
+        assert definition in whole
+    shutil.copytree(model, tmp_path / "models" / "mine")
+    write_files(tmp_path / "models" / "broken", {"meta.json": "{"})
+    lines = victor("list", "models", cwd=tmp_path, text=True).stdout.splitlines()
+    assert lines[-1].split(None, 1) == ["models/mine", f"trained on {len(ARTICLES)} pages"]
+    assert lines[-2].split(None, 2)[:2] == ["models/broken", "damaged:"]
+    assert victor("list", "modles").returncode == 2
+
+
+@pytest.mark.parametrize("command", [["clean", PAGE], ["view", PAGE]])
+def test_bundled_models_are_named_everywhere(command, expected):
+    default = victor(*command, "--model", "default").stdout
+    if command[0] == "clean":
+        named = [victor(*command, "--method", name).stdout for name in ("default", "crf")]
+        assert named == [default, default]
+    else:
+        assert victor(*command, "--against", "default").returncode == 0
+        assert "learns from several pages" in refused(victor(*command, "--against", "sst"))
 
 
 def test_unknown_feature_in_a_config_is_one_line(tmp_path):

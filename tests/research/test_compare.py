@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from functools import partial
 
 import pytest
@@ -26,7 +27,7 @@ from victorpy.research.compare.run import SiteDocuments
 from victorpy.research.compare.summary import page_records
 from victorpy.research.datasets import GoldPage
 from victorpy.research.datasets.base import Gold
-from victorpy.research.evaluate import evaluate_untrained, load_untrained
+from victorpy.research.evaluate import evaluate_as_is, load_as_is
 from victorpy.research.gold import load_gold
 from victorpy.research.report import comparison
 from victorpy.research.report.base import to_html, to_markdown
@@ -411,7 +412,7 @@ def test_lists_are_split_at_commas_outside_parentheses():
 
 def test_all_is_every_available_method():
     names = [method.name for method in load_methods("all")]
-    assert {"crf", "everything", "repeated", "stumbles"} <= set(names)
+    assert {"default", "everything", "repeated", "stumbles"} <= set(names)
     assert len(names) == len(set(names))
     known = {"trafilatura", "resiliparse", "readability-lxml", "jusText"}
     assert [name for name in names if name in known] == names[len(names) - len(known & set(names)) :]
@@ -553,10 +554,21 @@ def test_untrained_method_is_evaluated_on_all_pages_without_folds(two_sites, tmp
     assert "repeated(share=0.9)" in views[0].read_text(encoding="utf-8")
 
 
+def test_model_is_evaluated_as_it_is(two_sites, tmp_path, capsys):
+    shutil.copytree(two_sites, tmp_path / "dev")
+    command = ["evaluate", "--data", f"cleaneval:{tmp_path / 'dev'}", "--method"]
+    assert main([*command, "default", "-o", str(tmp_path / "out")]) == 0
+    ended = capsys.readouterr()
+    assert "evaluate: the model default was trained on cleaneval:dev: its scores there say little" in ended.err
+    assert main([*command, "crf"]) == 0  # its old name
+    assert capsys.readouterr().out == ended.out
+    assert "default is a trained model, scored as it is" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
 def test_evaluation_and_comparison_agree(two_sites):
-    cleaner = load_untrained("repeated")
+    cleaner = load_as_is("repeated")
     pages = load_gold([f"cleaneval:{two_sites}"], cleaner.config, pytest.fail)
-    result = evaluate_untrained(pages, cleaner, "repeated", Plan(), lambda count: None).scores()
+    result = evaluate_as_is(pages, cleaner, "repeated", Plan(), lambda count: None).scores()
     _, scores = run("repeated", f"cleaneval:{two_sites}")
     for name in ("words_f1", "label_accuracy", "content_accuracy", "cleaneval_words_f1", "shingle_f1"):
         assert result["mean"][name] == pytest.approx(scores["results"][0][name])

@@ -39,6 +39,7 @@ from victorpy.description.categories import (
 from victorpy.description.terms import check_packages
 from victorpy.errors import DataError, VictorError
 from victorpy.methods import load_method
+from victorpy.model.store import DEFAULT
 from victorpy.outputs import CleanPage
 from victorpy.research.report.base import aligned, percent
 from victorpy.sites.grouping import site_of
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=["train", "predict"], help="what to do")
     parser.add_argument("inputs", nargs="+", metavar="PATH", help="a directory of folders, or a model and pages")
     parser.add_argument("-o", "--output", type=Path, metavar="MODEL", help="where the model goes (train)")
-    parser.add_argument("-m", "--method", help="what cleans the pages (default: crf, or that of the model)")
+    parser.add_argument("-m", "--method", help="what cleans the pages (default: default, or that of the model)")
     parser.add_argument("--classifier", default=default.classifier, metavar="NAME", help=", ".join(CLASSIFIERS))
     parser.add_argument("--terms", type=int, default=default.terms, help=f"terms by χ² (default: {default.terms})")
     parser.add_argument("-k", type=int, default=default.k, help=f"neighbours that vote (default: {default.k})")
@@ -73,7 +74,7 @@ def _train(arguments: argparse.Namespace) -> int:
         raise DataError("give one directory, with a folder for each category")
     check_target(arguments.output)
     settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
-    method = arguments.method or "crf"
+    method = arguments.method or DEFAULT
     bags, labels, groups = _read_folders(Path(arguments.inputs[0]), method, arguments.by_site)
     predicted = [""] * len(bags)
     if arguments.folds:

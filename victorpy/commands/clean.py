@@ -40,7 +40,8 @@ from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site_model import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.cleaner import Cleaner
-from victorpy.commands._many_pages import (
+from victorpy.commands import Arguments
+from victorpy.commands._shared import (
     add_arguments,
     choice_of,
     configure_dedup,
@@ -53,6 +54,7 @@ from victorpy.commands._many_pages import (
 )
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
+from victorpy.labellers.base import LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
@@ -116,7 +118,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_arguments(group)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Clean the pages."""
     positive(arguments.sample, "--sample", SAMPLE)
     previous = settings_beside(arguments.retry) if arguments.retry else {}
@@ -151,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if summary["failed"] else 0
 
 
-def _is_plain(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> bool:
+def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bool:
     """Whether a job is no batch run: the inputs are pages, and no option or output directory asks for one."""
     target = arguments.output or "-"
     is_joined_file = sink_name(target) == "jsonl" and output.joins
@@ -164,7 +166,7 @@ def _is_plain(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
     )
 
 
-def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
+def _make_job(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
     """Return the job, and whether it is about a single page only."""
     choice = choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = _is_plain(arguments, inputs, output)
@@ -212,7 +214,7 @@ def _make_job(arguments: argparse.Namespace, inputs: Sequence[str], output: Outp
     return job, is_single
 
 
-def _find_directory(arguments: argparse.Namespace, output: Output, is_plain: bool, is_single: bool) -> Path | None:
+def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_single: bool) -> Path | None:
     """Return the output directory; None if all texts go to standard output or into one file."""
     target = arguments.output
     if arguments.to:
@@ -293,7 +295,7 @@ def _content_type(charset: str | None) -> str | None:
     return f"text/html; charset={charset}"
 
 
-def _at_site(arguments: argparse.Namespace, choice: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
+def _at_site(arguments: Arguments, choice: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
     """Let the method learn from the pages of the site, if it does so. Otherwise return it as it is."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
@@ -312,7 +314,7 @@ def _at_site(arguments: argparse.Namespace, choice: Method, cleaner: Cleaner, in
         if any(source_of(file.path) for file in find_files(inputs)):
             raise ConfigError(f"{name_of(choice)} learns from a site: for files with pages of many give --by-site")
         pages = list(find_records(inputs))
-        if arguments.method is None and len(pages) < 2:
+        if cleaner.labeller.learns_from is LearnsFrom.LABELS and len(pages) < 2:
             return cleaner  # a model for sites cleans a page by itself too
 
     def warn(words: str) -> None:

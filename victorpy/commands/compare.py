@@ -1,14 +1,14 @@
 """Compare: clean the same pages by several methods, and report which does best, and at what cost.
 
 examples:
-  victor compare --methods crf,everything,peers --data anno:data -o report/
-  victor compare --methods 'crf,sst,sst(t=0.4),my-model' --data cleanportaleval:DIR swde:DIR -o report/
+  victor compare --methods default,everything,peers --data anno:data -o report/
+  victor compare --methods 'default,sst,sst(t=0.4),my-model' --data cleanportaleval:DIR swde:DIR -o report/
   victor compare --methods all --data cleanportaleval:DIR --tune 3 -o report/
 
-A method is one of victorpy's, a model's directory, or another program: trafilatura, resiliparse, readability-lxml,
-jusText. Parameters stand behind it in parentheses. `all` is everything that is there, `peers` every other program
-that is installed. With -o, scores.json has every number, report.md the tables, report.html tables and plots, and
-pages.jsonl the scores of every page.
+A method is one of `victor list methods`, a model's directory, or another program: trafilatura, resiliparse,
+readability-lxml, jusText. Parameters stand behind it in parentheses. `all` is everything that is there, `peers` every
+other program that is installed. With -o, scores.json has every number, report.md the tables, report.html tables and
+plots, and pages.jsonl the scores of every page.
 """
 
 from __future__ import annotations

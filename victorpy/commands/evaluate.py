@@ -1,14 +1,14 @@
-"""Evaluate: cross-validate a config on gold pages, or score a method that is not trained, and report.
+"""Evaluate: cross-validate a config on gold pages, or score a method or model as it is, and report.
 
 examples:
   victor evaluate --config cleaneval --data cleaneval:cleaneval/dev --folds 6 -o report/
   victor evaluate --data wcxb:wcxb/dev dragnet:dragnet --jobs 2 --learning-curve -o report/
   victor evaluate --config cleaneval --data cleaneval:DIR --ablate family --grid c1=0,1 --grid c2=1,10
-  victor evaluate --method everything --data anno:data -o report/
+  victor evaluate --method default --data anno:data -o report/
 
-Folds are grouped by site, so that no model is tested on a site that it has seen. A method that is not trained needs
-no folds: it is scored on all pages, and learns from a site's own pages where it learns from sites. With -o,
-scores.json has every number, report.md the tables, report.html tables and plots, and pages/ views of the worst pages.
+Folds are grouped by site, so that no model is tested on a site that it has seen. --method needs no folds: the method or
+model is scored on all pages, and learns from a site's own pages if it learns from sites. With -o, scores.json has every
+number, report.md the tables, report.html tables and plots, and pages/ views of the worst pages.
 """
 
 from __future__ import annotations
@@ -21,16 +21,20 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from victorpy.commands import Arguments
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
+from victorpy.labellers.base import LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
+from victorpy.methods import find_method
+from victorpy.research.compare.provenance import set_name, training_sets
 from victorpy.research.evaluate import (
     Evaluation,
     Progress,
     Settings,
     evaluate,
-    evaluate_untrained,
-    load_untrained,
+    evaluate_as_is,
+    load_as_is,
     parse_grid,
 )
 from victorpy.research.gold import LabelledPage, load_gold
@@ -46,7 +50,7 @@ FOLDS = 6
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("-c", "--config", help="a shipped config or a path (default: default)")
-    parser.add_argument("--method", help="instead of a config a method that is not trained: all pages are scored")
+    parser.add_argument("--method", help="a method or model instead of a config: all pages are scored")
     parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
     parser.add_argument("--folds", type=int, help=f"how many folds (default: {FOLDS})")
     parser.add_argument("--group", choices=["site", "page"], default="site", help="what is never torn apart")
@@ -66,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Run the experiments, print the tables, write the report."""
     if arguments.output:
         require_matplotlib()
@@ -86,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _cross_validate(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
+def _cross_validate(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
     """Run all experiments that were asked for."""
     config = load_config(arguments.config or "default")
     grid = parse_grid(arguments.grid)
@@ -97,21 +101,28 @@ def _cross_validate(arguments: argparse.Namespace) -> tuple[Evaluation, list[Lab
     return replace(result, warnings=warnings), pages
 
 
-def _score_method(arguments: argparse.Namespace) -> tuple[Evaluation, list[LabelledPage]]:
-    """Score a method that is not trained, on all pages."""
+def _score_method(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
+    """Score a method or model as it is, on all pages."""
     unwanted = ("config", "folds", "learning_curve", "ablate", "grid")
     given = [f"--{name.replace('_', '-')}" for name in unwanted if getattr(arguments, name) not in (None, False, [])]
     if given:
-        raise ConfigError(f"{', '.join(given)}: --method names a method that is not trained, which has none of these")
+        raise ConfigError(f"{', '.join(given)}: --method is scored as it is and has none of these")
     plan = Plan(sample=arguments.sample, seed=arguments.seed)
-    cleaner = load_untrained(arguments.method)
+    cleaner = load_as_is(arguments.method)
+    if cleaner.labeller.learns_from is LearnsFrom.LABELS:
+        model = find_method(arguments.method).model_name
+        seen = training_sets(model, [set_name(spec) for spec in arguments.data])
+        if seen:
+            arguments.say(
+                f"the model {model} was trained on {', '.join(seen)}: its scores there say little about new pages"
+            )
     pages, warnings = _load(arguments, cleaner.config)
     with tqdm(total=len(pages), unit=" pages", disable=None) as bar:
-        result = evaluate_untrained(pages, cleaner, arguments.method, plan, bar.update)
+        result = evaluate_as_is(pages, cleaner, arguments.method, plan, bar.update)
     return replace(result, warnings=warnings), pages
 
 
-def _load(arguments: argparse.Namespace, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
+def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
     """Read the gold pages, and print which ones cannot be used."""
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)

@@ -20,7 +20,8 @@ from typing import Any
 from victorpy.base.variables import FAVORS
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import check_summary, write_summary
-from victorpy.commands._many_pages import (
+from victorpy.commands import Arguments
+from victorpy.commands._shared import (
     add_arguments,
     choice_of,
     configure_dedup,
@@ -62,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Clean the pages with Spark."""
     try:
         from victorpy.batch import spark
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if summary["failed"] else 0
 
 
-def _job(arguments: argparse.Namespace, spark: Any) -> Any:
+def _job(arguments: Arguments, spark: Any) -> Any:
     if arguments.to not in spark.KINDS:
         raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
     find_output(arguments.format)

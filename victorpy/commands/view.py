@@ -15,9 +15,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from victorpy.base.parameters import split_name
 from victorpy.cleaner import Cleaner
 from victorpy.document import Label
 from victorpy.errors import DataError
+from victorpy.labellers.base import LearnsFrom
+from victorpy.methods import load_method
 from victorpy.model.store import DEFAULT
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno
@@ -33,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
     parser.add_argument("--gold", type=Path, help="an .anno file, or a text, with CleanEval's tags or without")
     parser.add_argument(
-        "--against", metavar="OTHER", help="trafilatura or another program that is installed, or another model"
+        "--against",
+        metavar="OTHER",
+        help="another program that is installed, as trafilatura, or another method or model",
     )
     parser.add_argument("-m", "--model", default=DEFAULT, help="a model directory or the name of a bundled model")
     parser.add_argument("--url", help="the address of the page")
@@ -72,11 +77,13 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
 
 
 def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
-    """Label the same blocks by another model, or by aligning them with the text of another program."""
+    """Label the same blocks by another method, or by aligning them with the text of another program."""
     if is_peer(name):
         text = load_peer(name)(content)
     else:
-        other = Cleaner.load(name)
+        other = load_method(*split_name(name))
+        if other.labeller.learns_from is LearnsFrom.SITE:
+            raise DataError(f"--against {name}: learns from several pages of a site, and a view has one page")
         if other.config.cuts == cleaner.config.cuts:
             labelling = other.labeller.label(page.document)
             return CleanPage(page.document, labelling.labels, labelling.probabilities, labelling.content)

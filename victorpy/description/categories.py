@@ -76,7 +76,7 @@ class CategoryModel:
     """Of a linear model, `weights` (one row per category) and `intercepts`. Of nearest neighbours, the training pages
     as sparse rows (`ends`, `columns`, `weights`), their `labels` and `k`."""
     settings: Settings = field(default_factory=Settings)
-    method: str = "crf"
+    method: str = "default"
     """Method that cleaned the training pages."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Facts about the training, such as the number of pages."""

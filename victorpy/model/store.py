@@ -92,6 +92,11 @@ def check_target(directory: Path) -> None:
         raise ModelError(f"{directory}: cannot be written: no permission in {existing}")
 
 
+def bundled_models() -> list[str]:
+    """Return the names of the models that come with victorpy."""
+    return sorted(path.parent.name for path in shipped("models").glob(f"*/{META}"))
+
+
 def find_model(name: str | Path) -> Path:
     """Find a model by path or plain name: a bundled model, else one in ./models or the current directory.
 
@@ -105,7 +110,7 @@ def find_model(name: str | Path) -> Path:
             return place
     if Path(name).exists():
         raise ModelError(f"{name}: not a model directory: there is no meta.json in it")
-    bundled = sorted(path.parent.name for path in shipped("models").glob(f"*/{META}"))
+    bundled = bundled_models()
     raise ModelError(
         f"no model {str(name)!r}{suggest(str(name), bundled)}; bundled are {', '.join(bundled)}, or give a path"
     )

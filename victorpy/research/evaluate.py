@@ -159,24 +159,20 @@ def evaluate(
     )
 
 
-def load_untrained(entry: str) -> Cleaner:
-    """Load a method that labels blocks and is not trained, given as ``sst(t=0.4)``."""
+def load_as_is(entry: str) -> Cleaner:
+    """Load a method that labels blocks, given as ``sst(t=0.4)``."""
     method = find_method(*split_name(entry))
     if method.is_peer:
         raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
-    if method.is_trained:
-        raise ConfigError(
-            f"{method.name} is a trained model: victor compare scores it as it is; to cross-validate, give its `config`"
-        )
     return method.load()
 
 
-def evaluate_untrained(
+def evaluate_as_is(
     pages: Sequence[LabelledPage], cleaner: Cleaner, name: str, plan: Plan, progress: Callable[[int], object]
 ) -> Evaluation:
-    """Score a method that is not trained on all pages, site by site; `progress` gets the number of finished pages.
+    """Score a method as it is on all pages, site by site; `progress` gets the number of finished pages.
 
-    There are no folds, since no such method sees a label. One that learns from a site learns from the very pages that
+    There are no folds, since nothing is trained. A method that learns from a site learns from the very pages that
     it labels, as it would in use.
     """
     if not pages:

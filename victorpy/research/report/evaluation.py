@@ -23,7 +23,9 @@ def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
         lead += f"{settings['folds']} folds grouped by {settings['group']}, "
     lead += f"seed {settings['seed']}, config {scores['config']}."
     if "method" in settings:
-        lead += f" The method {settings['method']} is not trained: there are no folds, and all pages are scored."
+        is_model = settings["learns_from"] == "labels"
+        what = "is a trained model, scored as it is" if is_model else "is not trained"
+        lead += f" The method {settings['method']} {what}: there are no folds, and all pages are scored."
         if settings["learns_from"] == "site":
             pages = f"at most {settings['sample']} pages of each, without labels"
             lead += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."

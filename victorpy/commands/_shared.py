@@ -1,4 +1,4 @@
-"""The arguments that all commands over many pages share."""
+"""Options, checks and messages that several commands share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from victorpy.base.digests import META
 from victorpy.batch.local.dedup import Dedup
 from victorpy.batch.local.guard import Limits
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
+from victorpy.commands import Arguments
+from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
-from victorpy.errors import ConfigError
-from victorpy.methods import Method
+from victorpy.errors import ConfigError, ModelError
+from victorpy.methods import OLD_NAMES, Method
+from victorpy.model.store import bundled_models, find_model
 from victorpy.sites.grouping import SITE_KEYS
 
 
@@ -28,7 +32,7 @@ def add_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
     group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
     group.add_argument(
-        "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, hybrid)"
+        "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, site)"
     )
     group.add_argument(
         "--site-key",
@@ -50,14 +54,14 @@ def configure_dedup(group: argparse._ActionsContainer) -> None:
     )
 
 
-def limits_of(arguments: argparse.Namespace, jobs: int = 1) -> Limits:
+def limits_of(arguments: Arguments, jobs: int = 1) -> Limits:
     """Return the limits of a page."""
     defaults = Limits()
     memory = positive(arguments.memory, "--memory", defaults.memory / 1e6)
     return Limits(jobs, positive(arguments.timeout, "--timeout", defaults.deadline), int(memory * 1e6))
 
 
-def read_options_of(arguments: argparse.Namespace) -> ReadOptions:
+def read_options_of(arguments: Arguments) -> ReadOptions:
     """Return how sources are read."""
     defaults = ReadOptions()
     return ReadOptions(
@@ -68,28 +72,52 @@ def read_options_of(arguments: argparse.Namespace) -> ReadOptions:
     )
 
 
-def choice_of(arguments: argparse.Namespace, at_site: bool) -> Method:
-    """Return the method or model to clean with; for pages of a site the default is the hybrid one."""
+def tell_model(arguments: Arguments) -> None:
+    """Say which model is used if the name means two models, or if only a config was named.
+
+    A plain name means a bundled model, or else a model in ./models. Raises if no model was trained with a config.
+    """
+    typed = arguments.model or arguments.method
+    name = arguments.model or OLD_NAMES.get(arguments.method, arguments.method)
+    if not typed and arguments.config:
+        typed = name = load_config(arguments.config).name
+        try:
+            find_model(name)
+        except ModelError as error:
+            advice = f"train one with: victor learn --config {arguments.config} FILES.anno"
+            raise ModelError(f"there is no model of the config {arguments.config!r} yet; {advice}") from error
+    own = Path("models") / (typed or "")
+    if not typed or arguments.quiet or not (own / META).is_file():
+        return
+    if name in bundled_models():
+        arguments.say(f"using the bundled model {name}; to use the one in {own}: --model {own}")
+    elif not (arguments.model or arguments.method):
+        arguments.say(f"using the model {own}")
+
+
+def choice_of(arguments: Arguments, at_site: bool) -> Method:
+    """Return the method or model to clean with; for pages of a site the default is the model site."""
     method = arguments.method
     if at_site and not (method or arguments.model or arguments.config):
-        method = "hybrid"
+        method = "site"
     if method and (arguments.model or arguments.config):
         raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
     if arguments.param and not method:
         raise ConfigError(f"--param {arguments.param[0]}: parameters are of a --method; a model has its config")
     if arguments.site_key and not arguments.by_site:
         raise ConfigError(f"--site-key {arguments.site_key}: says how pages are grouped by --by-site: give that too")
+    tell_model(arguments)
     choice = Method(method, tuple(arguments.param), arguments.model, arguments.config)
     if arguments.favor:
         if not choice.is_trained:
             raise ConfigError(f"--favor: the method {method} has no probabilities to move the cut by")
         choice = replace(choice, favor=arguments.favor)
     if arguments.by_site and not learns_from_site(choice):
-        raise ConfigError("--by-site is for methods that learn from a site: --method sst, hybrid or another such")
+        raise ConfigError("--by-site is for methods that learn from a site: --method sst, site or another such")
     return choice
 
 
-def dedup_of(arguments: argparse.Namespace) -> Dedup | None:
+def dedup_of(arguments: Arguments) -> Dedup | None:
     """Return how to find replicas; None if they are not to be removed."""
     if arguments.dedup is None:
         if arguments.keep or arguments.dedup_param:
@@ -120,7 +148,7 @@ def positive(value: float | None, option: str, default: float) -> float:
     return default if value is None else value
 
 
-def retry_defaults(arguments: argparse.Namespace, previous: Mapping[str, Any]) -> dict[str, Any]:
+def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a retry takes over from the settings of the run before, by name of the argument."""
     defaults: dict[str, Any] = {
         "format": previous["format"],
