@@ -33,13 +33,12 @@ ALL, ALL_PEERS = "all", "peers"
 
 def method_names() -> list[str]:
     """Return the names of all methods that need no directory."""
-    untrained = [name for name in LABELLERS if LABELLERS.get(name).learns_from is not LearnsFrom.LABELS]
-    return sorted([*bundled_models(), *untrained])
+    return sorted([*bundled_models(), *LABELLERS])
 
 
 def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
     """Load a method; `settings` are its parameters, each as ``NAME=VALUE``."""
-    if name not in OLD_NAMES and name in LABELLERS:
+    if name in LABELLERS:
         labeller = LABELLERS.get(name)
         return Cleaner(labeller(**parse_settings(name, labeller, settings)), load_config(CONFIG))
     if not _is_model(name):
@@ -100,8 +99,7 @@ class Method:
     def model_name(self) -> str:
         """Name or directory of the model that is loaded; empty for a method that is none."""
         if self.method:
-            is_untrained = self.method in LABELLERS and self.method not in OLD_NAMES
-            return "" if is_untrained else OLD_NAMES.get(self.method, self.method)
+            return "" if self.method in LABELLERS else OLD_NAMES.get(self.method, self.method)
         return self.model or (load_config(self.config).name if self.config else DEFAULT)
 
     @property
