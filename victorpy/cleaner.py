@@ -16,8 +16,7 @@ from victorpy.document import Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.store import DEFAULT, load_model
-from victorpy.outputs import CleanPage, find_output
-from victorpy.outputs.anno import is_anno, read_anno
+from victorpy.outputs.base import MAGIC, CleanPage, find_output
 from victorpy.page.decode import decode
 from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.split import split
@@ -52,7 +51,9 @@ def _read(
     """Take a page from bytes to blocks; on request with its metadata, which pruning takes away."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
-    if is_anno(page):
+    if page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode()):
+        from victorpy.outputs.anno import read_anno
+
         document = replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
         return document, _metadata(Tree(None, document.url, document.title), url) if metadata else None
     decoded = decode(page, content_type)

@@ -53,25 +53,19 @@ class Registry(Generic[Thing]):
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        if name not in self._things and not self._discovered:
-            self._import_with(f'"{name}"')
-            if name not in self._things:
-                self._discover()
+        for text in (f'("{name}"', f'"{name}"', ""):  # where it is registered, else mentioned, else anywhere
+            if name in self._things or self._discovered:
+                break
+            self._import_with(text)
         return name in self._things
 
     def __iter__(self) -> Iterator[str]:
-        self._discover()
+        self._import_with("")
         return iter(sorted(self._things))
 
-    def _discover(self) -> None:
-        """Import every module that may register something, so that its decorators have run."""
-        if not self._discovered:
-            self._discovered = True
-            self._import_with("")
-
     def _import_with(self, text: str) -> None:
-        """Import the modules that have a text in their source."""
-        for home in self._homes:
+        """Import the modules that have a text in their source, so that their decorators run."""
+        for home in () if self._discovered else self._homes:
             package = importlib.util.find_spec(home)
             places = (package and package.submodule_search_locations) or ()
             for module in [home, *(f"{home}.{found.name}" for found in pkgutil.iter_modules(places))]:
@@ -79,3 +73,4 @@ class Registry(Generic[Thing]):
                 read_source = getattr(spec and spec.loader, "get_source", None)
                 if spec and text in ((read_source and read_source(module)) or ""):
                     importlib.import_module(module)
+        self._discovered = self._discovered or not text

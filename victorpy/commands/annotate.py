@@ -25,7 +25,7 @@ from victorpy.annotation.tui.keys import Keys
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model.store import DEFAULT, find_model
-from victorpy.outputs.anno import MAGIC
+from victorpy.outputs.base import MAGIC
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Features, Labeller, Labels, first_pages
-from victorpy.model.beliefs import Beliefs, SitePages, adjust, believe
 from victorpy.model.crf import Progress
 from victorpy.model.crf.decoding import marginals
 from victorpy.model.crf.tables import Tables
@@ -38,7 +37,10 @@ from victorpy.model.evidence.stage import Report
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
 from victorpy.sites.grouping import site_of
-from victorpy.sites.statistics import SiteStatistics
+
+if TYPE_CHECKING:  # only pages of a site need them
+    from victorpy.model.beliefs import Beliefs
+    from victorpy.sites.statistics import SiteStatistics
 
 # Probabilities are rounded, so that a file that holds them reads back the same.
 DIGITS = 6
@@ -153,6 +155,9 @@ class ModelLabeller(Labeller):
         """Return the same model after it has seen pages of a site; without features of sites, return itself."""
         if not self.wants_site:
             return self
+        from victorpy.model.beliefs import SitePages, believe
+        from victorpy.sites.statistics import SiteStatistics
+
         changed = copy.copy(self)
         site = changed.site_ = SiteStatistics()
         changed.beliefs_ = None
@@ -217,6 +222,8 @@ class ModelLabeller(Labeller):
             return self._columns(document), None
         page, findings = self._judge(document, self.stages_.evidence)
         if self.beliefs_ is not None and self.site_ is not None:
+            from victorpy.model.beliefs import adjust
+
             findings = adjust(findings, page, self.site_, self.beliefs_)
         return page.with_evidence(findings.log_odds), findings
 
@@ -285,6 +292,8 @@ def _labelled_pages(
 
 def _site_columns(documents: Sequence[Document], sites: Sequence[str]) -> list[SiteColumns | None]:
     """Count what each page's site repeats on the given pages."""
+    from victorpy.sites.statistics import SiteStatistics
+
     statistics: dict[str, SiteStatistics] = {}
     for document, site in zip(documents, sites, strict=True):
         statistics.setdefault(site, SiteStatistics()).add(document)

@@ -21,13 +21,12 @@ from typing import NamedTuple
 from victorpy.config import Cuts
 from victorpy.document import Document, Label
 from victorpy.errors import AnnotationError, suggest
-from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.base import MAGIC, CleanPage, output
 from victorpy.page.markup import TagWriter, escape, pieces, unescape
 from victorpy.page.parse import VOID
 from victorpy.page.same_blocks import find_difference
 from victorpy.page.split import Splitter
 
-MAGIC = "%victor-anno 1"
 _HEADER = ("url", "title", "source", "encoding", "split")
 _LOSS = "loss"
 _END = "end"
@@ -83,11 +82,6 @@ def _escape_edges(value: str) -> str:
     before, _, after = value.partition(inner) if inner else (value, "", "")
     edges = ("".join(f"&#{ord(char)};" for char in edge) for edge in (before, after))
     return escape(inner).join(edges)
-
-
-def is_anno(page: bytes | str) -> bool:
-    """Whether a page is an annotation file."""
-    return page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from victorpy.errors import ConfigError
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
+MAGIC = "%victor-anno 1"
+"""How annotation files begin."""
+
 LabelledBlock = tuple[Block, Label]
 
 
