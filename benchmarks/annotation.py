@@ -11,7 +11,6 @@ into the program itself, at a stated size of its terminal. Only the terminal is 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import resource
@@ -24,6 +23,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.lib.command import make_parser
+from benchmarks.lib.pages import ROOT
 from tests.support.terminal import Terminal
 from victorpy.annotation.events import Prediction, Scope
 from victorpy.annotation.journal import Journal
@@ -41,7 +42,6 @@ from victorpy.document import Label
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, load_annotation
 
-ROOT = Path(__file__).parents[1]
 WIDTH, HEIGHT = 140, 45
 """Size of the terminal in which keys are counted and redrawing is timed. Nobody acts on blocks not yet seen."""
 MENDING = 2
@@ -436,7 +436,7 @@ def _reopened(page: Path, cuts: Cuts) -> str:
 
 def main() -> None:
     """Run the chosen measurements."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("--only", choices=["keystrokes", "redraw", "opening", "kills"])
     parser.add_argument("--kills", type=int, default=200, metavar="N")
     arguments = parser.parse_args()

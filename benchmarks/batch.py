@@ -22,9 +22,13 @@ import time
 from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.lib.command import make_parser
+from benchmarks.lib.pages import ROOT
+from benchmarks.lib.pictures import save_picture
+from victorpy.research.report.plots import BLUE, ORANGE
+
 TICK = os.sysconf("SC_CLK_TCK")
 QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}  # of semaphores that a killed run leaves
 STEPS = ("overhead", "jobs", "memory", "kills")
@@ -70,7 +74,7 @@ class Ended(NamedTuple):
 
 def main() -> None:
     """Measure what was asked for."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("--pages", type=Path, default=ROOT / "data", help="a directory of pages")
     parser.add_argument("--long-pages", type=Path, help="one for the run over many pages (default: the same)")
     parser.add_argument("--many", type=int, default=20_000, help="how many pages that run has")
@@ -176,21 +180,17 @@ def memory(arguments: argparse.Namespace, work: Path) -> None:
 
 def draw(samples: list[Sample], path: Path) -> None:
     """Draw memory against pages."""
-    import matplotlib as mpl
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
+    def draw_on(figure: Any) -> None:
+        axes = figure.subplots()
+        pages = [sample.pages for sample in samples]
+        axes.plot(pages, [sample.workers for sample in samples], label="workers, together", color=BLUE, linewidth=1)
+        axes.plot(pages, [sample.main for sample in samples], label="main process", color=ORANGE, linewidth=1)
+        axes.set(xlabel="pages cleaned", ylabel="memory (RSS), MB", ylim=(0, None))
+        axes.legend(frameon=False)
 
-    figure, axes = pyplot.subplots(figsize=(7, 3.2))
-    pages = [sample.pages for sample in samples]
-    axes.plot(pages, [sample.workers for sample in samples], label="workers, together", color="#4477aa", linewidth=1)
-    axes.plot(pages, [sample.main for sample in samples], label="main process", color="#cc6677", linewidth=1)
-    axes.set(xlabel="pages cleaned", ylabel="memory (RSS), MB", ylim=(0, None))
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    print(f"{path}")
+    save_picture(draw_on, (7, 3.2), path)
+    print(path)
 
 
 def kills(arguments: argparse.Namespace, work: Path) -> None:

@@ -12,7 +12,6 @@ leads to the wrong category. Terms are selected by χ² in each training set ane
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections.abc import Iterator
@@ -21,11 +20,11 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
-from benchmarks.lib.results import table
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import table
 from victorpy.base.parameters import split_names
 from victorpy.base.score import Score
 from victorpy.description.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
-from victorpy.errors import VictorError
 from victorpy.methods import load_method
 from victorpy.research.datasets import read_dataset
 from victorpy.sites.grouping import site_of
@@ -115,7 +114,7 @@ def describe(title: str, scored: dict[str, dict[str, Score]]) -> str:
 
 def main() -> None:
     """Print a table for each classifier."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("directory", type=Path, help="SWDE: VERTICAL/VERTICAL-SITE/N.htm and groundtruth/")
     parser.add_argument("--methods", default="everything,crf", help="between commas (default: everything,crf)")
     parser.add_argument("--classifiers", default="knn", help="between commas (default: knn)")
@@ -125,23 +124,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10, help="draws of training sites (default: 10)")
     parser.add_argument("--terms", type=int, default=Settings().terms)
     arguments = parser.parse_args()
-    try:
-        pages = {
-            name: read_pages(arguments.directory, arguments.limit, name, settings)
-            for name, settings in split_names(arguments.methods)
-        }
-        for classifier in arguments.classifiers.split(","):
-            settings = Settings(classifier, arguments.terms)
-            for count in arguments.train_sites:
-                few = {name: by_few_sites(each, settings, count, arguments.runs) for name, each in pages.items()}
-                print(describe(f"{classifier}, {count} sites a vertical, {arguments.runs} draws", few), flush=True)
-            both = {name: crossed(each, settings) for name, each in pages.items()}
-            print(describe(f"{classifier}, crossed", both), flush=True)
-            folds = {name: by_folds(each, settings, arguments.folds) for name, each in pages.items()}
-            print(describe(f"{classifier}, {arguments.folds} folds by site", folds), flush=True)
-    except VictorError as error:
-        parser.error(str(error))
+    pages = {
+        name: read_pages(arguments.directory, arguments.limit, name, settings)
+        for name, settings in split_names(arguments.methods)
+    }
+    for classifier in arguments.classifiers.split(","):
+        settings = Settings(classifier, arguments.terms)
+        for count in arguments.train_sites:
+            few = {name: by_few_sites(each, settings, count, arguments.runs) for name, each in pages.items()}
+            print(describe(f"{classifier}, {count} sites a vertical, {arguments.runs} draws", few), flush=True)
+        both = {name: crossed(each, settings) for name, each in pages.items()}
+        print(describe(f"{classifier}, crossed", both), flush=True)
+        folds = {name: by_folds(each, settings, arguments.folds) for name, each in pages.items()}
+        print(describe(f"{classifier}, {arguments.folds} folds by site", folds), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,149 +1,130 @@
-"""Quality and speed beside other cleaners, on the same pages in one process, page by page in turn.
+"""Compare quality and speed with other cleaners, and write the results that README shows.
 
     python -m benchmarks.compare                                      the sample pages in data/
     python -m benchmarks.compare --data cleaneval:DIR wcxb:DIR        gold standards that you have
-    python -m benchmarks.compare --model default --model my-model     several models
+    python -m benchmarks.compare --methods default,my-model,peers     other methods, as in `victor compare`
     python -m benchmarks.compare --data wcxb:DIR -o DIR               write RESULTS.md, f1-speed.png, scores.json
-    python -m benchmarks.compare --scores DIR/scores.json             the tables of an earlier run again
 
-Quality is the word F1 of WCXB (overlap of the words of output and gold), the mean over pages with its 95 % interval.
-Time is CPU time, as a ratio to trafilatura's where it is installed (pip install -e '.[peers]'). No cleaner
-always goes first: their order is rotated from page to page.
+The measures are those of `victor compare`. Other cleaners are compared if they are installed:
+pip install -e '.[peers]'.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import math
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.lib.cleaners import cleaner_name, find_cleaners
-from benchmarks.lib.pages import Sampled, add_arguments, read_pages
-from benchmarks.lib.results import Cleaned, Page, Results, markdown
-from victorpy.base.variables import FAVORS
-from victorpy.errors import DataError, VictorError
-from victorpy.peers import Extractor, versions
-from victorpy.research.compare.provenance import set_name, training_sets
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pictures import save_picture
+from victorpy.methods import Method, load_methods
+from victorpy.peers import installed_peers
+from victorpy.research.compare import Plan, compare_methods, open_sets, summarise_comparison
+from victorpy.research.compare.data import DataSet
+from victorpy.research.compare.provenance import set_name
 from victorpy.research.datasets import GoldPage
-from victorpy.research.scores import word_f1
-from victorpy.research.site_runs import timed
+from victorpy.research.report import comparison
+from victorpy.research.report.base import to_markdown, to_text
+from victorpy.research.report.plots import BLUE, GREY, points
+from victorpy.research.report.writing import write_json, write_text
 
 PICTURE = "f1-speed.png"
+COLUMNS = 2
+PANEL = (5.6, 3.5)
 
 
-def clean_all(pages: Iterable[Sampled], cleaners: dict[str, Extractor]) -> list[Page]:
-    """Let every cleaner clean every page; the first page also warms them up, unmeasured."""
-    found = []
-    for number, (data, gold) in enumerate(pages):
-        if not number:
-            for extract in cleaners.values():
-                clean_page(extract, gold)
-        cleaned = {name: clean_page(cleaners[name], gold) for name in rotated(list(cleaners), number)}
-        found.append(Page(data, gold.name, gold.page_type, {name: cleaned[name] for name in cleaners}))
-    return found
+@dataclass(frozen=True)
+class Thinned(DataSet):
+    """A data set of which every step-th site is used."""
+
+    step: int = 1
+
+    def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
+        for number, site in enumerate(super().read_sites()):
+            if number % self.step == 0:
+                yield site
 
 
-def rotated(names: Sequence[str], number: int) -> list[str]:
-    """Another one first at every page."""
-    first = number % len(names)
-    return [*names[first:], *names[:first]]
-
-
-def clean_page(extract: Extractor, gold: GoldPage) -> Cleaned:
-    """Clean a page, with a look at the clock, and score what comes out; a cleaner that fails gives nothing."""
-    output, seconds = timed(lambda: extract(gold.html))
-    text, error = (output, "") if isinstance(output, str) else ("", f"{type(output).__name__}: {output}")
-    score = word_f1(text, gold.text)
-    return Cleaned(**score.shares(), seconds=seconds, empty=not score.output and score.gold > 0, error=error)
-
-
-def run(arguments: argparse.Namespace) -> Results:
-    """Run the comparison that the arguments ask for."""
-    models = arguments.model or ["default"]
-    sets = [set_name(spec) for spec in arguments.data]
-    if len(set(sets)) < len(sets):
-        raise DataError(f"two data sets have the same name, {', '.join(sets)}: compare them one after the other")
-    cleaners = find_cleaners(models, arguments.favor)
-    if len(cleaners) == len(models) + 1:
+def find_methods(names: str) -> list[Method]:
+    """Load the methods that the names list; by default the bundled model, other cleaners, and keeping everything."""
+    peers = installed_peers()
+    if not peers:
         print("no other cleaner is installed to compare with: pip install -e '.[peers]'", file=sys.stderr)
-    trained_on = {cleaner_name(model, arguments.favor): training_sets(model, sets) for model in models}
-    pages = tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None)
-    return Results(tell_story(arguments), trained_on, clean_all(pages, cleaners))
+    no_comments = ["trafilatura(comments=no)"] if "trafilatura" in peers else []
+    return load_methods(names or ",".join(["crf", *peers, *no_comments, "everything"]))
 
 
-def tell_story(arguments: argparse.Namespace) -> dict[str, str]:
-    """How the results were come by."""
-    return {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": f"`{show_command(arguments)}`",
-        "versions": ", ".join(f"{name} {number}" for name, number in versions("lxml", "numpy").items()),
-        "machine": f"{cpu_model()}, Python {platform.python_version()}",
-    }
+def compare(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Run the comparison, and return every number by name."""
+    plan, methods = Plan(), find_methods(arguments.methods)
+    sets = [Thinned(**asdict(data), step=arguments.step) for data in open_sets(arguments.data, lambda _: None)]
+    with tqdm(unit=" pages", disable=None) as bar:
+        sites = compare_methods(sets, methods, plan, lambda _: bar.update())
+    scores = summarise_comparison(sets, methods, plan, sites)
+    for failure in scores["failures"]:
+        print(f"{failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
+    return scores
 
 
-def show_command(arguments: argparse.Namespace) -> str:
-    """The command as it was given, with no path of this machine in it."""
-    words = ["python -m benchmarks.compare --data", *map(set_name, arguments.data)]
-    words += [f"--model {Path(model).name}" for model in arguments.model]
-    words += [f"--favor {arguments.favor}"] if arguments.favor else []
-    words += [f"--step {arguments.step}"] if arguments.step > 1 else []
-    words += [f"-o {arguments.output.name}"] if arguments.output else []
-    return " ".join(words)
+def describe_run(arguments: argparse.Namespace) -> str:
+    """Return how the results were made, without a path of this machine."""
+    command = ["python -m benchmarks.compare --data", *map(set_name, arguments.data)]
+    command += [f"--methods {arguments.methods}"] if arguments.methods else []
+    command += [f"--step {arguments.step}"] if arguments.step > 1 else []
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    machine = f"{platform.processor() or platform.machine()}, Python {platform.python_version()}"
+    return f"- date: {today}\n- command: `{' '.join(command)}`\n- machine: {machine}\n"
 
 
-def cpu_model() -> str:
-    """What the processor calls itself."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+def draw_panels(figure: Any, scores: dict[str, Any]) -> None:
+    """Draw word F1 with its interval against CPU time, in one panel per data set."""
+    sets = scores["sets"]
+    columns = min(len(sets), COLUMNS)
+    panels = list(figure.subplots(math.ceil(len(sets) / columns), columns, squeeze=False).flat)
+    for axes in panels[len(sets) :]:
+        axes.set_axis_off()
+    for axes, data in zip(panels, sets, strict=False):
+        rows = [row for row in scores["results"] if row["data"] == data["data"]]
+        draw_set(axes, rows)
+        axes.set_title(f"{data['source']}, {data['pages']} pages")
 
 
-def write(results: Results, directory: Path) -> None:
-    """Write tables, picture and scores."""
-    from benchmarks.lib.pictures import draw_quality_and_speed
-
-    directory.mkdir(parents=True, exist_ok=True)
-    results.save(directory / "scores.json")
-    draw_quality_and_speed(results, directory / PICTURE)
-    (directory / "RESULTS.md").write_text(markdown(results, PICTURE), encoding="utf-8")
-    print(f"written: {directory / 'RESULTS.md'}, {PICTURE} and scores.json", file=sys.stderr)
-
-
-def warn_of_failures(results: Results) -> None:
-    """Say which cleaner failed on which page."""
-    for page in results.pages:
-        for name, cleaned in page.cleaned.items():
-            if cleaned.error:
-                print(f"{page.data} {page.name}: {name}: {cleaned.error}", file=sys.stderr)
+def draw_set(axes: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Draw one data set; victorpy's own methods are blue, other programs and the baseline grey."""
+    named = [(f"{row['method']}{' †' if row['trained_on'] else ''}", row["cpu_ms"], row["words_f1"]) for row in rows]
+    points(named, "", "CPU ms a page (further left is faster)", "word F1", logarithmic=True).draw(axes)
+    for row in rows:
+        own = row["trained_on"] is not False or row["method"] == rows[0]["method"]
+        axes.plot([row["cpu_ms"]] * 2, row["words_f1_interval"], color=BLUE if own else GREY, linewidth=1.4)
 
 
 def main() -> None:
-    """Compare, then print the tables or write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser)
-    parser.add_argument("--model", action="append", default=[], help="a model by name or path; may be repeated")
-    parser.add_argument("--favor", choices=FAVORS, help="what victorpy is to favor")
-    parser.add_argument("--scores", type=Path, metavar="FILE", help="show the scores.json of an earlier run")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the results")
+    """Compare, then print the table or write the results."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--methods", default="", metavar="A,B", help="as in `victor compare`")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the results")
     arguments = parser.parse_args()
-    try:
-        results = Results.load(arguments.scores) if arguments.scores else run(arguments)
-    except VictorError as error:
-        parser.error(str(error))
-    warn_of_failures(results)
+    scores = compare(arguments)
+    print(to_text(comparison.summary(scores)), end="")
     if arguments.output:
-        write(results, arguments.output)
-    else:
-        print(markdown(results), end="")
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        columns, rows = min(len(scores["sets"]), COLUMNS), math.ceil(len(scores["sets"]) / COLUMNS)
+        size = (PANEL[0] * columns, PANEL[1] * rows)
+        save_picture(lambda figure: draw_panels(figure, scores), size, arguments.output / PICTURE)
+        picture = f"![Word F1 against CPU time]({PICTURE})\n"
+        title, _, report = to_markdown(comparison.report(scores)).partition("\n")
+        write_text(arguments.output / "RESULTS.md", "\n".join([title, "", describe_run(arguments), picture, report]))
+        write_json(arguments.output / "scores.json", scores)
+        print(f"written: {arguments.output / 'RESULTS.md'}, {PICTURE} and scores.json", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

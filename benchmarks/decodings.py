@@ -5,7 +5,7 @@
 Folds are grouped by site; a fold's models have seen no site of its pages, in any stage. Beside the shipped way (the
 trees' probabilities, cut for the page's expected F1) stand the CRF's own marginals, which see the trees' as a
 feature, its best sequence, plain thresholds, and both models' log-odds averaged. The saved file has the confidence
-and the scores of every page: benchmarks/reliability.py --results reads it.
+and the scores of every page: benchmarks.reliability --results reads it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import table
 from victorpy.base.variables import FAVORS
 from victorpy.columns import Columns, Flags, Floats
 from victorpy.config import Config, load_config
 from victorpy.document import Label
-from victorpy.errors import VictorError
 from victorpy.model.evidence import Keeping, best_cut, block_weights, expected_f1, probabilities
 from victorpy.model.evidence.cut import BETA
 from victorpy.model.labeller import ModelLabeller
@@ -109,16 +110,12 @@ def score(page: LabelledPage, labeller: ModelLabeller, config: Config) -> dict[s
 
 def main() -> None:
     """Cross-validate, and print a table of the ways and one of the types of pages."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser = make_parser(__doc__, step=False)
     parser.add_argument("-c", "--config", default="default")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--save", type=Path, metavar="FILE.json")
     arguments = parser.parse_args()
-    try:
-        report(cross_validate(arguments))
-    except VictorError as error:
-        parser.error(str(error))
+    report(cross_validate(arguments))
 
 
 def cross_validate(arguments: argparse.Namespace) -> list[dict[str, object]]:
@@ -138,17 +135,16 @@ def cross_validate(arguments: argparse.Namespace) -> list[dict[str, object]]:
 def report(results: list[dict[str, object]]) -> None:
     """Print the means as Markdown."""
     ways = {name: [page["ways"][name] for page in results] for name in results[0]["ways"]}  # type: ignore[index, attr-defined]
-    print(f"| way | word F1 ({len(results)} pages) |\n|---|---|")
-    for name, values in ways.items():
-        print(f"| {name} | {np.mean(values):.4f} |")
-    print("\n| type | pages | word F1 | labels right | content right |\n|---|---|---|---|---|")
+    print(
+        table(["way", f"word F1 ({len(results)} pages)"], [[name, f"{np.mean(f1):.4f}"] for name, f1 in ways.items()])
+    )
+    rows = []
     for kind in ["", *sorted({str(page["type"]) for page in results} - {""})]:
         chosen = [page for page in results if page["type"] == kind or not kind]
-        cells = [
-            f"{np.mean([float(str(page[name])) for page in chosen]):.4f}"
-            for name in ("word_f1", "label_accuracy", "content_accuracy")
-        ]
-        print(f"| {kind or 'all'} | {len(chosen)} | {' | '.join(cells)} |")
+        columns = ("word_f1", "label_accuracy", "content_accuracy")
+        means = [np.mean([float(str(page[name])) for page in chosen]) for name in columns]
+        rows.append([kind or "all", len(chosen), *(f"{value:.4f}" for value in means)])
+    print(f"\n{table(['type', 'pages', 'word F1', 'labels right', 'content right'], rows)}")
     weights = np.array([float(str(page["blocks"])) for page in results])
     for name in ("label_accuracy", "content_accuracy"):
         right = weights * np.array([float(str(page[name])) for page in results])
@@ -156,4 +152,4 @@ def report(results: list[dict[str, object]]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

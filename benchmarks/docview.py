@@ -16,22 +16,21 @@ among the ten heaviest terms, for several shares of a block's force that go to t
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from tqdm import tqdm
 
-from benchmarks.lib.pages import add_arguments, read_pages
-from benchmarks.lib.results import table
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import read_pages
+from benchmarks.lib.tables import cpu_seconds, table
 from victorpy import Cleaner, CleanPage
 from victorpy.description.record import PAGE_HUB, area_of_content, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
 from victorpy.description.terms import terms, words
 from victorpy.description.weights import feature_vector, keywords
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError
 
 HUBS = frozenset(["listing", "collection"])
 SPREADS = (0.0, 0.1, 0.3, 0.5, 0.7, 1.0)
@@ -156,30 +155,19 @@ def cost_table(arguments: argparse.Namespace, most: int = 150) -> str:
         "with metadata": lambda source: cleaner.document(source, metadata=True),
         "whole record": lambda source: describe(cleaner.document(source, metadata=True)),
     }
-    seconds = {name: _seconds(step, sources) for name, step in steps.items()}
+    seconds = {name: cpu_seconds(step, sources)[0] for name, step in steps.items()}
     rows = [[name, f"{spent / seconds['cleaning']:.2f}"] for name, spent in seconds.items()]
     return table([f"{len(sources)} pages", "CPU time"], rows)
 
 
-def _seconds(step: Callable[[bytes | str], object], sources: Sequence[bytes | str]) -> float:
-    started = time.process_time()
-    for source in sources:
-        step(source)
-    return time.process_time() - started
-
-
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser)
+    parser = make_parser(__doc__)
     parser.add_argument("--model", default="default", help="a model's name or directory")
     arguments = parser.parse_args()
-    try:
-        pages = read(arguments)
-        print(type_table(pages), kinds_table(pages), keyword_table(pages), cost_table(arguments), sep="\n\n")
-    except VictorError as error:
-        sys.exit(f"docview: {error}")
+    pages = read(arguments)
+    print(type_table(pages), kinds_table(pages), keyword_table(pages), cost_table(arguments), sep="\n\n")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

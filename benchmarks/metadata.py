@@ -17,7 +17,6 @@ an odd one show what they are worth on pages that nobody looked at.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import time
@@ -27,11 +26,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.lib.results import table
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import table
 from victorpy import Cleaner
 from victorpy.description.metadata import read_metadata
 from victorpy.page.decode import decode
 from victorpy.page.parse import parse_whole
+from victorpy.peers import installed_peers
 from victorpy.research.scores import word_f1
 
 FIELDS = ("title", "author", "date")
@@ -133,7 +134,9 @@ def trafilatura_reader(text: str, url: str) -> dict[str, str]:
     return {name: getattr(found, name, None) or "" for name in FIELDS}
 
 
-READERS: dict[str, Reader] = {"victorpy": victorpy_reader, "trafilatura": trafilatura_reader}
+READERS: dict[str, Reader] = {"victorpy": victorpy_reader}
+if "trafilatura" in installed_peers():
+    READERS["trafilatura"] = trafilatura_reader
 
 
 class Measured(NamedTuple):
@@ -208,7 +211,7 @@ def show_errors(pages: list[GoldFacts], measured: dict[str, Measured], name: str
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("directory", type=Path, help="WCXB: html/ and ground-truth/")
     parser.add_argument(
         "--half", choices=HALVES, help="only pages with an even or odd number (default: each half, and all)"
@@ -230,4 +233,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,4 +1,4 @@
-"""How well gold text is aligned with blocks: the word F1 of exactly the blocks that are labelled content, and its cost.
+"""Measure how well gold text is aligned with blocks: the word F1 of exactly the blocks that are labelled content.
 
     python -m benchmarks.oracle --data cleaneval:DIR/cleaneval/dev dragnet:DIR/dragnet l3s:DIR/l3s-gn1 wcxb:DIR/wcxb/dev
 
@@ -7,52 +7,41 @@ No cleaner that keeps or drops whole blocks can score higher.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections import defaultdict
+from functools import partial
+from statistics import mean
 
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import read_pages
+from benchmarks.lib.tables import cpu_seconds, table
 from victorpy import load_config, read_document
 from victorpy.research.align import align
-from victorpy.research.datasets import read_dataset
-from victorpy.research.gold import parse_data
 from victorpy.research.scores import word_f1
 
 
 def main() -> None:
     """Print a row for each data set and page type."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser = make_parser(__doc__)
     parser.add_argument("--config", default="default")
-    parser.add_argument("--step", type=int, default=1, help="every so many pages")
     arguments = parser.parse_args()
     config = load_config(arguments.config)
-    print(f"{'set':<24} {'pages':>6} {'oracle F1':>10} {'keep all':>9} {'ms a page':>10} {'slowest s':>10}")
-    for spec in arguments.data:
-        kind, directory = parse_data(spec)
-        scores: dict[str, list[float]] = defaultdict(list)
-        everything: dict[str, list[float]] = defaultdict(list)
-        seconds: dict[str, list[float]] = defaultdict(list)
-        for number, page in enumerate(read_dataset(kind, directory, lambda _: None)):
-            if number % arguments.step:
-                continue
-            document = read_document(page.html, config)
-            began = time.process_time()
-            labels = align(document, page.gold, config.cuts.block_level)
-            spent = time.process_time() - began
-            kept = [block.text for block, label in zip(document.blocks, labels, strict=True) if label.is_content]
-            for name in {kind, f"{kind} {page.page_type}".strip()}:
-                scores[name].append(word_f1("\n".join(kept), page.text).f1)
-                everything[name].append(word_f1("\n".join(block.text for block in document.blocks), page.text).f1)
-                seconds[name].append(spent)
-        for name in sorted(scores):
-            count = len(scores[name])
-            means = [sum(found[name]) / count for found in (scores, everything, seconds)]
-            print(
-                f"{name:<24} {count:>6} {means[0]:>10.4f} {means[1]:>9.4f} {1000 * means[2]:>10.2f} "
-                f"{max(seconds[name]):>10.2f}",
-                flush=True,
-            )
+    measured: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    for data, page in read_pages(arguments.data, arguments.step):
+        document = read_document(page.html, config)
+        align_page = partial(align, gold=page.gold, block_level=config.cuts.block_level)
+        seconds, (labels,) = cpu_seconds(align_page, [document])
+        texts = [block.text for block in document.blocks]
+        kept = [text for text, label in zip(texts, labels, strict=True) if label.is_content]
+        scores = [word_f1("\n".join(words), page.text).f1 for words in (kept, texts)]
+        for name in {data, f"{data} {page.page_type}".strip()}:
+            measured[name].append((scores[0], scores[1], seconds))
+    rows = []
+    for name, pages in sorted(measured.items()):
+        oracle, everything, seconds = (mean(column) for column in zip(*pages, strict=True))
+        slowest = max(page[2] for page in pages)
+        rows.append([name, len(pages), f"{oracle:.4f}", f"{everything:.4f}", f"{1000 * seconds:.2f}", f"{slowest:.2f}"])
+    print(table(["set", "pages", "oracle F1", "keep all", "ms per page", "slowest s"], rows))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -21,11 +21,12 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.lib import pages
+from benchmarks.lib.command import make_parser
+from benchmarks.lib.command import run as run_benchmark
+from benchmarks.lib.pages import ROOT
 from benchmarks.lib.replica_pages import LONG_WORDS, SEED, noise, page_with, topic_pages, word_count
 from victorpy.research.gold import LabelledPage
 
-ROOT = Path(__file__).parents[1]
 PLANTED_SHARE = 0.2
 WORDS = (150, 600)
 """Range of the length of a page's content."""
@@ -59,8 +60,7 @@ class Made(NamedTuple):
 
 def main() -> None:
     """Make the pages, clean them, and count."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    pages.add_arguments(parser)
+    parser = make_parser(__doc__, step=False)
     parser.add_argument("--count", type=int, default=20_000, help="pages in all (default: 20,000)")
     parser.add_argument("--dedup", default="minhash", help="the method (default: minhash)")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (default: 2)")
@@ -180,4 +180,4 @@ def _number(url: str) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(main)

@@ -1,21 +1,22 @@
 """Replicas: hits and errors of the fingerprint (the paper's Table 2) and of MinHash, before cleaning and after it.
 
-    python -m benchmarks.replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--size 500] [--pages DIR] [-o docs]
+    python -m benchmarks.replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--size 500] [--pages DIR] [-o DIR]
 
-The test collection is made of the gold pages, see replica_pages.py. Cleaning is that of the bundled model. A batch of
-many pages with planted replicas: benchmarks/planted_replicas.py.
+The test collection is made from gold pages (lib/replica_pages.py) and cleaned with the bundled model. For a batch of
+many pages with planted replicas see planted_replicas.py.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from benchmarks.lib import pages
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.replica_pages import SEED, Collection, make_collection, topic_pages, write_pages
+from benchmarks.lib.tables import table
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector
 from victorpy.dedup.fingerprint import Fingerprint
@@ -26,7 +27,6 @@ from victorpy.description.terms import terms
 from victorpy.document import Label
 from victorpy.outputs import OUTPUTS, CleanPage
 
-ROOT = Path(__file__).parents[1]
 PERCENTAGES = tuple(number / 10 for number in range(1, 11))
 INTERVALS = tuple(range(1, 11))
 THRESHOLDS = tuple(number / 20 for number in range(4, 20))
@@ -50,8 +50,7 @@ class Texts(NamedTuple):
 
 def main() -> None:
     """Build the collection, measure, and write tables and plot."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    pages.add_arguments(parser)
+    parser = make_parser(__doc__, step=False)
     parser.add_argument("--size", type=int, default=500, help="pages in each of the three sets (default: 500)")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the random choice of pages")
     parser.add_argument("--pages", type=Path, help="write the collection's pages there, to look at them")
@@ -94,12 +93,12 @@ Table = dict[tuple[int, float], Found]
 def fingerprint_table(texts: Texts) -> Table:
     """Compute the paper's Table 2; the words of texts are the same for all cells."""
     words = [[terms(text, language_of(text)) for text in side] for side in texts]
-    table = {}
+    results = {}
     for interval in INTERVALS:
         for percentage in PERCENTAGES:
             method = Fingerprint(percentage, interval)
-            table[interval, percentage] = compare(method, [[method.digest(text) for text in side] for side in words])
-    return table
+            results[interval, percentage] = compare(method, [[method.digest(text) for text in side] for side in words])
+    return results
 
 
 def minhash_curve(texts: Texts) -> dict[float, Found]:
@@ -131,30 +130,31 @@ def rules(table: Table) -> Iterator[str]:
     yield "rule 2, the interval with most hits: " + ", ".join(f"{share:.0%} {best[share]}" for share in PERCENTAGES)
 
 
-def shown(table: Table) -> str:
+def shown(results: Table) -> str:
     """Return a table as Markdown."""
-    head = ["", *(f"P={percentage:.0%}" for percentage in PERCENTAGES)]
     rows = [
-        [f"I={interval}", *("{}/{}".format(*table[interval, percentage]) for percentage in PERCENTAGES)]
+        [f"I={interval}", *("{}/{}".format(*results[interval, share]) for share in PERCENTAGES)]
         for interval in INTERVALS
     ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+    return table(["", *(f"P={share:.0%}" for share in PERCENTAGES)], rows)
 
 
 def shown_curves(curves: dict[str, dict[float, Found]], size: int) -> str:
     """Return hits and errors of MinHash over thresholds as Markdown."""
-    lines = ["| threshold | before: hits | errors | after: hits | errors |", "|---|---|---|---|---|"]
-    for threshold in THRESHOLDS:
-        cells = [f"{100 * value / size:.1f}" for state in STATES for value in curves[state][threshold]]
-        lines.append(f"| {threshold:.2f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rows = [
+        [f"{limit:.2f}", *(f"{100 * value / size:.1f}" for state in STATES for value in curves[state][limit])]
+        for limit in THRESHOLDS
+    ]
+    return table(["threshold", "before: hits", "errors", "after: hits", "errors"], rows)
 
 
 def plot(tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: int, path: Path) -> None:
     """Plot hits and errors over the parameter of each method, before cleaning and after it."""
-    from matplotlib import pyplot
+    save_picture(lambda figure: _draw_panels(figure, tables, curves, size), (10, 4), path)
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+
+def _draw_panels(figure: Any, tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: int) -> None:
+    left, right = figure.subplots(1, 2, sharey=True)
     interval = Fingerprint().interval
     for state, color in zip(STATES, ("tab:gray", "tab:blue"), strict=True):
         points = [tables[state][interval, share] for share in PERCENTAGES]
@@ -165,17 +165,14 @@ def plot(tables: dict[str, Table], curves: dict[str, dict[float, Found]], size: 
     left.axvline(Fingerprint().percentage, color="black", linewidth=0.5)
     right.axvline(MinHash().threshold, color="black", linewidth=0.5)
     left.legend(loc="upper right")  # where the fingerprint leaves room
-    figure.savefig(path, dpi=110)
 
 
-def _draw(axes: object, values: Sequence[float], found: Sequence[Found], size: int, state: str, color: str) -> None:
+def _draw(axes: Any, values: Sequence[float], found: Sequence[Found], size: int, state: str, color: str) -> None:
     hits = [100 * point.hits / size for point in found]
     errors = [100 * point.errors / size for point in found]
-    axes.plot(values, hits, color=color, marker="o", markersize=3, label=f"hits {state} cleaning")  # type: ignore[attr-defined]
-    axes.plot(  # type: ignore[attr-defined]
-        values, errors, color=color, marker="x", markersize=4, linestyle="--", label=f"errors {state} cleaning"
-    )
+    axes.plot(values, hits, color=color, marker="o", markersize=3, label=f"hits {state} cleaning")
+    axes.plot(values, errors, color=color, marker="x", markersize=4, linestyle="--", label=f"errors {state} cleaning")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -5,10 +5,10 @@ python -m benchmarks.scaling
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
 
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import cpu_seconds
 from victorpy import Cleaner
 
 PARAGRAPH = (
@@ -41,22 +41,18 @@ SHAPES: list[tuple[str, Callable[[int], str], list[int]]] = [
 
 def main() -> None:
     """Print a table for each shape of page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
+    make_parser(__doc__, data=False).parse_args()
     cleaners = {name: Cleaner.load(name) for name in ("default", "cleaneval")}
     print(f"{'model':<10} {'size':>8} {'shape':<22} {'seconds':>8}  times the one before (times the size)")
     for model, cleaner in cleaners.items():
         for shape, make, sizes in SHAPES:
             before: tuple[int, float] | None = None
             for size in sizes:
-                page = make(size)
-                began = time.process_time()
-                cleaner.clean(page)
-                seconds = time.process_time() - began
+                seconds, _ = cpu_seconds(cleaner.clean, [make(size)])
                 ratio = f"{seconds / before[1]:.2f} ({size / before[0]:.2g})" if before else ""
                 print(f"{model:<10} {size:>8} {shape:<22} {seconds:>8.2f}  {ratio}", flush=True)
                 before = size, seconds
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -10,7 +10,6 @@ more clocks make everything slower; what several features share, `page.words` sa
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,12 +18,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.lib.cleaners import BASE, find_peers
-from benchmarks.lib.pages import add_arguments, read_pages
-from benchmarks.lib.results import table
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import read_pages
+from benchmarks.lib.tables import table
 from victorpy import Cleaner, cleaner
 from victorpy.columns import Columns
-from victorpy.errors import VictorError
 from victorpy.features import Feature
 from victorpy.model import labeller
 from victorpy.model.crf.tables import Tables
@@ -34,11 +32,13 @@ from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import Lexicon
 from victorpy.model.evidence.trees import Forest
 from victorpy.outputs import OUTPUTS
+from victorpy.peers import installed_peers, load_peer
 from victorpy.research.compare.provenance import set_name
 
 WARM_UP = 5
 TOP = 10
 REST = "the rest"
+BASE = "trafilatura"
 SHARED = "page."
 
 Name = Callable[..., str]
@@ -130,7 +130,7 @@ def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
 
 def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float], int]:
     """Time the stages, and trafilatura in turn with them; give the blocks of all pages as well."""
-    peer = find_peers().get(BASE)
+    peer = load_peer(BASE) if BASE in installed_peers() else None
     blocks = 0
     for measured in (pages[:WARM_UP], pages):
         clock = Clock()
@@ -190,15 +190,11 @@ def row(name: str, seconds: float, total: float, count: int) -> list[str]:
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser)
+    parser = make_parser(__doc__)
     parser.add_argument("--model", default="default", help="a model by name or path (default: default)")
     arguments = parser.parse_args()
-    try:
-        pages = [gold.html for _, gold in read_pages(arguments.data, arguments.step)]
-        cleaner = Cleaner.load(arguments.model)
-    except VictorError as error:
-        parser.error(str(error))
+    pages = [gold.html for _, gold in read_pages(arguments.data, arguments.step)]
+    cleaner = Cleaner.load(arguments.model)
     seconds, blocks = time_stages(cleaner, pages)
     size = sum(map(len, pages)) / len(pages) / 1000
     print("## Where each millisecond goes\n")
@@ -211,4 +207,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

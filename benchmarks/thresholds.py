@@ -9,17 +9,17 @@ of the draws.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import table
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Document
-from victorpy.errors import VictorError
 from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree, Trial, best_threshold
 from victorpy.methods import CONFIG
 from victorpy.research.compare.data import open_sets
@@ -88,29 +88,23 @@ def draw(sites: Sequence[Site], tune: int, seed: int, reach: int) -> list[float]
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", required=True, metavar="KIND:DIR")
+    parser = make_parser(__doc__, step=False)
     parser.add_argument("--least", type=int, default=6, help="pages that a site must have (default: 6)")
     parser.add_argument("--tune", type=int, default=3, help="labelled pages of a site (default: 3)")
     parser.add_argument("--draws", type=int, default=20, help="how often they are drawn (default: 20)")
     arguments = parser.parse_args()
-    try:
-        read = list(read_sites(arguments.data, arguments.least))
-        print("| data | sites | styles | neighbours | word F1 | draws, lowest to highest |")
-        print("|---|---:|---|---:|---:|---:|")
-        for styles in STYLES:
-            sites = [learn(data, name, pages, styles) for data, name, pages in read]
-            for data in dict.fromkeys(site.data for site in sites):
-                ours = [site for site in sites if site.data == data]
-                for reach in (0, REACH):
-                    means = [np.mean(draw(ours, arguments.tune, seed, reach)) for seed in range(1, arguments.draws + 1)]
-                    spread = f"{min(means):.3f} to {max(means):.3f}"
-                    print(
-                        f"| {data} | {len(ours)} | {styles} | {reach} | {np.mean(means):.3f} | {spread} |", flush=True
-                    )
-    except VictorError as error:
-        parser.error(str(error))
+    read = list(read_sites(arguments.data, arguments.least))
+    rows = []
+    for styles in STYLES:
+        sites = [learn(data, name, pages, styles) for data, name, pages in read]
+        for data in dict.fromkeys(site.data for site in sites):
+            ours = [site for site in sites if site.data == data]
+            for reach in (0, REACH):
+                means = [np.mean(draw(ours, arguments.tune, seed, reach)) for seed in range(1, arguments.draws + 1)]
+                spread = f"{min(means):.3f} to {max(means):.3f}"
+                rows.append([data, len(ours), styles, reach, f"{np.mean(means):.3f}", spread])
+    print(table(["data", "sites", "styles", "neighbours", "word F1", "draws, lowest to highest"], rows))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

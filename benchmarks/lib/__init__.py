@@ -1,1 +1,1 @@
-"""What several benchmarks share."""
+"""What several benchmarks share: pages, the command line, CPU times, tables and pictures."""

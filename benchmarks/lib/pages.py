@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +10,8 @@ from victorpy.research.compare.provenance import set_name
 from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.gold import parse_data
 
-SAMPLE = f"anno:{Path(__file__).parents[2] / 'data'}"
+ROOT = Path(__file__).parents[2]
+SAMPLE = f"anno:{ROOT / 'data'}"
 
 
 class Sampled(NamedTuple):
@@ -21,14 +21,8 @@ class Sampled(NamedTuple):
     gold: GoldPage
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let a benchmark be told what pages to take."""
-    parser.add_argument("--data", nargs="+", default=[SAMPLE], metavar="KIND:DIR", help="gold standards")
-    parser.add_argument("--step", type=int, default=1, help="take every so many pages of each set (default: 1)")
-
-
-def read_pages(specs: Sequence[str], step: int) -> Iterator[Sampled]:
-    """Read every so many pages of data sets; what is wrong with a page leaves it out."""
+def read_pages(specs: Sequence[str], step: int = 1) -> Iterator[Sampled]:
+    """Read every step-th page of data sets; pages that cannot be used are left out."""
     for spec in specs:
         kind, directory = parse_data(spec)
         for number, gold in enumerate(read_dataset(kind, directory, lambda _: None)):
