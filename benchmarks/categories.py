@@ -97,8 +97,8 @@ def crossed(pages: list[Page], settings: Settings) -> dict[str, Score]:
 def drawn_sites(pages: list[Page], count: int, runs: int, seed: int) -> Iterator[set[tuple[str, str]]]:
     """Draw sites of each vertical; every method gets the same ones."""
     verticals = {page.vertical: sorted({one.site for one in pages if one.vertical == page.vertical}) for page in pages}
-    for run in range(runs):
-        chance = random.Random(f"{seed} {run}")
+    for number in range(runs):
+        chance = random.Random(f"{seed} {number}")
         yield {(name, site) for name in sorted(verticals) for site in chance.sample(verticals[name], count)}
 
 
