@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
 
-.PHONY: demo test check bench bench-batch clean
+.PHONY: demo test quick check bench bench-batch clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
 
 test: $(ENV)  ## the whole test suite
 	$(BIN)/python -m pytest -q
+
+quick: $(ENV)  ## the tests of daily work: no worker processes, Spark or browsers
+	$(BIN)/python -m pytest -q -n 2 -m "not processes and not spark and not browser" tests victorpy
 
 check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/ruff check .

@@ -40,6 +40,8 @@ from victorpy.annotation.tui.text import text_of, width_of
 from victorpy.annotation.tui.views import HelpView, PageListView
 from victorpy.document import Label
 
+pytestmark = pytest.mark.processes
+
 __all__ = ["bridge", "page"]
 
 

@@ -16,6 +16,8 @@ from victorpy.batch.record import Record
 from victorpy.errors import install_command
 from victorpy.methods import Method
 
+pytestmark = pytest.mark.processes
+
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
 

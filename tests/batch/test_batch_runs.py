@@ -50,6 +50,8 @@ from victorpy.commands.clean import FEW
 from victorpy.errors import install_command
 from victorpy.methods import Method
 
+pytestmark = pytest.mark.processes
+
 pytest.importorskip("pebble")
 pytest.importorskip("fastwarc")
 pytest.importorskip("zstandard")
@@ -631,7 +633,7 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
     out = tmp_path / "out"
     job = Job(
         *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
-        **{"make": poisoned_site, "choice": Method("sst"), "by_site": True, "limits": Limits(2, deadline=1.0)},
+        **{"make": poisoned_site, "choice": Method("sst"), "by_site": True, "limits": Limits(2, deadline=5.0)},
     )
     summary = run_job(job, io.StringIO())
     assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)

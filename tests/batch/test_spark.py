@@ -21,6 +21,8 @@ from victorpy.commands import main
 from victorpy.errors import DataError, OutputError, VictorError
 from victorpy.methods import Method
 
+pytestmark = pytest.mark.spark
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 

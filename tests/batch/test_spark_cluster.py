@@ -13,6 +13,8 @@ from support.spark_cluster import LIMITS, lines_of, run_locally
 
 from victorpy.methods import Method
 
+pytestmark = pytest.mark.spark
+
 if not Path("/proc/self/stat").exists():
     pytest.skip("no /proc to find executors in", allow_module_level=True)
 

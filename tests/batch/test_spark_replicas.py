@@ -13,6 +13,8 @@ from victorpy.batch import spark
 from victorpy.batch.local.dedup import Dedup
 from victorpy.methods import Method
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):

@@ -28,6 +28,8 @@ from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
 from victorpy.errors import ConfigError, VictorError
 
+pytestmark = pytest.mark.processes
+
 # The fingerprint.
 
 

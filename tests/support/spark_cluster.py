@@ -29,7 +29,7 @@ from victorpy.batch.local.guard import Limits
 from victorpy.batch.local.run import Job, run_job
 from victorpy.methods import Method
 
-LIMITS = Limits(deadline=1.5, memory=300_000_000)
+LIMITS = Limits(deadline=5.0, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # processes that live for seconds need no good compilation
 SMALL = {
