@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pycrfsuite
 import pytest
 import sklearn_crfsuite
 from hypothesis import given, settings
@@ -171,17 +170,11 @@ def small_model(name, template, directory):
     config = read_config(directory / "mine.conf")
     encoders = make_encoders(config)
     pages = load_pages(TRAINING, config)
-    tables = [encode(Columns(page.document, config), encoders) for page in pages]
-    settings = {"c1": 0.1, "c2": 0.1, "max_iterations": 30}
-    examples = list(zip(tables, labels(pages), strict=True))
-    trained = train(examples, encoders, load_template(config), CRF(**settings))
-    (directory / "model.crfsuite").write_bytes(trained.crfsuite_model)
-    tagger = pycrfsuite.Tagger()
-    tagger.open(str(directory / "model.crfsuite"))
-    names = AttributeNames(trained.tables.layout, encoders)
-    return SimpleNamespace(
-        config=config, encoders=encoders, trained=trained, tables=trained.tables, tagger=tagger, names=names
-    )
+    codes = [encode(Columns(page.document, config), encoders) for page in pages]
+    crf = CRF(c1=0.1, c2=0.1, max_iterations=30)
+    tables = train(list(zip(codes, labels(pages), strict=True)), encoders, load_template(config), crf)
+    names = AttributeNames(tables.layout, encoders)
+    return SimpleNamespace(config=config, encoders=encoders, crf=crf, tables=tables, names=names)
 
 
 ALONE = "%x[{-1..1},words]\n%x[0,link-share]%x[0,container.p]\n%x[0,bullet]\n"
@@ -200,8 +193,9 @@ def tagged(model, document):
     attributes = model.names.of(encode(Columns(document, model.config), model.encoders))
     found, shares = [], []
     for sequence in [[block] for block in attributes] if model.alone else [attributes]:
-        found += model.tagger.tag(sequence)
-        shares += [[model.tagger.marginal(label, at) for label in model.tables.labels] for at in range(len(sequence))]
+        found += model.crf.predict_single(sequence)
+        marginals_of_blocks = model.crf.predict_marginals_single(sequence)
+        shares += [[block[label] for label in model.tables.labels] for block in marginals_of_blocks]
     return found, np.array(shares)
 
 
@@ -257,6 +251,7 @@ def test_training_twice_gives_the_same_bytes(tmp_path):
         (tmp_path / name).mkdir()
         made = small_model("cleaneval", "", tmp_path / name)
         made.tables.save(tmp_path / name / "tables.npy")
+        (tmp_path / name / "model.crfsuite").write_bytes(made.crf.model_)
     for file in ("model.crfsuite", "tables.npy"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 

@@ -210,7 +210,7 @@ LABELS = (["paragraph"] * 4 + ["other"] * 4) * 6
 
 def trained_transitions(directory: Path, text: str) -> np.ndarray:
     template = read(directory, text, ["sign"])
-    return train([(np.array([CODES]), LABELS)], encoders("sign"), template, CRF(c1=0, c2=0.1)).tables.transitions
+    return train([(np.array([CODES]), LABELS)], encoders("sign"), template, CRF(c1=0, c2=0.1)).transitions
 
 
 def test_previous_label_counts_only_with_b(tmp_path: Path) -> None:

@@ -162,13 +162,19 @@ def first_pages(
             raise DataError(f"there are labels for {len(labels)} pages and more pages: give None for those without")
         page_labels = None if labels is None else labels[number]
         if page_labels is not None:
-            page = document.url or document.source or "a page"
-            if len(page_labels) != len(document.blocks):
-                raise DataError(f"{page} has {len(document.blocks)} blocks and {len(page_labels)} labels")
-            unknown = sorted(set(page_labels) - set(Label))
-            if unknown:
-                raise DataError(f"{page}: label {unknown[0]!r} is not one of {', '.join(Label)}")
+            check_labels(document, page_labels)
         yield document, page_labels
+
+
+def check_labels(document: Document, labels: Sequence[str], allowed: Iterable[str] = Label) -> None:
+    """Raise DataError unless there is an allowed label for every block."""
+    page = document.url or document.source or "a page"
+    if len(labels) != len(document.blocks):
+        raise DataError(f"{page} has {len(document.blocks)} blocks and {len(labels)} labels")
+    names = tuple(allowed)
+    for number, label in enumerate(labels):
+        if label not in names:
+            raise DataError(f"{page}, block {number}: label {str(label)!r} is not one of {', '.join(names)}")
 
 
 _HEADERS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])

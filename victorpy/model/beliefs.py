@@ -159,8 +159,7 @@ class _JudgedPage:
     """The log-odds that the trees gave the blocks of a page, with the blocks' places at the site."""
 
     def __init__(self, page: Columns, findings: Findings, site: SiteStatistics) -> None:
-        self.name = page_fingerprint(page.document)
-        self.places = site.places(page.document)
+        self.name, self.places = site.locate(page.document)
         self.log_odds = findings.log_odds
         self.weight = block_weights(page)
 

@@ -24,7 +24,7 @@ from victorpy.columns import Columns, Floats, SiteColumns
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import DataError, VictorError
-from victorpy.labellers.base import Features, Labeller, Labels, first_pages
+from victorpy.labellers.base import Features, Labeller, Labels, check_labels, first_pages
 from victorpy.model.crf import Progress
 from victorpy.model.crf.decoding import marginals
 from victorpy.model.crf.tables import Tables
@@ -126,8 +126,8 @@ class ModelLabeller(Labeller):
         for page, sequence in zip(columns, sequences, strict=True):
             examples.append((encode(page, prepared.encoders), sequence))
             page.forget_characters()
-        trained = train(examples, prepared.encoders, prepared.template, crf)
-        self.stages_ = Stages(trained.tables, trained.crfsuite_model, evidence, kinds)
+        tables = train(examples, prepared.encoders, prepared.template, crf)
+        self.stages_ = Stages(tables, crf.model_, evidence, kinds)
         return self
 
     def with_stages(self, stages: Stages) -> ModelLabeller:
@@ -276,12 +276,7 @@ def _labelled_pages(
     pages, sequences = [], []
     for document, page_labels in zip(documents, labels, strict=True):
         sequence = [str(label) for label in page_labels or ()]
-        page = document.url or "a page"
-        if len(sequence) != len(document.blocks):
-            raise DataError(f"{page} has {len(document.blocks)} blocks and {len(sequence)} labels")
-        for number, label in enumerate(sequence):
-            if label not in config.labels:
-                raise DataError(f"{page}, block {number}: label {label!r} is not one of {', '.join(config.labels)}")
+        check_labels(document, sequence, config.labels)
         if sequence:
             pages.append(document)
             sequences.append(sequence)

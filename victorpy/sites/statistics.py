@@ -27,7 +27,7 @@ class SiteStatistics:
         self._tree = StyleTree()
         self._texts: Counter[int] = Counter()
         self._judgement: Judgement | None = None
-        self._last: tuple[Document, list[Place]] | None = None
+        self._last: tuple[Document, tuple[str, list[Place]]] | None = None
         for document in documents:
             self.add(document)
 
@@ -48,10 +48,10 @@ class SiteStatistics:
             self._texts.update({_text_number(block) for block in document.blocks})
             self._judgement = self._last = None
 
-    def places(self, document: Document) -> list[Place]:
-        """Return how far down the tree each block of a page can be followed; the last page's are cached."""
+    def locate(self, document: Document) -> tuple[str, list[Place]]:
+        """Return a page's fingerprint, and how far down the tree each block can be followed. Caches the last page's."""
         if self._last is None or self._last[0] is not document:
-            self._last = document, places_of_blocks(self._tree, document)
+            self._last = document, (page_fingerprint(document), places_of_blocks(self._tree, document))
         return self._last[1]
 
     def columns(self, document: Document) -> SiteColumns | None:
@@ -60,7 +60,7 @@ class SiteStatistics:
             return None
         if self._judgement is None:
             self._judgement = Judgement().judge(self._tree)
-        places = self.places(document)
+        fingerprint, places = self.locate(document)
         leaves = [place.leaf for place in places]
         entropy = np.zeros(len(leaves))
         for number, (block, leaf) in enumerate(zip(document.blocks, leaves, strict=True)):
@@ -69,7 +69,7 @@ class SiteStatistics:
                 # The mean entropy of the words at this place (the sentence paper's equation 5).
                 entropy[number] = sum(map(leaf.content.entropy, features)) / len(features)
         # The share of the other pages that have the same text, whatever its digits.
-        own = page_fingerprint(document) in self._tree.seen
+        own = fingerprint in self._tree.seen
         pages_with_text = [self._texts[_text_number(block)] for block in document.blocks]
         text_share = np.array([max(count - own, 0) / (self.pages - own) for count in pages_with_text])
         return SiteColumns(

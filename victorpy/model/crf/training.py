@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +46,13 @@ class CRF(sklearn_crfsuite.CRF):  # type: ignore[misc]
         return Path(self.modelfile.name).read_bytes()
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The result of training: the tables to run, and crfsuite's own model for other programs."""
-
-    tables: Tables
-    crfsuite_model: bytes
+# Parameters of crfsuite that have another name in sklearn-crfsuite, apart from dots.
+_SKLEARN_NAMES = {
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    "type": "pa_type",
+}
 
 
 def make_crf(config: Config, progress: Progress | None = None, algorithm: str | None = None, **given: Any) -> CRF:
@@ -76,22 +76,9 @@ def make_crf(config: Config, progress: Progress | None = None, algorithm: str | 
             raise ConfigError(f"crfsuite's parameter {name} must be a number from 0, not {value}")
         if name not in names:
             raise ConfigError(f"crfsuite's {chosen} has no parameter {name!r}; it has {', '.join(names)}")
-    parameters = {_SKLEARN_NAMES.get(name, name): type(trainer.get(name))(value) for name, value in settings.items()}
+    typed = {name: type(trainer.get(name))(value) for name, value in settings.items()}
+    parameters = {_SKLEARN_NAMES.get(name, name.replace(".", "_")): value for name, value in typed.items()}
     return CRF(chosen, **parameters, trainer_cls=progress and _trainer_class(progress))
-
-
-# Parameters of crfsuite that have another name in sklearn-crfsuite.
-_SKLEARN_NAMES = {
-    "feature.minfreq": "min_freq",
-    "feature.possible_states": "all_possible_states",
-    "feature.possible_transitions": "all_possible_transitions",
-    "calibration.eta": "calibration_eta",
-    "calibration.rate": "calibration_rate",
-    "calibration.samples": "calibration_samples",
-    "calibration.candidates": "calibration_candidates",
-    "calibration.max_trials": "calibration_max_trials",
-    "type": "pa_type",
-}
 
 
 def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
@@ -115,8 +102,8 @@ def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
 
 def train(
     pages: Sequence[tuple[Codes, Sequence[str]]], encoders: Sequence[Encoder], template: Template, crf: CRF
-) -> Trained:
-    """Fit a CRF to pages, given as the codes of their features and the labels of their blocks."""
+) -> Tables:
+    """Fit a CRF to pages, given as the codes of their features and the labels of their blocks. Return its tables."""
     # How many values each feature has: its bins or steps, or one more than the largest code.
     largest_codes = np.max([table.max(axis=1, initial=0) for table, _ in pages], axis=0)
     sizes = [
@@ -132,7 +119,7 @@ def train(
             ([block] for table, _ in pages for block in names.of(table)),
             ([label] for _, labels in pages for label in labels),
         )
-    return Trained(read_tables(crf, names), crf.model_)
+    return read_tables(crf, names)
 
 
 class AttributeNames:
