@@ -22,8 +22,7 @@ from victorpy.dedup.base import Detector
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
-from victorpy.description.language import language_of
-from victorpy.description.terms import terms
+from victorpy.description.terms import language_of, terms
 from victorpy.document import Label
 from victorpy.outputs import OUTPUTS, CleanPage
 

@@ -8,7 +8,6 @@ one. A run before those that count writes the bytecode of all modules, which an 
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -16,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.lib.results import table
+from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.tables import table
 
 PAGE = (
     "<title>Tea</title><ul><li><a href='/'>Home</a></ul><p>Tea is made by pouring hot water over the cured leaves of "
@@ -34,7 +34,7 @@ STEPS = {
 
 def main() -> None:
     """Measure each step and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, data=False, step=False)
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="runs of each step (default: 10)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
@@ -61,4 +61,4 @@ def cpu_seconds(command: list[str], directory: str, environment: dict[str, str],
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

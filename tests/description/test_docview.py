@@ -20,11 +20,10 @@ from support.commands import clean as run_clean
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
 from victorpy.description.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
-from victorpy.description.language import language_of
 from victorpy.description.links import node_links, relevant_links
 from victorpy.description.record import Parameters, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds
-from victorpy.description.terms import sentences, terms, words
+from victorpy.description.terms import language_of, sentences, terms, words
 from victorpy.description.weights import block_weights, feature_vector, forces, keywords, similarity
 from victorpy.errors import install_command
 from victorpy.labellers.docview import DocViewCleaner

@@ -7,8 +7,7 @@ from collections import Counter
 from typing import Any
 
 from victorpy.dedup.base import DETECTORS, Detector
-from victorpy.description.language import language_of
-from victorpy.description.terms import terms
+from victorpy.description.terms import language_of, terms
 from victorpy.errors import ConfigError
 
 _ROUNDING = 1e-9  # a product such as 100 * 0.29 may be slightly below the whole number that is meant

@@ -27,8 +27,7 @@ import numpy.typing as npt
 
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.score import Score
-from victorpy.description.language import language_of
-from victorpy.description.terms import terms
+from victorpy.description.terms import language_of, terms
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
 from victorpy.outputs import CleanPage
 from victorpy.outputs.text import render_text

@@ -9,9 +9,9 @@ from typing import Any
 from victorpy.base.parameters import check_count, check_range
 from victorpy.description.abstract import abstract
 from victorpy.description.categories import CategoryModel, load_categories
-from victorpy.description.language import language_of
 from victorpy.description.links import Link, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.description.terms import language_of
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage

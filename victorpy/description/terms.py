@@ -1,4 +1,4 @@
-"""Split texts into sentences, words and terms, the words that carry meaning.
+"""Detect the language of a text, and split it into sentences, words and terms, the words that carry meaning.
 
 ICU finds words and sentences by Unicode's rules, with dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
 Burmese, which are written without spaces. The stop words come from stopwords-iso.
@@ -14,6 +14,7 @@ from victorpy.errors import missing, require
 
 if TYPE_CHECKING:
     from icu4py.breakers import BaseBreaker
+    from py3langid.langid import LanguageIdentifier
 
 EXTRA = "docview"
 _PACKAGES = ("dateparser", "extruct", "icu4py", "py3langid", "stopwordsiso")
@@ -22,6 +23,11 @@ _ELIDING = frozenset(["ca", "fr", "it"])
 """Languages that join an article or pronoun to the next word."""
 _KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
+
+ENOUGH = 100
+"""From this many characters on, detection is more reliable than the page's claim, often that of its template."""
+_SURE = 0.95
+_MOST = 4_000  # characters that are examined
 
 
 @cache
@@ -119,3 +125,27 @@ def _pieces(kind: str, text: str, language: str = "en") -> BaseBreaker:
     whole = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be passed to ICU
     breaker: BaseBreaker = getattr(breakers, kind)(whole, language)
     return breaker
+
+
+def language_of(text: str, claimed: str = "") -> str:
+    """Return the code of a text's language: detected if the text is long enough, else as the page claims.
+
+    >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
+    ...             "und fast überall auf der Welt.", claimed="en-US")
+    'de'
+    >>> language_of("Home", claimed="en-US")
+    'en'
+    """
+    if len(text) < ENOUGH:
+        return primary(claimed)
+    detected, probability = _identifier().classify(text[:_MOST])
+    return str(detected) if detected and (probability >= _SURE or not claimed) else primary(claimed)
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    try:
+        from py3langid import langid
+    except ModuleNotFoundError as error:
+        raise missing("py3langid", EXTRA, "telling languages") from error
+    return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

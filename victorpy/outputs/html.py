@@ -11,8 +11,7 @@ from victorpy.document import Document, Label
 from victorpy.outputs.base import CleanPage, Segment, heading_level, output
 from victorpy.outputs.inline import Run, code_language, runs
 from victorpy.outputs.outline import Places, count_shared, outline
-from victorpy.outputs.readable import without_controls
-from victorpy.outputs.tables import Cell, Part, Table, parts
+from victorpy.outputs.tables import Cell, Part, Table, parts, without_controls
 
 _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
 

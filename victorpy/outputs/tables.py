@@ -1,19 +1,21 @@
-"""Tables of data among what was kept, told from the tables that the old Web laid pages out with.
+"""The parts of a page that formats write: segments that readers can see, and tables of data.
 
-A table of data has rows and columns of short texts. Inside it every block becomes a cell, whatever its label. A dropped
-block leaves its cell empty; rows and columns of which nothing was kept are left out. Elements keep no ``colspan`` and
-``rowspan``, so cells are in the order of their rows, and short rows end early.
+The old Web laid pages out with tables; a table of data has rows and columns of short texts. Inside it every block
+becomes a cell, whatever its label. A dropped block leaves its cell empty; rows and columns of which nothing was kept
+are left out. Elements keep no ``colspan`` and ``rowspan``, so cells are in the order of their rows, and short rows end
+early.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from victorpy.document import Elements, Label
+from victorpy.document import Block, Elements, Label
 from victorpy.outputs.base import HEADINGS, CleanPage, LabelledBlock, Segment, join_blocks
-from victorpy.outputs.readable import is_visible, readable
+from victorpy.page.markup import pieces
 
 # A table with headings, a caption or a head is one of data unless whole articles are in it; any other has to look so.
 _LONGEST_CELL_OF_MARKED = 2_000
@@ -28,6 +30,14 @@ _CELL_TAGS = frozenset(["td", "th"])
 _BOLD = HEADINGS | {"b", "strong"}
 _CAPTION = frozenset(["caption"])
 _ITEM = frozenset(["li"])
+
+# What readers cannot see, and formats for them leave out: control characters and text that looks empty. Pages have
+# control characters by accident, mostly from bytes of Windows-1252 that were taken for Latin-1. Browsers show nothing
+# for them, or what the byte means there. Terminals obey them.
+_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+_BREAKS = "\x0b\x0c\r\u2028\u2029"
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
 
 
 class Cell(NamedTuple):
@@ -224,3 +234,42 @@ def _is_bold(cells: Sequence[Cell], elements: Elements) -> bool:
         if not pieces or any(elements.ancestor(piece.element, _BOLD) < 0 for piece in pieces):
             return False
     return True
+
+
+def without_controls(text: str, line_end: str = " ") -> str:
+    r"""Remove control characters, or replace them with what they mean: line ends, characters of Windows-1252.
+
+    >>> without_controls("\x1b[1mtea\x07 \x96 5\x80\u2028")
+    '[1mtea – 5€ '
+    """
+
+    def meaning(match: re.Match[str]) -> str:
+        control = match[0]
+        if control in _BREAKS:
+            return line_end
+        return bytes([ord(control)]).decode("cp1252", "ignore") if "\x80" <= control <= "\x9f" else ""
+
+    return _CONTROLS.sub(meaning, text)
+
+
+def readable(labelled: Sequence[LabelledBlock], suspects: Sequence[str]) -> Sequence[LabelledBlock]:
+    """Return blocks without control characters; only the texts in `suspects` may have some."""
+    if not _CONTROLS.search("\n".join(suspects)):
+        return labelled
+    return [(_clean_block(block), label) for block, label in labelled]
+
+
+def _clean_block(block: Block) -> Block:
+    """Clean a block's text piece by piece, so that each piece still begins at the right character."""
+    line_end = "\n" if block.preformatted else " "
+    texts, moved, start = [], [], 0
+    for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
+        moved.append(piece._replace(start=start))
+        texts.append(without_controls(text, line_end))
+        start += len(texts[-1])
+    return block._replace(text="".join(texts), pieces=tuple(moved))
+
+
+def is_visible(segment: Segment) -> bool:
+    """Whether a segment has a visible character."""
+    return segment.blocks[0].text[:1].isalnum() or any(_VISIBLE.search(block.text) for block in segment.blocks)
