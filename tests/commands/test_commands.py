@@ -623,7 +623,7 @@ def test_list_shows_what_exists(kind, names):
 
 def test_list_says_what_a_model_a_method_and_a_config_is(model, tmp_path):
     whole = victor("list", text=True).stdout
-    for definition in ("a model is a trained model", "a method is any way to clean a page", "a config is a text file"):
+    for definition in ("A model is a trained model", "A method is any way to clean a page", "A config is a text file"):
         assert definition in whole
     shutil.copytree(model, tmp_path / "models" / "mine")
     write_files(tmp_path / "models" / "broken", {"meta.json": "{"})

@@ -82,10 +82,11 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
             epilog=parsed.as_typed(epilog),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _module(name).configure(parser)
+        command = _module(name)
+        command.configure(parser)
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         parser.parse_intermixed_args(arguments, parsed)
-        return _run_parsed(parsed)
+        return _run_parsed(command, parsed)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
 
@@ -101,7 +102,7 @@ def _description(name: str) -> tuple[str, str]:
     return description, epilog
 
 
-def _run_parsed(parsed: Arguments) -> int:
+def _run_parsed(command: Any, parsed: Arguments) -> int:
     """Run a command. A user's mistake gives one line on stderr, never a traceback."""
     for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
         if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would get its number
@@ -112,7 +113,7 @@ def _run_parsed(parsed: Arguments) -> int:
         if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; writing to stderr never fails
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
     try:
-        return int(parsed.run(parsed))
+        return int(command.run(parsed))
     except VictorError as error:
         parsed.say(str(error))
         return EXIT_USAGE

@@ -17,9 +17,22 @@ from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError, ModelError
+from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import OLD_NAMES, Method
 from victorpy.model.store import bundled_models, find_model
 from victorpy.sites.grouping import SITE_KEYS
+
+
+def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add --data, which may be repeated."""
+    options: dict[str, Any] = {"nargs": "+", "action": "extend", "required": required, "metavar": "KIND:DIR"}
+    parser.add_argument("-d", "--data", default=[], help="gold standards: victor list datasets", **options)
+
+
+def add_sample(parser: argparse.ArgumentParser) -> None:
+    """Add --sample of methods that learn from a site."""
+    sample = f"learn a site from at most N of its pages (default: {SAMPLE})"
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=sample)
 
 
 def add_arguments(group: argparse._ActionsContainer) -> None:

@@ -20,7 +20,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from victorpy.commands import EXIT_FAILED
+from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.research.agreement import compare_annotators
@@ -35,24 +35,15 @@ SHOWN = 10
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument(
-        "annotations", nargs="+", type=Path, metavar="ANNOTATOR", help="an .anno file, or a folder of them, of each"
-    )
-    parser.add_argument(
-        "--disagreements",
-        type=_count,
-        default=SHOWN,
-        metavar="N|all",
-        help=f"show the first N blocks that are labelled differently (default: {SHOWN})",
-    )
-    parser.add_argument(
-        "--with-models", action="store_true", help="let labels count that only a model gave, as an annotator's"
-    )
-    parser.add_argument("-c", "--config", help="cut all pages anew by this config; labels follow their text")
-    parser.add_argument("--seed", type=int, default=1, help="for the intervals (default: 1)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write every number")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
-    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("annotations", nargs="+", type=Path, metavar="ANNOTATOR", help="an .anno file, or a folder of them, of each")
+    shown = f"show the first N blocks that are labelled differently (default: {SHOWN})"
+    add("--disagreements", type=_count, default=SHOWN, metavar="N|all", help=shown)
+    add("--with-models", action="store_true", help="let labels count that only a model gave, as an annotator's")
+    add("-c", "--config", help="cut all pages anew by this config; labels follow their text")
+    add("--seed", type=int, default=1, help="for the intervals (default: 1)")
+    add("--json", type=Path, metavar="FILE", help="where to write every number")
+    add("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
 
 
 def _count(text: str) -> int | None:
@@ -64,13 +55,13 @@ def _count(text: str) -> int | None:
     return int(text)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Read the pages, measure, print, write."""
     _check_targets(arguments)
     config = load_config(arguments.config) if arguments.config else None
     annotators = read_annotators(arguments.annotations, config, arguments.with_models)
     for message in (*annotators.unpaired, *annotators.refused):
-        print(f"agree: left out: {visible(message)}", file=sys.stderr)
+        arguments.say(f"left out: {visible(message)}")
     unconfirmed = dict(zip(annotators.names, annotators.unconfirmed, strict=True))
     try:
         scores = compare_annotators(annotators.names, annotators.pages, arguments.seed).scores()
@@ -97,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_FAILED if annotators.refused else 0
 
 
-def _check_targets(arguments: argparse.Namespace) -> None:
+def _check_targets(arguments: Arguments) -> None:
     """Raise an error for wrong arguments before any work is done."""
     if arguments.seed < 0:
         raise DataError(f"--seed is 0 or more, not {arguments.seed}")

@@ -22,6 +22,7 @@ from pathlib import Path
 from victorpy.annotation import ORDERS
 from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.tui.keys import Keys
+from victorpy.commands import Arguments
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model.store import DEFAULT, find_model
@@ -36,21 +37,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-model", action="store_true", help="start without labels")
     parser.add_argument("--read-only", action="store_true", help="look only: nothing is written")
     parser.add_argument("--order", choices=ORDERS, default="name", help="the order of a directory's pages")
-    parser.add_argument(
-        "--retrain", action="store_true", help="learn from finished pages of DIR and refresh what nobody has touched"
-    )
-    parser.add_argument(
-        "--adjudicate",
-        nargs=2,
-        metavar=("A.anno", "B.anno"),
-        type=Path,
-        help="decide between two annotations of a page",
-    )
+    retrain = "learn from finished pages of DIR and refresh what nobody has touched"
+    parser.add_argument("--retrain", action="store_true", help=retrain)
+    adjudicate = "decide between two annotations of a page"
+    parser.add_argument("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=adjudicate)
     parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help="with --adjudicate: what was decided")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Open the pages and show them."""
     _check(arguments)
     config, predictor = _load_model(arguments)
@@ -75,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
     received_signal = show(app)
     for failure in app.failures:
-        print(f"annotate: {failure}", file=sys.stderr)
+        arguments.say(f"{failure}")
     return 128 + received_signal if received_signal else int(bool(app.failures))
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check(arguments: Arguments) -> None:
     """Raise if the arguments do not go together."""
     if arguments.no_model and arguments.model:
         raise ConfigError(f"--no-model and --model {arguments.model} do not go together")
@@ -107,7 +101,7 @@ def _is_annotation(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC.encode()
 
 
-def _load_model(arguments: argparse.Namespace) -> tuple[Config, Predictor | None]:
+def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None]:
     """Return the config that splits pages, and the model. A config may come with a model of the same name."""
     config = load_config(arguments.config) if arguments.config else None
     if arguments.no_model or arguments.adjudicate:

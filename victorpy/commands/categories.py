@@ -13,7 +13,7 @@ each category in a cross-validation.
 from __future__ import annotations
 
 import argparse
-import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from victorpy.base.parameters import split_name
 from victorpy.batch.inputs import find_records
 from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
-from victorpy.commands import EXIT_FAILED
+from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.description.categories import (
     CLASSIFIERS,
     Bag,
@@ -58,16 +58,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none (default: 5)")
     parser.add_argument("--by-site", action="store_true", help="keep pages of a site or sub-folder in one fold")
     parser.add_argument("--seed", type=int, default=default.seed, help="for the folds (default: 1)")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Train a model, or predict with one."""
     check_packages()
     return _train(arguments) if arguments.action == "train" else _predict(arguments)
 
 
-def _train(arguments: argparse.Namespace) -> int:
+def _train(arguments: Arguments) -> int:
     if arguments.output is None:
         raise DataError("where should the model go? give -o MODEL")
     if len(arguments.inputs) != 1:
@@ -75,7 +74,7 @@ def _train(arguments: argparse.Namespace) -> int:
     check_target(arguments.output)
     settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
     method = arguments.method or DEFAULT
-    bags, labels, groups = _read_folders(Path(arguments.inputs[0]), method, arguments.by_site)
+    bags, labels, groups = _read_folders(arguments, load_method(*split_name(method)))
     predicted = [""] * len(bags)
     if arguments.folds:
         folds = cross_validate(bags, labels, groups, settings, arguments.folds)
@@ -85,7 +84,7 @@ def _train(arguments: argparse.Namespace) -> int:
     model = train_categories(bags, labels, settings)
     counts = {name: labels.count(name) for name in model.categories}
     save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
-    _report(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
+    arguments.say(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
     if arguments.folds:
         scores = score(predicted, labels)
         measures = [(name, row.gold, row.precision, row.recall, row.f1) for name, row in scores.items()]
@@ -96,23 +95,23 @@ def _train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read_folders(directory: Path, method: str, by_site: bool) -> tuple[list[Bag], list[str], list[str]]:
+def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], list[str], list[str]]:
     """Return the terms, the category and the group of each page. Pages that cannot be read are reported and skipped."""
+    directory = Path(arguments.inputs[0])
     if not directory.is_dir():
         raise DataError(f"{directory}: is no directory; it should have a folder for each category")
     folders = sorted(path for path in directory.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(folders) < 2:
         raise DataError(f"{directory}: {len(folders)} folders; categories need two at least, one folder each")
-    cleaner = load_method(*split_name(method))
     bags: list[Bag] = []
     labels, groups = [], []
     for folder in folders:
-        for record in tqdm(list(find_records([str(folder)])), desc=folder.name, unit="page", disable=None):
-            page = _clean(record, cleaner)
+        records = tqdm(list(find_records([str(folder)])), desc=folder.name, unit="page", disable=None)
+        for record, page in _clean(arguments, records, cleaner):
             if page is None:
                 continue
             group = record.name
-            if by_site:  # the page's site; without an address, its sub-folder
+            if arguments.by_site:  # the page's site; without an address, its sub-folder
                 parents = record.place.parent.parts
                 sub_folder = f"{folder.name}/{parents[-1]}" if parents else record.name
                 group = site_of(page.document.url) or sub_folder
@@ -122,15 +121,14 @@ def _read_folders(directory: Path, method: str, by_site: bool) -> tuple[list[Bag
     return bags, labels, groups
 
 
-def _predict(arguments: argparse.Namespace) -> int:
+def _predict(arguments: Arguments) -> int:
     path, *pages = arguments.inputs
     if not pages:
         raise DataError(f"which pages are to be told by {path}? name them behind it")
     model = load_categories(path)
     cleaner = load_method(*split_name(arguments.method or model.method))
     failed = False
-    for record in find_records(pages):
-        page = _clean(record, cleaner)
+    for record, page in _clean(arguments, find_records(pages), cleaner):
         if page is None:
             failed = True
         else:
@@ -138,13 +136,13 @@ def _predict(arguments: argparse.Namespace) -> int:
     return EXIT_FAILED if failed else 0
 
 
-def _clean(record: Record, cleaner: Cleaner) -> CleanPage | None:
-    try:
-        return cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
-    except (VictorError, OSError) as error:
-        _report(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
-        return None
-
-
-def _report(message: str) -> None:
-    tqdm.write(f"categories: {message}", file=sys.stderr)
+def _clean(
+    arguments: Arguments, records: Iterable[Record], cleaner: Cleaner
+) -> Iterator[tuple[Record, CleanPage | None]]:
+    """Clean pages one by one. Pages that cannot be read are reported, and None."""
+    for record in records:
+        try:
+            yield record, cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
+        except (VictorError, OSError) as error:
+            arguments.say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
+            yield record, None

@@ -106,7 +106,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
     parser.add_argument("--charset", help="the encoding that the page was sent with")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
-    parser.set_defaults(run=run)
     group = parser.add_argument_group("many pages", "for whole crawls: see docs/guides/batch.md")
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.labellers.site_style_tree import SAMPLE
+from victorpy.commands import Arguments
+from victorpy.commands._shared import add_data, add_sample
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
 from victorpy.research.report import comparison
@@ -33,27 +34,15 @@ from victorpy.research.site_runs import share_out
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods between commas")
-    parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
-    parser.add_argument(
-        "--sample",
-        type=int,
-        default=SAMPLE,
-        metavar="N",
-        help=f"learn a site from at most N of its pages (default: {SAMPLE})",
-    )
-    parser.add_argument(
-        "--tune",
-        type=int,
-        default=0,
-        metavar="N",
-        help="tell the labels of N pages of each site to methods that learn from sites; score all on the others",
-    )
+    add_data(parser)
+    add_sample(parser)
+    tune = "tell the labels of N pages of each site to methods that learn from sites; score all on the others"
+    parser.add_argument("--tune", type=int, default=0, metavar="N", help=tune)
     parser.add_argument("--seed", type=int, default=1, help="for choosing pages of a site (default: 1)")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Compare, print the summary, write the report."""
     output = arguments.output
     if output:
@@ -64,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     warnings: list[str] = []
     sets = open_sets(arguments.data, warnings.append)
     for warning in warnings:
-        print(f"compare: {warning}", file=sys.stderr)
+        arguments.say(f"{warning}")
     if output:
         output.mkdir(parents=True, exist_ok=True)
     total = sum(len(share_out(count, plan).scored) for data in sets for count in data.sites.values())
@@ -72,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         sites = compare_methods(sets, methods, plan, lambda _: bar.update())
     scores = summarise_comparison(sets, methods, plan, sites, warnings)
     for failure in scores["failures"]:
-        print(f"compare: {failure['data']} {failure['page']}: {failure['method']}: {failure['error']}", file=sys.stderr)
+        arguments.say(f"{failure['data']} {failure['page']}: {failure['method']}: {failure['error']}")
     print(to_text(comparison.summary(scores)), end="", flush=True)
     if output:
         write_report(output, comparison.report(scores), scores)

@@ -10,11 +10,11 @@ examples:
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.errors import VictorError
 from victorpy.outputs import find_output
@@ -29,10 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="what to write (default: anno)")
     parser.add_argument("output", type=Path, metavar="OUT", help="the directory to write to")
     parser.add_argument("-c", "--config", default="default", help="how pages are cut into blocks (default: default)")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Align every page with its gold and write it."""
     config = load_config(arguments.config)
     output = find_output(arguments.format)
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def warn(message: str) -> None:
         warnings.append(message)
-        tqdm.write(f"convert: {message}", file=sys.stderr)
+        arguments.say(message)
 
     for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
         try:
@@ -52,5 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         done += 1
-    print(f"convert: {done} pages written to {arguments.output}, {len(warnings)} left out", file=sys.stderr)
+    arguments.say(f"{done} pages written to {arguments.output}, {len(warnings)} left out")
     return 0

@@ -22,10 +22,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
+from victorpy.commands._shared import add_data, add_sample
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import find_method
 from victorpy.research.compare.provenance import set_name, training_sets
 from victorpy.research.evaluate import (
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("-c", "--config", help="a shipped config or a path (default: default)")
     parser.add_argument("--method", help="a method or model instead of a config: all pages are scored")
-    parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="gold standards")
+    add_data(parser)
     parser.add_argument("--folds", type=int, help=f"how many folds (default: {FOLDS})")
     parser.add_argument("--group", choices=["site", "page"], default="site", help="what is never torn apart")
     parser.add_argument("--seed", type=int, default=1, help="for sharing pages out (default: 1)")
@@ -59,15 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--learning-curve", action="store_true", help="also with growing shares of the pages")
     parser.add_argument("--ablate", choices=["family", "each"], help="also with fewer features")
     parser.add_argument("--grid", action="append", default=[], metavar="NAME=V,V", help="also with other parameters")
-    parser.add_argument(
-        "--sample",
-        type=int,
-        default=SAMPLE,
-        metavar="N",
-        help=f"a method learns a site from N pages (default: {SAMPLE})",
-    )
+    add_sample(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: Arguments) -> int:
@@ -127,9 +120,9 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tup
     warnings: list[str] = []
     pages = load_gold(arguments.data, config, warnings.append)
     for warning in warnings:
-        print(f"evaluate: left out: {warning}", file=sys.stderr)
+        arguments.say(f"left out: {warning}")
     if warnings:
-        print(f"evaluate: {len(warnings)} pages left out, {len(pages)} used", file=sys.stderr)
+        arguments.say(f"{len(warnings)} pages left out, {len(pages)} used")
     return pages, tuple(warnings)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 
+from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
 from victorpy.model.evidence.inputs import load_numbers_template
@@ -19,10 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
     parser.add_argument("--used", action="store_true", help="only those that the config uses")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Print the table."""
     config = load_config(arguments.config)
     load_modules(config)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from victorpy.commands import Arguments
+from victorpy.commands._shared import add_data
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.store import check_target
@@ -31,21 +32,12 @@ from victorpy.research.gold import VALUE_KINDS, load_gold, parse_data
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument(
-        "pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files, or directories of them"
-    )
-    parser.add_argument(
-        "-d", "--data", nargs="+", action="extend", default=[], metavar="KIND:DIR", help="gold standards"
-    )
+    parser.add_argument("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
+    add_data(parser, required=False)
     parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
-    parser.add_argument(
-        "-o", "--output", metavar="MODEL", type=Path, help="the model directory (default: models/CONFIG)"
-    )
-    parser.add_argument(
-        "--only-confirmed", action="store_true", help="leave out pages with blocks that nobody has decided on"
-    )
+    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="a directory (default: models/CONFIG)")
+    parser.add_argument("--only-confirmed", action="store_true", help="leave out pages with undecided blocks")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: Arguments) -> int:

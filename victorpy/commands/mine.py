@@ -14,6 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from victorpy.commands import Arguments
+from victorpy.commands._shared import add_data, add_sample
 from victorpy.research.mining.methods import parse_methods
 from victorpy.research.mining.pages import read_pages
 from victorpy.research.mining.run import Settings, mine, require_sklearn
@@ -25,15 +27,10 @@ from victorpy.research.report.writing import check_directory, write_report
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("-d", "--data", nargs="+", required=True, metavar="KIND:DIR", help="pages of known kinds")
-    parser.add_argument(
-        "-m",
-        "--methods",
-        required=True,
-        metavar="LIST",
-        help="methods between commas, as in 'pagelets,sst(t=0.4)'; none is always one",
-    )
-    parser.add_argument("--sample", type=int, default=500, help="pages that are learned from at a site (default: 500)")
+    add_data(parser)
+    methods = "methods between commas, as in 'pagelets,sst(t=0.4)'; none is always one"
+    parser.add_argument("-m", "--methods", required=True, metavar="LIST", help=methods)
+    add_sample(parser)
     parser.add_argument("--limit", type=int, default=0, help="pages of a site and vertical, the first ones; 0: all")
     parser.add_argument("--runs", type=int, default=800, help="runs of k-means (default: 800)")
     parser.add_argument("--dimensions", type=int, default=100, help="k-means runs in so many; 0: in all (default: 100)")
@@ -41,10 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="for all that is drawn by chance (default: 1)")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Mine the pages, print the main tables, write the report."""
     require_sklearn()
     names = ("sample", "limit", "runs", "dimensions", "cluster_pages", "seed", "jobs")
@@ -59,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     scores = mine(pages, methods, settings, lambda what: print(what, file=sys.stderr, flush=True))
     scores["warnings"] = [*warnings, *scores["warnings"]]
     for warning in scores["warnings"]:
-        print(f"mine: left out: {warning}", file=sys.stderr)
+        arguments.say(f"left out: {warning}")
     print(to_markdown(mining.summary(scores)), end="")
     if arguments.output:
         write_report(arguments.output, mining.report(scores, f"Mining {', '.join(arguments.data)}"), scores)

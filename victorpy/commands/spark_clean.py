@@ -60,7 +60,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     configure_dedup(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
     add_arguments(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: Arguments) -> int:
@@ -82,7 +81,7 @@ def run(arguments: Arguments) -> int:
 
     def say(words: str) -> None:
         if not arguments.quiet:
-            print(f"spark-clean: {words}", file=sys.stderr)
+            arguments.say(f"{words}")
 
     try:
         summary = spark.run_spark_job(opened, job, say)

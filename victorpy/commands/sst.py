@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 import glob
-import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import documents_of
+from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.labellers.site_style_tree import SAMPLE
@@ -41,18 +41,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help="how pages are seen (default: modern)")
     parser.add_argument("-t", type=float, default=0.4, help="the threshold of noise (default: 0.4)")
     parser.add_argument("--full", action="store_true", help="show what is below noise and content too")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Build, extend or show a tree."""
     if not 0 <= arguments.t <= 1:
         raise DataError(f"the threshold t is from 0 to 1, not {arguments.t}")
     if arguments.sample < 2:
         raise DataError(f"a tree needs at least 2 pages: --sample {arguments.sample} is too few")
     if arguments.action == "show":
-        _show(arguments)
-        return 0
+        return _show(arguments)
     if arguments.action == "build":
         if arguments.output is None:
             raise DataError("where should the tree go? give -o FILE")
@@ -62,13 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
         if not pages:
             raise DataError(f"which pages are to be added to {path}? name them behind it")
         tree, target = load_tree(Path(path)), arguments.output or Path(path)
-        _add_pages(tree, pages, arguments.sample)
+        _add_pages(arguments, tree, pages)
     save_tree(tree, target)
-    _warn(f"{target}: a tree of {tree.page_count} pages")
+    arguments.say(f"{target}: a tree of {tree.page_count} pages")
     return 0
 
 
-def _show(arguments: argparse.Namespace) -> None:
+def _show(arguments: Arguments) -> int:
     first = Path(arguments.inputs[0])
     is_saved = len(arguments.inputs) == 1 and is_tree(first)
     tree = load_tree(first) if is_saved else _build_tree(arguments)
@@ -77,28 +75,25 @@ def _show(arguments: argparse.Namespace) -> None:
     judgement = Judgement(GAMMA, arguments.t).judge(tree)
     if arguments.output is None:
         print(as_text(tree, judgement, arguments.full), end="")
-        return
-    title = f"Style tree of {first.name}: {tree.page_count} pages"
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
+    else:
+        title = f"Style tree of {first.name}: {tree.page_count} pages"
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
+    return 0
 
 
-def _build_tree(arguments: argparse.Namespace) -> StyleTree:
+def _build_tree(arguments: Arguments) -> StyleTree:
     tree = StyleTree(arguments.styles)
-    _add_pages(tree, arguments.inputs, arguments.sample)
+    _add_pages(arguments, tree, arguments.inputs)
     if tree.page_count < 2:
         pages = ", ".join(arguments.inputs)
         raise DataError(f"a site's tree needs at least two pages with text; {pages} has {tree.page_count}")
     return tree
 
 
-def _add_pages(tree: StyleTree, pages: list[str], sample: int) -> None:
+def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str]) -> None:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
         raise DataError(f"{', '.join(pages)}: there is no such directory of pages, and no such page or tree")
-    records = draw_sample(list(find_records(pages)), sample)
-    for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), _warn):
+    records = draw_sample(list(find_records(pages)), arguments.sample)
+    for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), arguments.say):
         tree.add(document)
-
-
-def _warn(message: str) -> None:
-    tqdm.write(f"sst: {message}", file=sys.stderr)

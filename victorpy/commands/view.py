@@ -17,6 +17,7 @@ from pathlib import Path
 
 from victorpy.base.parameters import split_name
 from victorpy.cleaner import Cleaner
+from victorpy.commands import Arguments
 from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.labellers.base import LearnsFrom
@@ -35,18 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
     parser.add_argument("--gold", type=Path, help="an .anno file, or a text, with CleanEval's tags or without")
-    parser.add_argument(
-        "--against",
-        metavar="OTHER",
-        help="another program that is installed, as trafilatura, or another method or model",
-    )
+    against = "another program that is installed, such as trafilatura, or another method or model"
+    parser.add_argument("--against", metavar="OTHER", help=against)
     parser.add_argument("-m", "--model", default=DEFAULT, help="a model directory or the name of a bundled model")
     parser.add_argument("--url", help="the address of the page")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Clean the page and write the view."""
     cleaner = Cleaner.load(arguments.model)
     content = arguments.page.read_bytes()
