@@ -59,7 +59,7 @@ def find_methods(names: str) -> list[Method]:
     if not peers:
         print("no other cleaner is installed to compare with: pip install -e '.[peers]'", file=sys.stderr)
     no_comments = ["trafilatura(comments=no)"] if "trafilatura" in peers else []
-    return load_methods(names or ",".join(["crf", *peers, *no_comments, "everything"]))
+    return load_methods(names or ",".join(["default", *peers, *no_comments, "everything"]))
 
 
 def compare(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.lib.command import make_parser, run
+from benchmarks.lib.pages import ROOT
 from benchmarks.lib.tables import table
 
 PAGE = (
@@ -34,12 +35,12 @@ STEPS = {
 
 def main() -> None:
     """Measure each step and print a table."""
-    parser = make_parser(__doc__, data=False, step=False)
+    parser = make_parser(__doc__, data=False)
     parser.add_argument("--repeat", type=int, default=10, metavar="N", help="runs of each step (default: 10)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "page.html").write_text(PAGE)
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         environment |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(directory, "bytecode"))}
         rows = []
         previous = 0.0
