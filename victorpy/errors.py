@@ -1,4 +1,4 @@
-"""What can go wrong by a user's doing: each error carries a message that says what to do about it."""
+"""Errors that users can cause. Each message says what is wrong and what to do about it."""
 
 from __future__ import annotations
 
