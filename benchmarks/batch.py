@@ -38,17 +38,16 @@ ALONE = """
 import sys, time
 from pathlib import Path
 from victorpy.batch.inputs import read_inputs
-from victorpy.batch.outcome import clean_record
+from victorpy.batch.outcome import PageCleaner
+from victorpy.batch.plan import Plan
 from victorpy.batch.sources import ReadOptions
-from victorpy.cleaner import Cleaner
-from victorpy.outputs import OUTPUTS
 
 records = [record for _, record in read_inputs([sys.argv[1]], ReadOptions())]
-cleaner, output = Cleaner.load(), OUTPUTS.get("text")
-clean_record(records[0], cleaner, output)
+pages = PageCleaner(Plan())
+pages.clean(records[0])
 wall, cpu = time.perf_counter(), time.process_time()
 for record in records:
-    clean_record(record, cleaner, output)
+    pages.clean(record)
 print(len(records), time.perf_counter() - wall, time.process_time() - cpu)
 """
 

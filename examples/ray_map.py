@@ -17,7 +17,7 @@ import pyarrow as pa
 import ray
 
 from victorpy import clean_record
-from victorpy.batch.sinks.parquet import table_schema
+from victorpy.batch.sinks import table_schema
 
 PAGE = "<ul><li><a href='/'>Home</a></ul><p>Tea is made by pouring hot water over the cured leaves of the tea bush.</p>"
 LABELS = [field.name for field in table_schema().field("labels").type]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from victorpy.base.version import __version__
 
 if TYPE_CHECKING:
-    from victorpy.batch.api import clean_record
+    from victorpy.batch.outcome import clean_record
     from victorpy.cleaner import Cleaner, clean, docview, read_document
     from victorpy.config import Config, load_config
     from victorpy.document import Block, Document, Elements, Label, Labelling, Metadata, Piece
@@ -43,7 +43,7 @@ __all__ = [
     "read_document",
 ]
 
-_HOMES = ("errors", "document", "config", "outputs", "cleaner", "batch.api")
+_HOMES = ("errors", "document", "config", "outputs", "cleaner", "batch.outcome")
 """Modules with public names, the cheapest to import first."""
 
 

@@ -132,14 +132,12 @@ class Method:
 def _load_cleaner(method: Method) -> Cleaner:
     name = method.method
     if name and (method.model or method.config):
-        raise ConfigError(f"method {name!r} is given with a model or config: give one of them")
+        raise ConfigError("`method` is another way to clean than a model: give it without `model` and `config`")
     if method.parameters and not name:
-        raise ConfigError(
-            f"parameters {' '.join(method.parameters)}: only a method has parameters; a model has its config"
-        )
+        raise ConfigError(f"`param` {method.parameters[0]}: parameters are of a `method`; a model has its config")
     cleaner = load_method(name, method.parameters) if name else _load_model(method)
     if method.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
-        raise ConfigError(f"favor {method.favor!r}: the method {name} has no probabilities to move the cut by")
+        raise ConfigError(f"`favor`: the method {name} has no probabilities to move the cut by")
     return cleaner.favoring(method.favor) if method.favor else cleaner
 
 

@@ -9,8 +9,8 @@ import pytest
 from support.batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 
 from victorpy.batch.local import worker
-from victorpy.batch.local.guard import Guard, Limits, Task
-from victorpy.batch.local.worker import Work
+from victorpy.batch.local.guard import Task, cleaning_guard
+from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.reasons import Kind, Problem, Status
 from victorpy.batch.record import Record
 from victorpy.errors import install_command
@@ -127,13 +127,9 @@ def test_poison_among_files_costs_one_file(model, tmp_path):
     assert failed(tmp_path / "out")[0]["source"] == "in/deep/2.html"
 
 
-def work(model):
-    return Work(Method(model=str(model)).load)
-
-
 def test_a_worker_that_exits_silently_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
-    workers = Guard(work(model), Limits(deadline=1.0))
+    workers = cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=1.0)))
     try:
         tasks = [Task(worker.clean_batch, records), Task(worker.clean_batch, records[:1])]
         found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
@@ -166,7 +162,7 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
 def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
     told = Problem(Kind.MEMORY, "read in vain")
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
-    workers = Guard(Work(Method().load), Limits(jobs=1))
+    workers = cleaning_guard(Plan())
     try:
         ((_, (outcome,)),) = workers.map([Task(worker.clean_batch, [record])])
     finally:

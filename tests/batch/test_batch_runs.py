@@ -36,14 +36,13 @@ from support.sitepages import FOOTER, MENU
 import victorpy
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local.by_site import SiteFeed
-from victorpy.batch.local.guard import Limits
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.run import Job, run_job
+from victorpy.batch.local.run import run_plan
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
 from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Record
 from victorpy.batch.site_model import at_site_bytes, from_bytes
-from victorpy.batch.sources import ReadOptions
 from victorpy.batch.store import Counts, Store
 from victorpy.cleaner import read_document
 from victorpy.commands.clean import FEW
@@ -413,7 +412,7 @@ def test_texts_of_a_batch_are_not_overwritten_by_another_command(tmp_path):
 def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypatch):
     write_pages(tmp_path / "in", 20)
     out = tmp_path / "out"
-    job = Job((str(tmp_path / "in"),), out, shard_records=6, plain=True, guarded=False)
+    plan = Plan((str(tmp_path / "in"),), out, shard_records=6, plain=True)
     commit = Store.commit
 
     def commit_two(store):
@@ -423,10 +422,10 @@ def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypa
 
     monkeypatch.setattr(Store, "commit", commit_two)
     with pytest.raises(KeyboardInterrupt):
-        run_job(job, io.StringIO())
+        run_plan(plan, io.StringIO(), guarded=False)
     monkeypatch.undo()
     stream = io.StringIO()
-    assert run_job(job, stream)["pages-now"] == 8
+    assert run_plan(plan, stream, guarded=False)["pages-now"] == 8
     assert "going on after 12 pages" in stream.getvalue()
     assert sorted(tree(out)) == sorted(f"{number}.txt" for number in range(20))
 
@@ -631,11 +630,11 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
     records.append(response("http://courier.example/png", b"", "image/png"))
     write_warc(tmp_path / "a.warc.gz", records)
     out = tmp_path / "out"
-    job = Job(
+    plan = Plan(
         *((str(tmp_path / "a.warc.gz"),), out, "jsonl"),
-        **{"make": poisoned_site, "choice": Method("sst"), "by_site": True, "limits": Limits(2, deadline=5.0)},
+        **{"make": poisoned_site, "method": Method("sst"), "by_site": True, "limits": Limits(2, deadline=5.0)},
     )
-    summary = run_job(job, io.StringIO())
+    summary = run_plan(plan, io.StringIO())
     assert (summary["kept"], summary["skipped"], summary["failed"]) == (33, 1, 3)
     kinds = {row["url"].removeprefix("http://"): (row["kind"], row["reason"]) for row in rows(out) if row["kind"]}
     assert kinds["courier.example/3"][0] == "crash"
@@ -699,7 +698,7 @@ def test_a_missing_file_is_retried_whole(tmp_path):
 
 def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, tmp_path):
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
-    laid = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "out" / ".spill", 500, Limits())
+    laid = SiteFeed(Plan((str(two_sites),)), tmp_path / "out" / ".spill", Progress(io.StringIO(), quiet=True))
     laid._spill()  # there was room for that much
     ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=lambda: small_disk(5_000))
     assert ended.returncode == 2, ended.stderr
@@ -783,7 +782,7 @@ def test_only_some_failures_of_a_batch_are_named():
 def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
     stream = Terminal()
     progress = Progress(stream, interval=0.0)
-    feed = SiteFeed([str(two_sites)], ReadOptions(), tmp_path / "spill", 500, Limits(), progress=progress)
+    feed = SiteFeed(Plan((str(two_sites),)), tmp_path / "spill", progress)
     feed._spill()
     assert "sorting pages by site: 40page" in stream.getvalue()
 

@@ -17,9 +17,10 @@ import pytest
 from support.batchpages import CrashingName, page, response, url, warc_record, write_warc
 
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import find_files, read_file, read_inputs, survey
-from victorpy.batch.local.guard import Limits, Task
-from victorpy.batch.local.reading import Reader, Unit, read_unit, reading_guard
+from victorpy.batch.inputs import InputFile, find_files, read_file, read_inputs, survey
+from victorpy.batch.local.guard import Task
+from victorpy.batch.local.reading import Reader, read_guarded, reading_guard
+from victorpy.batch.plan import Limits
 from victorpy.batch.reasons import Kind, ProblemError
 from victorpy.batch.record import Record
 from victorpy.batch.retry import Wanted, read_failed
@@ -515,15 +516,15 @@ def test_memory_that_a_library_reserves_does_not_count_for_reading(tmp_path, gua
         task = Task(address_space, [0])
         guard.submit(task)
         sizes.append(guard.result(task))
-        records = list(read_unit(guard, Unit(0, str(path), "a.parquet", "a.parquet"), OPTIONS))
+        records = list(read_guarded(guard, InputFile(path, Path("a.parquet"), "a.parquet"), OPTIONS))
     assert len(records) == len(PAGES)
     assert sizes[1] - sizes[0] < 100_000_000
 
 
 def test_crash_while_reading_keeps_the_records_before_it(tmp_path, guard):
     path = write_lines(tmp_path / "a.jsonl")
-    unit = Unit(0, str(path), "a.jsonl", "a.jsonl")
-    *before, rest = read_unit(guard, unit, ReadOptions(html_field=CrashingName("html")))
+    file = InputFile(path, Path("a.jsonl"), "a.jsonl")
+    *before, rest = read_guarded(guard, file, ReadOptions(html_field=CrashingName("html")))
     assert [record.url for record in before] == URLS[:3]
     assert rest.origin == (str(path), 3, True)
     assert rest.problem == (Kind.CRASH, "the rest of the file was not read: the worker was ended by SIGSEGV")

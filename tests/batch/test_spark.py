@@ -13,8 +13,8 @@ from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, 
 from victorpy import clean_record
 from victorpy.batch import spark
 from victorpy.batch.inputs import find_files, read_file
-from victorpy.batch.local.reading import unit_records
-from victorpy.batch.sinks.parquet import table_schema
+from victorpy.batch.plan import Plan
+from victorpy.batch.sinks import table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.spark import task as spark_task
 from victorpy.commands import main
@@ -63,20 +63,20 @@ def inputs(tmp_path_factory):
 def local(inputs, model, tmp_path_factory):
     """The lines and the summary of the local run."""
     place = tmp_path_factory.mktemp("local")
-    return run_locally(inputs, place / "out", choice=Method(model=str(model)), limits=LIMITS)
+    return run_locally(inputs, place / "out", method=Method(model=str(model)), limits=LIMITS)
 
 
 def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local, tmp_path):
-    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
-    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", cleaning, shard_files=4)
+    method = Method(model=str(model))
+    plan = Plan(inputs, tmp_path / "out", "jsonl", method=method, limits=LIMITS, shard_files=4)
     with pytest.raises(InterruptedRunError):
-        spark.run_spark_job(session, job, stop_after(0))
+        spark.run_plan(session, plan, stop_after(0))
     first_shard = tree(tmp_path / "out" / "shard-00000")
     assert not (tmp_path / "out" / "shard-00001").exists()
     (tmp_path / "out" / "shard-00001").mkdir()  # as if killed while it wrote the next shard
     (tmp_path / "out" / "shard-00001" / "part-torn").write_text("half a li")
     messages = []
-    summary = spark.run_spark_job(session, job, messages.append)
+    summary = spark.run_plan(session, plan, messages.append)
     assert tree(tmp_path / "out" / "shard-00000") == first_shard
     assert [words.split(":")[0] for words in messages] == ["shard-00001 of 2"]
 
@@ -95,15 +95,15 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
         [row[name] for name in key] for row in rows if row["status"] == "failed"
     )
     assert not any(line["rest"] for line in failed)
-    other = replace(job, cleaning=replace(cleaning, format="markdown"))
+    other = replace(plan, format="markdown")
     with pytest.raises(OutputError, match="another format"):
-        spark.run_spark_job(session, other, quiet)
+        spark.run_plan(session, other, quiet)
 
 
 def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_path):
-    cleaning = spark.Cleaning(Method(model=str(model)), limits=LIMITS)
-    job = spark.SparkJob(inputs[1:], str(tmp_path / "out"), cleaning=cleaning)
-    spark.run_spark_job(session, job, quiet)
+    method = Method(model=str(model))
+    plan = Plan(inputs[1:], tmp_path / "out", "parquet", method=method, limits=LIMITS)
+    spark.run_plan(session, plan, quiet)
     expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
     table = pq.read_table(sorted((tmp_path / "out").glob("*/*.parquet")))
     assert table.schema.names == table_schema().names
@@ -112,13 +112,13 @@ def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_pa
         row["labels"] = {label: count for label, count in sorted(row["labels"].items()) if count}
     assert rows == expected
     messages = []
-    summary = spark.run_spark_job(session, job, messages.append)
+    summary = spark.run_plan(session, plan, messages.append)
     assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
 
 
 def test_output_that_cannot_be_written_is_reported_in_one_line(session, inputs):
     with pytest.raises(VictorError, match=r"/dev/null/out: the run has ended early.*: [^\n]*$"):
-        spark.run_spark_job(session, spark.SparkJob(inputs[1:2], "/dev/null/out"), quiet)
+        spark.run_plan(session, Plan(inputs[1:2], "/dev/null/out", "parquet"), quiet)
 
 
 def by_order(lines):
@@ -132,10 +132,10 @@ def test_sites_are_cleaned_as_in_the_local_run(session, tmp_path):
     write_warc(tmp_path / "in" / "a.warc.gz", pages[::2] + others[:2])
     write_warc(tmp_path / "in" / "b.warc.gz", pages[1::2] + others[2:])
     inputs = (str(tmp_path / "in"),)
-    same = {"choice": Method("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
+    same = {"method": Method("sst"), "make": poisoned_site, "limits": LIMITS, "sample": 10}
     expected, _ = run_locally(inputs, tmp_path / "local", by_site=True, **same)
-    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**same), by_site=True, buckets=2)
-    summary = spark.run_spark_job(session, job, quiet)
+    plan = Plan(inputs, tmp_path / "out", "jsonl", by_site=True, buckets=2, **same)
+    summary = spark.run_plan(session, plan, quiet)
     assert summary["kinds"] == {"crash": 1, "timeout": 1}
     assert by_order(lines_of(tmp_path / "out")) == by_order(expected)
     assert not (tmp_path / "out" / "_pages").exists()
@@ -147,21 +147,21 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     frame = session.createDataFrame(pages, "url string, html binary, source string, position bigint").coalesce(1)
 
     expected = {values[0]: clean_record({"url": values[0], "html": values[1]})["text"] for values in pages}
-    cleaned = spark.clean_frame(frame, spark.Cleaning(limits=LIMITS)).select("url", "text", "position").collect()
+    cleaned = spark.clean_frame(frame, Plan(limits=LIMITS)).select("url", "text", "position").collect()
     assert {row["url"]: row["text"] for row in cleaned} == expected
     assert sorted(row["position"] for row in cleaned) == sorted(position for *_, position in pages)
 
     format = "docview(keywords=2)"
     records = [clean_record(dict(zip(columns, values, strict=True)), format=format) for values in pages]
     by_url = {record["url"]: record for record in records}
-    for row in spark.clean_frame(frame, spark.Cleaning(format=format, limits=LIMITS)).collect():
+    for row in spark.clean_frame(frame, Plan(format=format, limits=LIMITS)).collect():
         for name in ("type", "title", "keywords", "abstract", "language", "text"):
             assert row[name] == by_url[row["url"]][name]
 
-    sites = spark.clean_sites(frame, spark.Cleaning(Method("sst"), limits=LIMITS)).select("url", "status").collect()
+    sites = spark.clean_sites(frame, Plan(method=Method("sst"), limits=LIMITS)).select("url", "status").collect()
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
-        spark.clean_frame(frame.drop("html"), spark.Cleaning())
+        spark.clean_frame(frame.drop("html"), Plan())
 
 
 # Without a session.
@@ -172,7 +172,7 @@ def test_cut_files_give_every_record_once(inputs, monkeypatch):
     options = ReadOptions()
     units = list(spark_task.find_units(inputs, options))
     assert len(units) > len(inputs) + 3
-    cut = [record.origin for unit in units for record in unit_records(unit, options)]
+    cut = [record.origin for unit in units for record in read_file(unit, options)]
     assert cut == [record.origin for file in find_files(inputs) for record in read_file(file, options)]
 
 

@@ -43,5 +43,5 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
     )
     assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
     monkeypatch.chdir(tmp_path)
-    expected, _ = run_locally(["in"], tmp_path / "local", choice=Method(model=str(model)), limits=LIMITS)
+    expected, _ = run_locally(["in"], tmp_path / "local", method=Method(model=str(model)), limits=LIMITS)
     assert lines_of(tmp_path / "out") == expected

@@ -10,7 +10,7 @@ pytest.importorskip("datasketch")
 pytest.importorskip("icu4py")
 
 from victorpy.batch import spark
-from victorpy.batch.local.dedup import Dedup
+from victorpy.batch.plan import Dedup, Plan
 from victorpy.methods import Method
 
 pytestmark = pytest.mark.spark
@@ -33,8 +33,8 @@ def inputs(tmp_path_factory):
 )
 def test_lines_are_those_of_the_local_run(session, inputs, dedup, tmp_path):
     expected, local_summary = run_locally(inputs, tmp_path / "local", dedup=dedup)
-    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(dedup=dedup), shard_files=2)
-    summary = spark.run_spark_job(session, job, quiet)
+    plan = Plan(inputs, tmp_path / "out", "jsonl", dedup=dedup, shard_files=2)
+    summary = spark.run_plan(session, plan, quiet)
     assert lines_of(tmp_path / "out") == expected
     for name in ("replicas.jsonl", "failed.jsonl"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
@@ -47,10 +47,10 @@ def test_lines_are_those_of_the_local_run(session, inputs, dedup, tmp_path):
 def test_resume_gives_same_lines(session, inputs, messages, tmp_path):
     dedup = Dedup("minhash")
     expected, _ = run_locally(inputs, tmp_path / "local", dedup=dedup)
-    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(dedup=dedup), shard_files=2)
+    plan = Plan(inputs, tmp_path / "out", "jsonl", dedup=dedup, shard_files=2)
     with pytest.raises(InterruptedRunError):
-        spark.run_spark_job(session, job, stop_after(messages))
-    spark.run_spark_job(session, job, quiet)
+        spark.run_plan(session, plan, stop_after(messages))
+    spark.run_plan(session, plan, quiet)
     assert lines_of(tmp_path / "out") == expected
 
 
@@ -60,10 +60,10 @@ def test_site_by_site_rows_are_those_of_the_local_run(session, tmp_path):
     lines = pages.read_text().splitlines(keepends=True)
     pages.write_text("".join(line.replace("news.", f"{names[n % 3]}.", 1) for n, line in enumerate(lines)))
     inputs = (str(pages),)
-    options = {"choice": Method("sst"), "dedup": Dedup("minhash")}
+    options = {"method": Method("sst"), "dedup": Dedup("minhash")}
     expected, summary = run_locally(inputs, tmp_path / "local", by_site=True, **options)
-    job = spark.SparkJob(inputs, str(tmp_path / "out"), "jsonl", spark.Cleaning(**options), by_site=True, buckets=2)
-    spark.run_spark_job(session, job, quiet)
+    plan = Plan(inputs, tmp_path / "out", "jsonl", by_site=True, buckets=2, **options)
+    spark.run_plan(session, plan, quiet)
     assert sorted(lines_of(tmp_path / "out").splitlines()) == sorted(expected.splitlines())
     assert summary["replica"] > 20
     assert (tmp_path / "out" / "replicas.jsonl").read_bytes() == (tmp_path / "local" / "replicas.jsonl").read_bytes()

@@ -20,8 +20,8 @@ pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
 pytest.importorskip("datasketch")
 
 from victorpy.batch.local import run as batch_run
-from victorpy.batch.local.dedup import Dedup
-from victorpy.batch.local.run import Job, run_job
+from victorpy.batch.local.run import run_plan
+from victorpy.batch.plan import Dedup, Plan
 from victorpy.dedup import find_replicas, load_detector
 from victorpy.dedup.fingerprint import Fingerprint
 from victorpy.dedup.index import Index, open_database
@@ -320,16 +320,16 @@ def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
 
 @pytest.mark.parametrize("is_decided", [True, False])
 def test_resume_after_cleaning_cleans_nothing_again(lines, tmp_path, monkeypatch, is_decided):
-    job = Job((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("minhash"), quiet=True)
+    plan = Plan((str(lines),), tmp_path, to="jsonl", shard_records=7, dedup=Dedup("minhash"))
     with monkeypatch.context() as patch:
         patch.setattr(batch_run, "remove_aside", lambda store: None)
-        run_job(job, io.StringIO())
+        run_plan(plan, io.StringIO(), quiet=True)
     expected = outputs(tmp_path)
     cut_manifest(tmp_path)
     if not is_decided:
         (tmp_path / ".replicas-aside" / "decisions.sqlite").unlink()
-    monkeypatch.setattr(batch_run, "_clean_into", None)
-    run_job(job, io.StringIO())
+    monkeypatch.setattr(batch_run._Run, "clean_into", None)
+    run_plan(plan, io.StringIO(), quiet=True)
     assert outputs(tmp_path) == expected
     assert not (tmp_path / ".replicas-aside").exists()
 

@@ -478,8 +478,8 @@ def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
 def test_worker_imports_libraries_before_its_first_record():
     """The deadline of the first record must not include the imports."""
     script = (
-        "import sys; from victorpy import Cleaner; from victorpy.batch.local.worker import Tools, Work\n"
-        "Tools(Work(Cleaner.load, 'docview'))\n"
+        "import sys; from victorpy.batch.outcome import PageCleaner; from victorpy.batch.plan import Plan\n"
+        "PageCleaner(Plan(format='docview'))\n"
         "print({'dateparser', 'extruct', 'icu4py', 'py3langid', 'stopwordsiso'} - sys.modules.keys())"
     )
     assert run_process("-c", script, cwd=ROOT).stdout == b"set()\n"

@@ -14,7 +14,8 @@ from support.cases import read_cases
 from support.commands import run_process
 
 from victorpy import Cleaner, Metadata
-from victorpy.batch.outcome import clean_record
+from victorpy.batch.outcome import PageCleaner
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date
@@ -157,7 +158,7 @@ def titled():
 def test_output_that_wants_metadata_gets_it(titled):
     assert Cleaner.load().clean(CASES[0]["page"], format=titled) == "Tea at noon"
     record = Record("tea.html", Path("tea.html"), payload=CASES[0]["page"])
-    assert clean_record(record, Cleaner.load(), OUTPUTS.get(titled)).text == "Tea at noon"
+    assert PageCleaner(Plan(format=titled)).clean(record).text == "Tea at noon"
 
 
 def test_cleaning_does_not_import_metadata():

@@ -25,8 +25,8 @@ if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
 
 from victorpy.batch import spark
-from victorpy.batch.local.guard import Limits
-from victorpy.batch.local.run import Job, run_job
+from victorpy.batch.local.run import run_plan
+from victorpy.batch.plan import Limits, Plan
 from victorpy.methods import Method
 
 LIMITS = Limits(deadline=5.0, memory=300_000_000)
@@ -66,8 +66,8 @@ def stop_after(count):
 
 def run_locally(inputs, directory, **options):
     """Write the local run's JSON lines in one part; return them and the summary."""
-    job = Job(tuple(inputs), directory, to="jsonl", shard_records=100_000, quiet=True, **options)
-    summary = run_job(job, io.StringIO())
+    plan = Plan(tuple(inputs), directory, "jsonl", shard_records=100_000, **options)
+    summary = run_plan(plan, io.StringIO(), quiet=True)
     return (directory / "part-00000.jsonl").read_bytes(), summary
 
 
@@ -110,11 +110,11 @@ def kill_one_when_busy(killed):
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
     started = spark.session("local-cluster[2,1,1024]", **{**SMALL, "spark.executorEnv.PYTHONPATH": path})
-    cleaning = spark.Cleaning(Method(model=model), limits=LIMITS)
+    plan = Plan((inputs,), output, "jsonl", method=Method(model=model), limits=LIMITS)
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
     try:
-        summary = spark.run_spark_job(started, spark.SparkJob((inputs,), output, "jsonl", cleaning), print)
+        summary = spark.run_plan(started, plan, print)
     finally:
         started.stop()
     print("killed", len(killed), "pages", summary["pages"])

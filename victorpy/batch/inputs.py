@@ -29,12 +29,22 @@ class Mark(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """A page, or a file with many pages."""
+    """A page, or a file with many pages, or a stretch of one."""
 
     path: Path
     place: Path
     """Path below the directory that it was found in."""
     name: str
+    start: int = 0
+    """Number of its first record ..."""
+    end: int | None = None
+    """... and of the first one after it."""
+    offset: int = 0
+    """Byte offset of the first record, if it is known."""
+    base: str = ""
+    """Directory that its path is relative to, if it is read on another machine."""
+    number: int = 0
+    """Number of the file among all, if it is read out of order."""
 
 
 # Finding files.
@@ -55,7 +65,7 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find pages that are files: ``-`` or nothing is standard input, a directory means all pages below it."""
     for name in list(inputs) or ["-"]:
-        yield from (page_record(*file) for file in _find(name, [PAGE_SUFFIXES]))
+        yield from (page_record(*file[:3]) for file in _find(name, [PAGE_SUFFIXES]))
 
 
 def _suffix_choices() -> list[tuple[str, ...]]:
@@ -176,18 +186,21 @@ def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
 # Reading records.
 
 
-def read_file(file: InputFile, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
     """Read the records of a file, starting at a record number. A page is the only record of its file."""
     source = source_of(file.path)
     if source is None:
         if start == 0:
             yield page_record(file.path, file.place, file.name)
         return
-    position = start
+    position = start = max(start, file.start)
     try:
-        for record in source.read(file.path, options, start, offset):
-            yield record
-            position = record.origin.position + 1
+        for record in source.read(file.path, options, file.start if file.offset else start, file.offset):
+            if file.end is not None and record.origin.position >= file.end:
+                return
+            if record.origin.position >= start:
+                yield record
+                position = record.origin.position + 1
     except OSError as error:
         yield unread_record(str(file.path), position, Kind.READ, error.strerror or str(error))
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from victorpy.batch.inputs import InputFile, Read
 from victorpy.batch.reasons import Kind
@@ -15,9 +15,6 @@ from victorpy.batch.record import Origin, Record
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.sources.jsonl import broken_record
 from victorpy.errors import DataError
-
-SPARK_SETTINGS = "_settings.json"
-"""Where a run on Spark leaves its settings."""
 
 _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of 0.1.0 whose positions mean the same today."""
@@ -111,24 +108,3 @@ class Wanted:
 
 def _lost(source: str, position: int) -> Record:
     return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
-
-
-def settings_beside(retry: Path) -> dict[str, Any]:
-    """Return the settings of the run that wrote a failed.jsonl; nothing if it has been moved."""
-    manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
-    head = _head(manifest) or _head(retry.with_name(SPARK_SETTINGS))
-    return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
-
-
-def head_settings(manifest: Path) -> dict[str, Any]:
-    """Return the settings at the beginning of a manifest; nothing if there are none."""
-    return dict(_head(manifest).get("settings", {}))
-
-
-def _head(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as lines:
-            head = json.loads(lines.readline())
-    except (OSError, ValueError):
-        return {}
-    return head if isinstance(head, dict) and isinstance(head.get("settings"), dict) else {}

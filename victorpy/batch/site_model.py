@@ -85,11 +85,11 @@ def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Itera
 class SiteModel:
     """A method or model that has learned from a site, in a form that workers can receive."""
 
-    choice: Method
+    method: Method
     learned: bytes = field(repr=False)
 
     def load(self) -> Cleaner:
-        return from_bytes(self.choice.load(), self.learned)
+        return from_bytes(self.method.load(), self.learned)
 
 
 def at_site_bytes(cleaner: Cleaner, base: Cleaner) -> bytes:

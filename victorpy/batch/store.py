@@ -20,12 +20,13 @@ from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.record import Record
-from victorpy.batch.sinks import Sink
-from victorpy.batch.sinks.jsonl import as_line
+from victorpy.batch.sinks import Sink, as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
 MANIFEST = "manifest.jsonl"
+SPARK_SETTINGS = "_settings.json"
+"""Where a run on Spark leaves its settings."""
 
 
 class Counts:
@@ -317,3 +318,24 @@ def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
 def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) < 60 else f"{text[:50]}..."
+
+
+def settings_beside(retry: Path) -> dict[str, Any]:
+    """Return the settings of the run that wrote a failed.jsonl; nothing if it has been moved."""
+    manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
+    head = _head(manifest) or _head(retry.with_name(SPARK_SETTINGS))
+    return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
+
+
+def head_settings(manifest: Path) -> dict[str, Any]:
+    """Return the settings at the beginning of a manifest; nothing if there are none."""
+    return dict(_head(manifest).get("settings", {}))
+
+
+def _head(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as lines:
+            head = json.loads(lines.readline())
+    except (OSError, ValueError):
+        return {}
+    return head if isinstance(head, dict) and isinstance(head.get("settings"), dict) else {}

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import json
+import os
+import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from victorpy.base.digests import META
-from victorpy.batch.local.dedup import Dedup
-from victorpy.batch.local.guard import Limits
+from victorpy.base.files import write_atomically
+from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
 from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
-from victorpy.errors import ConfigError, ModelError
+from victorpy.errors import ConfigError, ModelError, OutputError
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import OLD_NAMES, Method
 from victorpy.model.store import bundled_models, find_model
@@ -108,26 +111,33 @@ def tell_model(arguments: Arguments) -> None:
         arguments.say(f"using the model {own}")
 
 
-def choice_of(arguments: Arguments, at_site: bool) -> Method:
+def method_of(arguments: Arguments, at_site: bool) -> Method:
     """Return the method or model to clean with; for pages of a site the default is the model site."""
     method = arguments.method
     if at_site and not (method or arguments.model or arguments.config):
         method = "site"
-    if method and (arguments.model or arguments.config):
-        raise ConfigError("--method is another way to clean than a model: give it without --model and --config")
-    if arguments.param and not method:
-        raise ConfigError(f"--param {arguments.param[0]}: parameters are of a --method; a model has its config")
     if arguments.site_key and not arguments.by_site:
         raise ConfigError(f"--site-key {arguments.site_key}: says how pages are grouped by --by-site: give that too")
     tell_model(arguments)
-    choice = Method(method, tuple(arguments.param), arguments.model, arguments.config)
-    if arguments.favor:
-        if not choice.is_trained:
-            raise ConfigError(f"--favor: the method {method} has no probabilities to move the cut by")
-        choice = replace(choice, favor=arguments.favor)
-    if arguments.by_site and not learns_from_site(choice):
+    chosen = Method(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    if arguments.by_site and not learns_from_site(chosen):
         raise ConfigError("--by-site is for methods that learn from a site: --method sst, site or another such")
-    return choice
+    return chosen
+
+
+def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any) -> Plan:
+    """Return the plan of a run: the settings that all commands over many pages have, and others."""
+    return Plan(
+        format=arguments.format,
+        method=method,
+        limits=limits_of(arguments, jobs),
+        read=read_options_of(arguments),
+        by_site=arguments.by_site,
+        site_key=arguments.site_key or SITE_KEYS[0],
+        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
+        dedup=dedup_of(arguments),
+        **settings,
+    )
 
 
 def dedup_of(arguments: Arguments) -> Dedup | None:
@@ -142,15 +152,15 @@ def dedup_of(arguments: Arguments) -> Dedup | None:
     return dedup
 
 
-def learns_from_site(choice: Method) -> bool:
+def learns_from_site(method: Method) -> bool:
     """Whether a method or model uses other pages of a page's site. The default model does not."""
-    is_named = choice.method or choice.model or choice.config
-    return bool(is_named) and choice.load().labeller.wants_site
+    is_named = method.method or method.model or method.config
+    return bool(is_named) and method.load().labeller.wants_site
 
 
-def name_of(choice: Method) -> str:
+def name_of(method: Method) -> str:
     """Return the method or model as the user typed it."""
-    options = {"--method": choice.method, "--model": choice.model, "--config": choice.config}
+    options = {"--method": method.method, "--model": method.model, "--config": method.config}
     return next((f"{option} {value}" for option, value in options.items() if value), "the default model")
 
 
@@ -187,3 +197,24 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
         defaults |= {"dedup": settings.pop("method"), "keep": settings.pop("keep")}
         defaults["dedup_param"] = [f"{name}={value}" for name, value in settings.items()]
     return defaults
+
+
+def check_summary(path: Path | None) -> None:
+    """Raise if a summary cannot be written, before hours are spent on the run."""
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise OutputError(f"--summary {path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_summary(path: Path | None, summary: dict[str, Any]) -> None:
+    """Write the counts as JSON, if there is a path."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")

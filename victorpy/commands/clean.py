@@ -22,6 +22,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,25 +33,27 @@ from victorpy.base.variables import FAVORS
 from victorpy.batch.inputs import find_files, find_records, is_output
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
-from victorpy.batch.local.run import SHARD_RECORDS, Job, Write, check_summary, failed_path, run_job
+from victorpy.batch.local.run import Write, failed_path, run_plan
 from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
-from victorpy.batch.retry import settings_beside
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.site_model import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
+from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
     add_arguments,
-    choice_of,
+    check_summary,
     configure_dedup,
     dedup_of,
-    limits_of,
+    method_of,
     name_of,
+    plan_of,
     positive,
-    read_options_of,
     retry_defaults,
+    write_summary,
 )
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
@@ -58,7 +61,6 @@ from victorpy.labellers.base import LearnsFrom
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
-from victorpy.sites.grouping import SITE_KEYS
 from victorpy.sites.store import is_tree
 
 FEW = 50
@@ -138,22 +140,23 @@ def run(arguments: Arguments) -> int:
             raise ConfigError(
                 f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
             )
-    job, is_single = _make_job(arguments, inputs, output)
-    _refuse_inputs(arguments.output, job)
-    if job.summary is not None:
-        check_summary(job.summary)
-    if job.directory is None:
-        with _open_stream(arguments.output, output, titled=not (output.joins or is_single)) as write:
-            summary = run_job(job, sys.stderr, write)
+    plan, pages = _make_plan(arguments, inputs, output)
+    _refuse_inputs(arguments.output, plan)
+    check_summary(arguments.summary)
+    run_it = partial(run_plan, plan, sys.stderr, quiet=arguments.quiet, guarded=not 0 < pages <= FEW)
+    if plan.output is None:
+        with _open_stream(arguments.output, output, titled=not (output.joins or pages == 1)) as write:
+            summary = run_it(write)
     else:
-        summary = run_job(job, sys.stderr)
-    if not (arguments.quiet or is_single):
-        _report(job, summary)
+        summary = run_it()
+    write_summary(arguments.summary, summary)
+    if not (arguments.quiet or pages == 1):
+        _report(plan, summary)
     return 1 if summary["failed"] else 0
 
 
 def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bool:
-    """Whether a job is no batch run: the inputs are pages, and no option or output directory asks for one."""
+    """Whether a run is no batch run: the inputs are pages, and no option or output directory asks for one."""
     target = arguments.output or "-"
     is_joined_file = sink_name(target) == "jsonl" and output.joins
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
@@ -165,52 +168,42 @@ def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bo
     )
 
 
-def _make_job(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Job, bool]:
-    """Return the job, and whether it is about a single page only."""
-    choice = choice_of(arguments, at_site=bool(arguments.site or arguments.by_site))
+def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Plan, int]:
+    """Return the plan, and the number of pages if it is plain: 0 for a batch run, and counted up to `FEW` + 1."""
+    method = method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = _is_plain(arguments, inputs, output)
     if not is_plain and "-" in inputs:
         raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
     pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
-    is_few, is_single = 0 < pages <= FEW, pages == 1
-    directory = _find_directory(arguments, output, is_plain, is_single)
+    is_few = 0 < pages <= FEW
+    directory = _find_directory(arguments, output, is_plain, is_single=pages == 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = int(positive(arguments.jobs, "--jobs", 1 if is_few or not has_pebble() else cores))
     dedup = dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
-    base = choice.load()
-    cleaner = base if arguments.by_site else _at_site(arguments, choice, base, inputs)
-    make: Callable[[], Cleaner] = choice.load
-    if is_few:
-        make = lambda: cleaner  # noqa: E731
-    elif cleaner is not base:
-        make = SiteModel(choice, at_site_bytes(cleaner, base)).load
-    job = Job(
+    base = method.load()
+    cleaner = base if arguments.by_site else _at_site(arguments, method, base, inputs)
+    make: Callable[[], Cleaner] | None = None
+    if cleaner is not base:
+        make = (lambda: cleaner) if is_few else SiteModel(method, at_site_bytes(cleaner, base)).load
+    plan = plan_of(
+        arguments,
+        method,
+        jobs,
         inputs=tuple(inputs),
-        directory=directory,
+        output=directory,
         to="folder" if is_plain else arguments.to or sink_name(arguments.output or "") or "folder",
-        format=arguments.format,
-        choice=choice,
         make=make,
-        site=(arguments.site or "", *arguments.labelled),
+        learned_from=(arguments.site or "", *arguments.labelled),
         learned=cleaner is not base and not (arguments.site and is_tree(Path(arguments.site))),
         url=arguments.url,
         content_type=_content_type(arguments.charset),
-        limits=limits_of(arguments, jobs),
-        read=read_options_of(arguments),
-        shard_records=int(positive(arguments.shard_records, "--shard-records", SHARD_RECORDS)),
         retry=arguments.retry,
-        by_site=arguments.by_site,
-        site_key=arguments.site_key or SITE_KEYS[0],
-        sample=arguments.sample or SAMPLE,
-        dedup=dedup,
-        summary=arguments.summary,
-        quiet=arguments.quiet,
         plain=is_plain,
-        guarded=not is_few,
+        shard_records=int(positive(arguments.shard_records, "--shard-records", Plan().shard_records)),
     )
-    return job, is_single
+    return plan, pages
 
 
 def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_single: bool) -> Path | None:
@@ -236,16 +229,16 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
     return path
 
 
-def _refuse_inputs(target: str | None, job: Job) -> None:
+def _refuse_inputs(target: str | None, plan: Plan) -> None:
     """Raise if the output would overwrite an input, or could be taken for more input."""
-    if job.directory is None and target not in {None, "-"}:
+    if plan.output is None and target not in {None, "-"}:
         path = Path(str(target)).resolve()
-        if any(file.path.resolve() == path for file in find_files(job.inputs)):
+        if any(file.path.resolve() == path for file in find_files(plan.inputs)):
             raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
-    if job.directory is not None and job.to != "folder":
-        directory = job.directory.resolve()
-        if any(Path(name).is_dir() and Path(name).resolve() == directory for name in job.inputs):
-            raise DataError(f"{job.directory}: is one of the inputs: choose another directory for the output")
+    if plan.output is not None and plan.to != "folder":
+        directory = Path(plan.output).resolve()
+        if any(Path(name).is_dir() and Path(name).resolve() == directory for name in plan.inputs):
+            raise DataError(f"{plan.output}: is one of the inputs: choose another directory for the output")
 
 
 @contextmanager
@@ -274,15 +267,15 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
             stream.close()
 
 
-def _report(job: Job, summary: dict[str, Any]) -> None:
-    """Print the counts: a line if the job is plain, otherwise a table."""
-    if job.plain:
+def _report(plan: Plan, summary: dict[str, Any]) -> None:
+    """Print the counts: a line if the plan is plain, otherwise a table."""
+    if plan.plain:
         counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
         print(f"clean: {summary['pages']} pages: {counts}", file=sys.stderr)
         return
     print(summary_table(summary), file=sys.stderr)
-    if job.directory is not None and summary["failed"]:
-        failed = failed_path(job, job.directory)
+    if plan.output is not None and summary["failed"]:
+        failed = failed_path(plan, Path(plan.output))
         print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
 
 
@@ -294,7 +287,7 @@ def _content_type(charset: str | None) -> str | None:
     return f"text/html; charset={charset}"
 
 
-def _at_site(arguments: Arguments, choice: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
+def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
     """Let the method learn from the pages of the site, if it does so. Otherwise return it as it is."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
@@ -311,7 +304,7 @@ def _at_site(arguments: Arguments, choice: Method, cleaner: Cleaner, inputs: Seq
         return cleaner
     else:
         if any(source_of(file.path) for file in find_files(inputs)):
-            raise ConfigError(f"{name_of(choice)} learns from a site: for files with pages of many give --by-site")
+            raise ConfigError(f"{name_of(method)} learns from a site: for files with pages of many give --by-site")
         pages = list(find_records(inputs))
         if cleaner.labeller.learns_from is LearnsFrom.LABELS and len(pages) < 2:
             return cleaner  # a model for sites cleans a page by itself too

@@ -15,27 +15,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
 
 from victorpy.base.variables import FAVORS
 from victorpy.batch.local.progress import summary_table
-from victorpy.batch.local.run import check_summary, write_summary
+from victorpy.batch.plan import Plan
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
     add_arguments,
-    choice_of,
+    check_summary,
     configure_dedup,
-    dedup_of,
     learns_from_site,
-    limits_of,
+    method_of,
     name_of,
+    plan_of,
     positive,
-    read_options_of,
+    write_summary,
 )
 from victorpy.errors import ConfigError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import find_output
-from victorpy.sites.grouping import SITE_KEYS
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
 
@@ -68,10 +66,9 @@ def run(arguments: Arguments) -> int:
         from victorpy.batch import spark
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
-    job = _job(arguments, spark)
-    job.check()
-    if arguments.summary is not None:
-        check_summary(arguments.summary)
+    plan = _make_plan(arguments)
+    spark.check_plan(plan)
+    check_summary(arguments.summary)
     # Without --master: that of spark-submit or of a configuration of Spark's, or else all cores of this machine.
     is_configured = any(name in os.environ for name in SPARK_VARIABLES)
     master = arguments.master or (None if is_configured else "local[*]")
@@ -84,11 +81,10 @@ def run(arguments: Arguments) -> int:
             arguments.say(f"{words}")
 
     try:
-        summary = spark.run_spark_job(opened, job, say)
+        summary = spark.run_plan(opened, plan, say)
     finally:
         opened.stop()
-    if arguments.summary is not None:
-        write_summary(arguments.summary, summary)
+    write_summary(arguments.summary, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
@@ -96,28 +92,17 @@ def run(arguments: Arguments) -> int:
     return 1 if summary["failed"] else 0
 
 
-def _job(arguments: Arguments, spark: Any) -> Any:
-    if arguments.to not in spark.KINDS:
-        raise ConfigError(f"--to {arguments.to}: there are {', '.join(spark.KINDS)}")
+def _make_plan(arguments: Arguments) -> Plan:
     find_output(arguments.format)
-    choice = choice_of(arguments, at_site=arguments.by_site)
-    if learns_from_site(choice) and not arguments.by_site:
-        raise ConfigError(f"{name_of(choice)} learns from a site: give --by-site")
-    cleaning = spark.Cleaning(
-        choice=choice,
-        format=arguments.format,
-        limits=limits_of(arguments),
-        read=read_options_of(arguments),
-        site_key=arguments.site_key or SITE_KEYS[0],
-        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
-        dedup=dedup_of(arguments),
-    )
-    return spark.SparkJob(
+    method = method_of(arguments, at_site=arguments.by_site)
+    if learns_from_site(method) and not arguments.by_site:
+        raise ConfigError(f"{name_of(method)} learns from a site: give --by-site")
+    return plan_of(
+        arguments,
+        method,
         inputs=tuple(arguments.inputs),
         output=arguments.output,
         to=arguments.to,
-        cleaning=cleaning,
-        by_site=arguments.by_site,
         shard_files=int(positive(arguments.shard_files, "--shard-files", 64)),
         buckets=int(positive(arguments.buckets, "--buckets", 16)),
     )

@@ -21,23 +21,19 @@ from typing import Any, NamedTuple
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
 from victorpy.batch.local import worker
-from victorpy.batch.local.guard import BATCH_PAGES, Guard, Limits, Task, Unguarded
+from victorpy.batch.local.guard import BATCH_PAGES, Guard, Task, Unguarded
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.outcome import Outcome, failure
+from victorpy.batch.plan import Plan
 from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
 from victorpy.batch.record import Record
 from victorpy.batch.retry import Wanted
 from victorpy.batch.site_model import at_site_bytes, from_bytes, with_sample
-from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document
 from victorpy.errors import VictorError
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.sites.grouping import draw_sample
 
-__all__ = ["SAMPLE", "SPILL", "Ref", "SiteFeed", "clean_site"]
-
-SPILL = "spill"
 BUCKETS = 64
 _DONE = "done"
 _PAGES_A_DEADLINE = 50
@@ -68,24 +64,16 @@ class SiteFeed:
 
     def __init__(
         self,
-        inputs: Sequence[str],
-        options: ReadOptions,
+        plan: Plan,
         directory: Path,
-        sample: int,
-        limits: Limits,
+        progress: Progress,
         read: Read = read_file,
         wanted: Wanted | None = None,
-        progress: Progress | None = None,
-        site_key: str = "domain",
     ) -> None:
-        self._inputs = inputs
-        self._options = options
+        self._plan = plan
         self._directory = directory
-        self._sample = sample
-        self._limits = limits
-        self._read = read
         self._progress = progress
-        self._site_key = site_key
+        self._read = read
         self._wanted = wanted
         """The records to clean, if not all. Sites are learned from all of their pages in any case."""
 
@@ -93,18 +81,16 @@ class SiteFeed:
         """Spill all records, then process site after site. Some models are learned ahead of time."""
         if not (self._directory / _DONE).exists():
             self._spill()
-        if self._progress is not None:
-            self._progress.begin("", int((self._directory / _DONE).read_text(encoding="ascii")))
+        self._progress.begin("", int((self._directory / _DONE).read_text(encoding="ascii")))
         done = 0 if after is None else after.position
-        if self._progress is not None and done:
-            self._progress.skip(done)
+        self._progress.skip(done)
         ahead: deque[_Site] = deque()
         for site in self._sites():
             if site.first + len(site.refs) <= done:
                 continue
-            site.begin(guard, self._sample, self._limits)
+            site.begin(guard, self._plan)
             ahead.append(site)
-            if len(ahead) > 2 * self._limits.jobs:
+            if len(ahead) > 2 * self._plan.limits.jobs:
                 yield from ahead.popleft().tasks(guard, done)
         while ahead:
             yield from ahead.popleft().tasks(guard, done)
@@ -117,17 +103,16 @@ class SiteFeed:
         """Write every record to the file of its bucket, and its position to that bucket's list."""
         shutil.rmtree(self._directory, ignore_errors=True)
         self._directory.mkdir(parents=True)
-        if self._progress is not None:
-            self._progress.begin("sorting pages by site")
+        self._progress.begin("sorting pages by site")
+        key, count = self._plan.site_key, 0
         wanted_sites = None  # all of them: if a file was not read, its sites are unknown
         if self._wanted is not None and not self._wanted.rests:
-            wanted_sites = {Record("", item.place, url=item.url).site(self._site_key) for item in self._wanted.failed}
-        count = 0
+            wanted_sites = {Record("", item.place, url=item.url).site(key) for item in self._wanted.failed}
         with ExitStack() as stack:
             files = [stack.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
             lists = [stack.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
-            for _, record in read_inputs(self._inputs, self._options, read=self._read):
-                site = record.site(self._site_key)
+            for _, record in read_inputs(self._plan.inputs, self._plan.read, read=self._read):
+                site = record.site(key)
                 if wanted_sites is not None and site not in wanted_sites:
                     continue
                 number = bucket_of(site)
@@ -136,8 +121,7 @@ class SiteFeed:
                 lists[number].write(json.dumps([site, files[number].tell(), len(content), is_wanted]) + "\n")
                 files[number].write(content)
                 count += is_wanted
-                if self._progress is not None:
-                    self._progress.advance()
+                self._progress.advance()
         (self._directory / _DONE).write_text(str(count), encoding="ascii")
 
     def _sites(self) -> Iterator[_Site]:
@@ -178,11 +162,11 @@ class _Site:
         self._model = model
         self._learning: Task[Ref] | None = None
 
-    def begin(self, guard: Guard | Unguarded, sample: int, limits: Limits) -> None:
-        """Start to learn the site's model from `sample` of its pages, the same ones each time."""
-        chosen = draw_sample(self.pages, sample)
-        allowance = limits.deadline * len(chosen) / _PAGES_A_DEADLINE
-        self._learning = Task(learn, chosen, (str(self._model), sample), allowance=allowance)
+    def begin(self, guard: Guard | Unguarded, plan: Plan) -> None:
+        """Start to learn the site's model from a sample of its pages, the same ones each time."""
+        chosen = draw_sample(self.pages, plan.sample)
+        allowance = plan.limits.deadline * len(chosen) / _PAGES_A_DEADLINE
+        self._learning = Task(learn, chosen, (str(self._model),), allowance=allowance)
         guard.submit(self._learning)
 
     def tasks(self, guard: Guard | Unguarded, done: int) -> Iterator[Task[Ref]]:
@@ -223,12 +207,10 @@ class _Site:
         return result if isinstance(result, Problem) else None
 
 
-def clean_site(
-    name: str, refs: list[Ref], model: Path, sample: int, limits: Limits, guard: Guard | Unguarded
-) -> Iterator[tuple[Record, Outcome]]:
+def clean_site(plan: Plan, name: str, refs: list[Ref], model: Path, guard: Guard) -> Iterator[tuple[Record, Outcome]]:
     """Learn the model of one site, whose records are spilled already, and clean all its pages with it."""
     site = _Site(name, refs, refs, 0, model)
-    site.begin(guard, sample, limits)
+    site.begin(guard, plan)
     for task, outcomes in guard.map(site.tasks(guard, 0)):
         for (_, record), outcome in zip(task.records, outcomes, strict=True):
             yield record, outcome
@@ -239,13 +221,13 @@ def clean_site(
 # These functions run in workers.
 
 
-def learn(model: str, sample: int, refs: Sequence[Ref]) -> Problem | OSError | str:
+def learn(model: str, refs: Sequence[Ref]) -> Problem | OSError | str:
     """Learn the model of a site from some of its pages, and write it to a file. Return what went wrong, if anything."""
-    tools = worker.tools()
+    pages = worker.page_cleaner()
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
-        cleaner = with_sample(tools.cleaner, sample).at_site(documents)
-        write_atomically(Path(model), at_site_bytes(cleaner, tools.cleaner), alone=True)
+        cleaner = with_sample(pages.cleaner, pages.plan.sample).at_site(documents)
+        write_atomically(Path(model), at_site_bytes(cleaner, pages.cleaner), alone=True)
     except VictorError as error:
         return Problem(Kind.SITE, str(error))
     except OSError as error:
@@ -258,7 +240,7 @@ def check(refs: Sequence[Ref]) -> list[Outcome]:
     for ref in refs:
         document = _document(ref)
         with suppress(VictorError):
-            worker.tools().cleaner.at_site([document] if document is not None else [])
+            worker.page_cleaner().cleaner.at_site([document] if document is not None else [])
     return [Outcome(Status.KEPT) for _ in refs]
 
 
@@ -274,11 +256,11 @@ def fail_at_site(problem: Problem, refs: Sequence[Ref]) -> list[Outcome]:
 
 
 def _document(ref: Ref) -> Document | None:
-    tools = worker.tools()
+    pages = worker.page_cleaner()
     record = ref.record()
     try:
-        page = record.read(tools.work.most_bytes)
-        return read_document(page, tools.cleaner.config, record.url or None, record.content_type or None)
+        page = record.read(pages.plan.most_bytes)
+        return read_document(page, pages.cleaner.config, record.url or None, record.content_type or None)
     except (VictorError, OSError, ProblemError):
         return None
 
@@ -286,4 +268,4 @@ def _document(ref: Ref) -> Document | None:
 @lru_cache(maxsize=2)
 def _load(model: str) -> Cleaner:
     """Load a site's model. Pages of a site come together, so two are enough."""
-    return from_bytes(worker.tools().cleaner, Path(model).read_bytes())
+    return from_bytes(worker.page_cleaner().cleaner, Path(model).read_bytes())

@@ -11,15 +11,16 @@ import pickle
 import shutil
 import sqlite3
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
+from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record
 from victorpy.batch.sinks import Sink
-from victorpy.dedup.base import Detector, Keep, load_detector
+from victorpy.dedup.base import Keep
 from victorpy.dedup.find import decide
 from victorpy.dedup.index import Index, open_database
 from victorpy.outputs import OUTPUTS
@@ -31,32 +32,6 @@ INDEX = ".replicas.sqlite"
 """The kept pages of an output directory, which a retry compares its pages with."""
 
 Ended = tuple[Mark, Record, Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Dedup:
-    """How to find replicas, and which of them to keep."""
-
-    method: str
-    settings: tuple[str, ...] = ()
-    """Parameters of the method, as ``NAME=VALUE``."""
-    keep: str = Keep.FIRST
-
-    def detector(self) -> Detector:
-        """Return the method, ready to run."""
-        return load_detector(self.method, self.settings)
-
-    def check(self) -> None:
-        """Raise if a package is missing: otherwise every page would fail, one after the other."""
-        detector = self.detector()
-        detector.keys(detector.sign("Tea is made by pouring hot water over the leaves of the tea bush. " * 2))
-
-    def identity(self) -> dict[str, Any]:
-        """Return the settings that decide which records are removed."""
-        return {"method": self.method, **self.detector().parameters(), "keep": str(self.keep)}
-
-    def __str__(self) -> str:
-        return f"by {self.method}, the {self.keep} is kept"
 
 
 def as_replica(outcome: Outcome, repeats: str) -> Outcome:

@@ -17,11 +17,13 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local import worker
 from victorpy.batch.outcome import Outcome, failure
+from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.record import Record
 from victorpy.errors import VictorError, missing
@@ -38,19 +40,6 @@ WINDOW_BYTES = 100_000_000
 MOST_RESTARTS = 5
 PATIENCE = 60.0
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much time and memory a page may take, and how many workers there are."""
-
-    jobs: int = 1
-    deadline: float = 10.0
-    """Seconds for a page."""
-    memory: int = 1_000_000_000
-    """Bytes for a page, beyond what a worker needs for itself."""
-    recycle: int = 200
-    """Batches after which a worker is replaced, because C libraries leak."""
 
 
 @dataclass(slots=True)
@@ -90,8 +79,8 @@ def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = Tr
 class Unguarded:
     """Runs tasks in this process, one after the other."""
 
-    def __init__(self, work: worker.Work) -> None:
-        worker.start(work, guarded=False)
+    def __init__(self, plan: Plan) -> None:
+        worker.start(plan)
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
         for task in tasks:
@@ -112,8 +101,9 @@ class Unguarded:
 class Guard:
     """A pool of workers that are watched and replaced."""
 
-    def __init__(self, work: worker.Work, limits: Limits) -> None:
-        self._work = work
+    def __init__(self, start: Callable[[int], None], limits: Limits) -> None:
+        """`start` is called in each new worker, with the bytes of memory that a task may take."""
+        self._start = start
         self.limits = limits
         self._restarts = 0
         self._pending: dict[int, Task[Any]] = {}
@@ -246,8 +236,8 @@ class Guard:
             pool = ProcessPool(
                 max_workers=self.limits.jobs,
                 max_tasks=self.limits.recycle,
-                initializer=worker.start,
-                initargs=(self._work, self.limits.memory),
+                initializer=self._start,
+                initargs=(self.limits.memory,),
                 context=context,
             )
             assert pool.active  # starts it
@@ -271,6 +261,11 @@ def _worker_environment() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def cleaning_guard(plan: Plan) -> Guard:
+    """Return guarded workers that clean pages by a plan."""
+    return Guard(partial(worker.start, plan), plan.limits)
 
 
 def has_pebble() -> bool:

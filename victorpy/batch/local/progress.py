@@ -109,8 +109,13 @@ class Progress:
         if self._bar is not None:
             self._bar.update()
 
+    def note(self, words: str) -> None:
+        """Write a line of its own, unless quiet."""
+        if not self._quiet:
+            self.say(words)
+
     def say(self, words: str) -> None:
-        """Write a line of its own."""
+        """Write a line of its own, even if quiet."""
         if self._bar is not None and self._stream.isatty():
             self._bar.write(f"clean: {words}", file=self._stream)
         else:

@@ -11,38 +11,18 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple, cast
 
 from victorpy.batch.inputs import InputFile, read_file, unread_record
-from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Limits, Task, has_pebble
-from victorpy.batch.local.worker import Work
+from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, has_pebble
+from victorpy.batch.local.worker import limit_memory
+from victorpy.batch.plan import Limits
 from victorpy.batch.reasons import Problem
 from victorpy.batch.record import Record
 from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.cleaner import Cleaner
 from victorpy.errors import VictorError
 
 _PATIENCE = 300.0
 """Seconds that reading may take in addition to those for a page: archives have long stretches without any page."""
-
-
-class Unit(NamedTuple):
-    """A file, or a stretch of one, that is read."""
-
-    number: int
-    """Number of the file among all."""
-    path: str
-    place: str
-    name: str
-    start: int = 0
-    """Number of its first record ..."""
-    end: int | None = None
-    """... and of the first one after it."""
-    base: str = ""
-    """Directory that its path is relative to; other machines have their own."""
-    offset: int = 0
-    """Byte offset of the first record, if it is known."""
 
 
 class Reader:
@@ -58,7 +38,7 @@ class Reader:
         if source is None or not source.crashes or not has_pebble():
             return read_file(file, options, start)
         self._guard = self._guard or reading_guard(self._limits)
-        return read_unit(self._guard, Unit(0, str(file.path), str(file.place), file.name, start), options)
+        return read_guarded(self._guard, file, options, start)
 
     def close(self) -> None:
         if self._guard is not None:
@@ -67,11 +47,11 @@ class Reader:
 
 def reading_guard(limits: Limits) -> Guard:
     """Start a child that reads. It has no model, and is only replaced in the middle of a file if it dies."""
-    return Guard(Work(_libraries), replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
+    return Guard(_start, replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
 
 
-def _libraries() -> Cleaner:
-    """Load what reading needs before memory is limited.
+def _start(memory: int) -> None:
+    """Load what reading needs, and then limit memory.
 
     Arrow's own allocator and its threads reserve gigabytes of address space, which the limit would count as used.
     So Arrow uses the system's allocator, and reads a small table now to reserve what it needs for all others.
@@ -87,18 +67,18 @@ def _libraries() -> Cleaner:
         pyarrow.parquet.write_table(pyarrow.table({"page": ["tea"]}), table)
         for _ in pyarrow.parquet.ParquetFile(table).iter_batches():
             pass
-    return cast(Cleaner, None)
+    limit_memory(memory)
 
 
-def read_unit(guard: Guard, unit: Unit, options: ReadOptions) -> Iterator[Record]:
-    """Read a unit's records in a child, a few ahead. Where reading ends the child, the rest is one failed record."""
+def read_guarded(guard: Guard, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+    """Read a file's records in a child, a few ahead. Where reading ends the child, the rest is one failed record."""
 
     def submit() -> Task[int]:
-        task = Task(read_some, [count], (unit, options, position), allowance=_PATIENCE)
+        task = Task(read_some, [count], (file, options, position), allowance=_PATIENCE)
         guard.submit(task)
         return task
 
-    count, position = BATCH_PAGES, unit.start
+    count, position = BATCH_PAGES, max(start, file.start)
     task = submit()
     while records := guard.result(task):
         if isinstance(records, VictorError):
@@ -111,7 +91,7 @@ def read_unit(guard: Guard, unit: Unit, options: ReadOptions) -> Iterator[Record
             count = 1  # so that all records before the one at fault are read
             task = submit()
         else:
-            yield unread_record(unit.path, position, *records)
+            yield unread_record(str(file.path), position, *records)
             return
 
 
@@ -121,15 +101,19 @@ def read_unit(guard: Guard, unit: Unit, options: ReadOptions) -> Iterator[Record
 class _Open:
     """The file that this child is reading."""
 
-    at: tuple[Unit, int] | None = None
-    """Which unit, and the number of the next record."""
+    at: tuple[InputFile, int] | None = None
+    """Which file, and the number of the next record."""
     records: Iterator[Record] = iter(())
 
 
-def read_some(unit: Unit, options: ReadOptions, position: int, counts: Sequence[int]) -> list[Record] | VictorError:
-    """Read the next records of a unit, starting at a record number. Returns none at its end."""
-    if _Open.at != (unit, position):
-        _Open.records = (record for record in unit_records(unit, options) if record.origin.position >= position)
+def read_some(
+    file: InputFile, options: ReadOptions, position: int, counts: Sequence[int]
+) -> list[Record] | VictorError:
+    """Read the next records of a file, starting at a record number. Returns none at its end."""
+    if _Open.at != (file, position):
+        with suppress(OSError):  # that the file cannot be read is reported for the file
+            os.chdir(file.base or ".")
+        _Open.records = read_file(file, options, position)
     records: list[Record] = []
     size = 0
     try:
@@ -140,16 +124,5 @@ def read_some(unit: Unit, options: ReadOptions, position: int, counts: Sequence[
                 break
     except VictorError as error:  # wrong usage, such as a column that is not there
         return error
-    _Open.at = (unit, records[-1].origin.position + 1 if records else position)
+    _Open.at = (file, records[-1].origin.position + 1 if records else position)
     return records
-
-
-def unit_records(unit: Unit, options: ReadOptions) -> Iterator[Record]:
-    """Read the records of a unit."""
-    with suppress(OSError):  # that the file cannot be read is reported for the file
-        os.chdir(unit.base or ".")
-    file = InputFile(Path(unit.path), Path(unit.place), unit.name)
-    for record in read_file(file, options, unit.start, unit.offset):
-        if unit.end is not None and record.origin.position >= unit.end:
-            return
-        yield record

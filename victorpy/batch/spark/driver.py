@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,24 +29,19 @@ from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.resources import shipped
-from victorpy.base.version import __version__
-from victorpy.batch.inputs import is_unread, survey
-from victorpy.batch.local.dedup import Dedup
-from victorpy.batch.local.reading import Unit
+from victorpy.batch.inputs import InputFile, is_unread, survey
+from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.reasons import Kind, Status
-from victorpy.batch.retry import SPARK_SETTINGS
-from victorpy.batch.sinks.jsonl import as_line
+from victorpy.batch.sinks import as_line
 from victorpy.batch.sources.base import place_of
-from victorpy.batch.spark import task as spark_task
-from victorpy.batch.spark.task import Cleaning, Form, find_units
-from victorpy.batch.store import Counts
+from victorpy.batch.spark import task
+from victorpy.batch.spark.task import Form, find_units
+from victorpy.batch.store import SPARK_SETTINGS, Counts
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import decide
 from victorpy.dedup.index import Index, open_database
-from victorpy.errors import DataError, OutputError, VictorError
+from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
-
-__all__ = ["Cleaning", "SparkJob", "clean_frame", "clean_sites", "run_spark_job", "session", "with_model"]
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
 """The kinds of output."""
@@ -94,58 +89,56 @@ def in_one_line(what: str) -> Iterator[None]:
 # Frames, for jobs of your own.
 
 
-def clean_frame(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
+def clean_frame(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
     """Clean the pages of a frame that has them in a column, and perhaps their addresses in another.
 
     Columns `source` and `position`, if there are any, are returned with the rows.
     """
     form = Form.LINES if lines else Form.TABLE
-    return _map(_page_columns(frame, cleaning), spark_task.clean_rows, cleaning, form)
+    return _map(_page_columns(frame, plan), task.clean_rows, plan, form)
 
 
-def clean_sites(frame: DataFrame, cleaning: Cleaning, lines: bool = False) -> DataFrame:
+def clean_sites(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
     """Clean the pages of a frame site by site; `source` and `position` should give their order."""
-    group = partial(spark_task.group_rows, cleaning)
-    grouped = _page_columns(frame, cleaning).mapInArrow(group, from_arrow_schema(spark_task.SITE_SCHEMA))
-    return _clean_grouped(grouped, cleaning, Form.LINES if lines else Form.TABLE)
+    group = partial(task.group_rows, plan)
+    grouped = _page_columns(frame, plan).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
+    return _clean_grouped(grouped, plan, Form.LINES if lines else Form.TABLE)
 
 
-def with_model(spark: SparkSession, cleaning: Cleaning) -> Cleaning:
+def with_model(spark: SparkSession, plan: Plan) -> Plan:
     """Send a model that does not come with the package to all machines, once."""
-    choice = cleaning.choice
-    named = choice.model_name
-    directory = find_model(named).resolve() if named else None
+    method = plan.method
+    directory = find_model(method.model_name).resolve() if method.model_name else None
     if directory is None or directory.is_relative_to(shipped("models").resolve()):
-        return cleaning
-    digest = json.loads((directory / "meta.json").read_bytes())["digest"]
-    name = f"victor-{digest.rpartition(':')[2][:16]}"
+        return plan
+    name = f"victor-{method.identity()['model'].rpartition(':')[2][:16]}"
     place = Path(tempfile.mkdtemp(prefix="victor-model-"))
     packed = shutil.make_archive(str(place / name), "zip", directory)
     spark.sparkContext.addArchive(f"{packed}#{name}")
-    return replace(cleaning, archive=name)
+    return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
 
 
-def _page_columns(frame: DataFrame, cleaning: Cleaning) -> DataFrame:
+def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
     """Select the columns that are needed: others would travel for nothing."""
-    options = cleaning.read
+    options = plan.read
     if options.html_field not in frame.columns:
         raise DataError(f"no column {options.html_field!r}; the frame has: {', '.join(frame.columns)}")
     wanted = (options.html_field, options.url_field, "content_type", "source", "position")
     return frame.select(*[name for name in wanted if name in frame.columns])
 
 
-def _map(frame: DataFrame, function: Callable[..., Any], cleaning: Cleaning, form: Form) -> DataFrame:
-    schema = from_arrow_schema(spark_task.result_schema(cleaning, form))
-    return frame.mapInArrow(partial(function, cleaning, form), schema)
+def _map(frame: DataFrame, function: Callable[..., Any], plan: Plan, form: Form) -> DataFrame:
+    schema = from_arrow_schema(task.result_schema(plan, form))
+    return frame.mapInArrow(partial(function, plan, form), schema)
 
 
-def _clean_grouped(grouped: DataFrame, cleaning: Cleaning, form: Form) -> DataFrame:
+def _clean_grouped(grouped: DataFrame, plan: Plan, form: Form) -> DataFrame:
     """Clean records that are grouped by their site; the annotations of `clean` make Spark stream a site."""
 
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return spark_task.clean_grouped(cleaning, form, key[0].as_py(), batches)
+        return task.clean_grouped(plan, form, key[0].as_py(), batches)
 
-    schema = from_arrow_schema(spark_task.result_schema(cleaning, form))
+    schema = from_arrow_schema(task.result_schema(plan, form))
     return grouped.groupBy("site").applyInArrow(clean, schema)
 
 
@@ -157,7 +150,7 @@ def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
     """
     detector = dedup.detector()
     signed = signed.where(F.length("signature") > 0).drop("ended")
-    keyed = signed.mapInArrow(partial(spark_task.add_keys, detector), from_arrow_schema(spark_task.KEY_SCHEMA))
+    keyed = signed.mapInArrow(partial(task.add_keys, detector), from_arrow_schema(task.KEY_SCHEMA))
     shared_keys = keyed.groupBy("key").count().where("count > 1").select("key")
     places = keyed.join(shared_keys, "key", "left_semi").select("place")
     candidates = signed.join(places, "place", "left_semi")
@@ -172,81 +165,40 @@ def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
 # Whole runs.
 
 
-@dataclass(frozen=True)
-class SparkJob:
-    """The settings of a run."""
-
-    inputs: tuple[str, ...]
-    output: str
-    to: str = "parquet"
-    cleaning: Cleaning = field(default_factory=Cleaning)
-    by_site: bool = False
-    shard_files: int = 64
-    """Number of input files, or stretches of large ones, in a shard."""
-    buckets: int = 16
-    """Number of shards that sites are put into."""
-
-    @property
-    def form(self) -> Form:
-        return Form.TABLE if self.to == "parquet" else Form.LINES
-
-    def check(self) -> None:
-        """Raise if something is wrong with the inputs or the method, before Spark is started."""
-        (self.cleaning.make or self.cleaning.choice.load)()
-        if self.cleaning.dedup is not None:
-            self.cleaning.dedup.check()
-        if not list(find_units(self.inputs, self.cleaning.read)):
-            raise DataError("there are no inputs")
-
-    def settings(self) -> dict[str, Any]:
-        """Return the settings that decide the output, under the names that `clean --retry` reads."""
-        cleaning = self.cleaning
-        return {
-            "victorpy": __version__,
-            "inputs": list(self.inputs),
-            "input files": survey(self.inputs).digest,
-            **cleaning.choice.identity(),
-            "format": cleaning.format,
-            "to": self.to,
-            "url": None,
-            "content type": None,
-            "html field": cleaning.read.html_field,
-            "url field": cleaning.read.url_field,
-            "check digests": cleaning.read.check_digests,
-            "largest page": cleaning.read.most_bytes,
-            "site": None,
-            "by site": [cleaning.sample] if self.by_site else None,
-            "site key": cleaning.site_key if self.by_site else None,
-            "dedup": cleaning.dedup.identity() if cleaning.dedup else None,
-            "files a shard": self.shard_files,
-            "buckets": self.buckets if self.by_site else None,
-        }
+def check_plan(plan: Plan) -> None:
+    """Raise if something is wrong with the inputs or the method, before Spark is started."""
+    if plan.to not in KINDS:
+        raise ConfigError(f"`to` {plan.to!r}: there are {', '.join(KINDS)}")
+    plan.check()
+    if not list(find_units(plan.inputs, plan.read)):
+        raise DataError("there are no inputs")
 
 
-def run_spark_job(spark: SparkSession, job: SparkJob, say: Say) -> dict[str, Any]:
-    """Run a job to its end and return the counts."""
+def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
+    """Run a plan to its end and return the counts."""
     start = time.monotonic()
-    job.check()
-    with in_one_line(f"{job.output}: the run has ended early, and the same command goes on with it"):
-        store = _Store(spark, job.output)
-        store.open(job.settings(), asdict(job.cleaning.choice))
-        run = _Run(spark, replace(job, cleaning=with_model(spark, job.cleaning)), store, say)
+    check_plan(plan)
+    with in_one_line(f"{plan.output}: the run has ended early, and the same command goes on with it"):
+        store = _Store(spark, str(plan.output))
+        store.open(plan.identity(survey(plan.inputs).digest), plan.notes())
+        run = _Run(spark, with_model(spark, plan), store, say)
         run.write_shards()
         store.write("failed.jsonl", "".join(run.failed_lines()))
     if not run.new_counts.pages:
-        say(f"{job.output}: all is done already")
+        say(f"{plan.output}: all is done already")
     summary = {**run.counts.as_dict(), "seconds": round(time.monotonic() - start, 3)}
     summary |= {"pages-now": run.new_counts.pages, "bytes-now": run.new_counts.bytes}
-    return {**summary, "dedup": str(job.cleaning.dedup)} if job.cleaning.dedup else summary
+    return {**summary, "dedup": str(plan.dedup)} if plan.dedup else summary
 
 
 class _Run:
     """A run under way."""
 
-    def __init__(self, spark: SparkSession, job: SparkJob, store: _Store, say: Say) -> None:
+    def __init__(self, spark: SparkSession, plan: Plan, store: _Store, say: Say) -> None:
         self._spark = spark
-        self._job = job
-        self._cleaning = job.cleaning
+        self._plan = plan
+        self._form = Form.TABLE if plan.to == "parquet" else Form.LINES
+        self._cleaned_form = Form.SIGNED if plan.dedup else self._form
         self._store = store
         self._say = say
         self._shard_names: list[str] = []
@@ -256,22 +208,22 @@ class _Run:
 
     def write_shards(self) -> None:
         """Write all shards that are missing, by groups of files or by groups of sites."""
-        job = self._job
-        units = list(find_units(job.inputs, self._cleaning.read))
-        size = job.shard_files
+        plan = self._plan
+        units = list(find_units(plan.inputs, self._plan.read))
+        size = plan.shard_files
         files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
         shards: dict[str, Callable[[], DataFrame]]
-        if job.by_site:
-            shards = {f"sites-{bucket:05d}": partial(self._clean_bucket, bucket) for bucket in range(job.buckets)}
+        if plan.by_site:
+            shards = {f"sites-{bucket:05d}": partial(self._clean_bucket, bucket) for bucket in range(plan.buckets)}
         else:
             shards = {name: partial(self._clean_files, group) for name, group in files.items()}
         if not all(self._store.exists(f"{_DONE}/{name}.json") for name in shards):
-            if job.by_site:
+            if plan.by_site:
                 self._group_by_site(files)
-            if self._cleaning.dedup is not None:
-                self._decide(self._cleaning.dedup, shards)
+            if self._plan.dedup is not None:
+                self._decide(self._plan.dedup, shards)
         for name, clean in shards.items():
-            make = clean if self._cleaning.dedup is None else partial(self._without_replicas, name)
+            make = clean if self._plan.dedup is None else partial(self._without_replicas, name)
             self._write_shard(name, len(shards), make)
         self._shard_names = list(shards)
         for name in (_SITES, _CLEANED, _REPLICAS):
@@ -285,7 +237,7 @@ class _Run:
             return
         paths = [self._store.path(name) for name in self._shard_names]
         reader = self._spark.read.schema(schema)
-        rows = reader.parquet(*paths) if self._job.form is Form.TABLE else reader.json(paths)
+        rows = reader.parquet(*paths) if self._form is Form.TABLE else reader.json(paths)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
             fields = {name: row[name] for name in columns}
             place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
@@ -293,34 +245,30 @@ class _Run:
 
     # The steps of cleaning: by files, or grouped by site and then by buckets of sites.
 
-    def _unit_frame(self, units: Sequence[Unit]) -> DataFrame:
+    def _unit_frame(self, units: Sequence[InputFile]) -> DataFrame:
         """Return a frame with a unit in each partition; repartitioning would put several into one."""
         rows = self._spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
         return self._spark.createDataFrame(rows, "unit binary")
 
-    def _clean_files(self, units: Sequence[Unit]) -> DataFrame:
-        return _map(self._unit_frame(units), spark_task.clean_units, self._cleaning, self._cleaned_form)
+    def _clean_files(self, units: Sequence[InputFile]) -> DataFrame:
+        return _map(self._unit_frame(units), task.clean_units, self._plan, self._cleaned_form)
 
-    def _group_by_site(self, files: Mapping[str, Sequence[Unit]]) -> None:
+    def _group_by_site(self, files: Mapping[str, Sequence[InputFile]]) -> None:
         """Write all records aside, in buckets of sites."""
-        group = partial(spark_task.group_units, self._cleaning)
-        bucket = F.pmod(F.xxhash64("site"), F.lit(self._job.buckets)).cast("int")
+        group = partial(task.group_units, self._plan)
+        bucket = F.pmod(F.xxhash64("site"), F.lit(self._plan.buckets)).cast("int")
         for name, units in files.items():
             if not self._store.exists(f"{_SITES}/{name}/_SUCCESS"):
-                grouped = self._unit_frame(units).mapInArrow(group, from_arrow_schema(spark_task.SITE_SCHEMA))
+                grouped = self._unit_frame(units).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
                 target = self._store.path(f"{_SITES}/{name}")
                 grouped.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
                 self._say(f"{name}: {len(units):,} files laid aside by site")
 
     def _clean_bucket(self, bucket: int) -> DataFrame:
-        schema = from_arrow_schema(spark_task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
+        schema = from_arrow_schema(task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
         pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_SITES}/shard-*"))
         grouped = pages.where(F.col("bucket") == bucket).drop("bucket")
-        return _clean_grouped(grouped, self._cleaning, self._cleaned_form)
-
-    @property
-    def _cleaned_form(self) -> Form:
-        return Form.SIGNED if self._cleaning.dedup else self._job.form
+        return _clean_grouped(grouped, self._plan, self._cleaned_form)
 
     # The steps of deduplication.
 
@@ -346,10 +294,10 @@ class _Run:
         decided = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
         partitions = max(signed.rdd.getNumPartitions(), 1)
         ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
-        return _map(ordered.select("ended", "repeats"), spark_task.finish_signed, self._cleaning, self._job.form)
+        return _map(ordered.select("ended", "repeats"), task.finish_signed, self._plan, self._form)
 
     def _signed(self, name: str) -> DataFrame:
-        schema = from_arrow_schema(spark_task.SIGNED_SCHEMA)
+        schema = from_arrow_schema(task.SIGNED_SCHEMA)
         return self._spark.read.schema(schema).parquet(self._store.path(f"{_CLEANED}/{name}"))
 
     def _replicas(self) -> DataFrame:
@@ -366,10 +314,10 @@ class _Run:
         observation = Observation(name)
         frame = make().observe(observation, *_sums())
         target = self._store.path(name)
-        if self._job.form is Form.TABLE:
+        if self._form is Form.TABLE:
             frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
         else:
-            compression = "gzip" if self._job.to.endswith(".gz") else "none"
+            compression = "gzip" if self._plan.to.endswith(".gz") else "none"
             frame.select("line").write.mode("overwrite").text(target, compression=compression)
         counts = _counts(observation.get)
         self._store.write(marker, json.dumps(counts) + "\n")
@@ -404,7 +352,7 @@ class _Store:
         self._root = root.toString()
         self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
 
-    def open(self, settings: dict[str, Any], choice: dict[str, Any]) -> None:
+    def open(self, settings: dict[str, Any], notes: dict[str, Any]) -> None:
         """Start or resume a run. Raises if the directory belongs to a different one."""
         if self.exists(SPARK_SETTINGS):
             earlier = json.loads(self.read(SPARK_SETTINGS))["settings"]
@@ -417,7 +365,7 @@ class _Store:
         elif self.exists("shard-00000") or self.exists("sites-00000"):
             raise OutputError(f"{self._root}: there are shards and no settings of theirs: choose another directory")
         else:
-            self.write(SPARK_SETTINGS, json.dumps({"settings": settings, "choice": choice}) + "\n")
+            self.write(SPARK_SETTINGS, json.dumps({"settings": settings, **notes}) + "\n")
 
     def path(self, name: str) -> str:
         return f"{self._root}/{name}"

@@ -12,7 +12,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -20,22 +20,19 @@ from typing import Any
 import pyarrow as pa
 from more_itertools import constrained_batches
 
-from victorpy.batch.inputs import Mark, find_files
-from victorpy.batch.local.by_site import SAMPLE, Ref, bucket_of, clean_site
-from victorpy.batch.local.dedup import Dedup, as_replica
-from victorpy.batch.local.guard import Guard, Limits, cleaning_tasks
-from victorpy.batch.local.reading import Unit, read_unit, reading_guard
-from victorpy.batch.local.worker import Work
+from victorpy.batch.inputs import InputFile, Mark, find_files
+from victorpy.batch.local.by_site import Ref, bucket_of, clean_site
+from victorpy.batch.local.dedup import as_replica
+from victorpy.batch.local.guard import Guard, cleaning_guard, cleaning_tasks
+from victorpy.batch.local.reading import read_guarded, reading_guard
 from victorpy.batch.outcome import Outcome, describe_place, row
+from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record
-from victorpy.batch.sinks.jsonl import as_line
-from victorpy.batch.sinks.parquet import table_row, table_schema
+from victorpy.batch.sinks import as_line, table_row, table_schema
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.batch.sources.jsonl import field_record
-from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError
-from victorpy.methods import Method
 from victorpy.outputs import find_output
 
 BATCH_ROWS = 64
@@ -44,36 +41,11 @@ BATCH_BYTES = 8_000_000
 SPLIT_BYTES = 128_000_000
 """Larger files of lines and tables are read by several tasks."""
 
+SENT = "sent:"
+"""Before the name of a model that Spark sends to all machines."""
+
 Ended = tuple[Record, Outcome]
 Batches = Iterable[pa.RecordBatch]
-
-
-@dataclass(frozen=True)
-class Cleaning:
-    """How pages are cleaned; every task gets it."""
-
-    choice: Method = field(default_factory=Method)
-    format: str = "text"
-    limits: Limits = field(default_factory=Limits)
-    read: ReadOptions = field(default_factory=ReadOptions)
-    site_key: str = "domain"
-    sample: int = SAMPLE
-    make: Callable[[], Cleaner] | None = None
-    """Makes the cleaner, if it is not just loaded."""
-    dedup: Dedup | None = None
-    """How to find replicas, if they are to be removed."""
-    archive: str = ""
-    """The name under which the model was sent out, if it does not come with the package."""
-
-    def work(self) -> Work:
-        """Return the settings of a child that cleans, with the path of the model on this machine."""
-        choice = self.choice
-        if self.archive:
-            from pyspark import SparkFiles
-
-            place = SparkFiles.get(self.archive)
-            choice = replace(choice, method=place) if choice.method else replace(choice, model=place)
-        return Work(self.make or choice.load, self.format, most_bytes=self.read.most_bytes, dedup=self.dedup)
 
 
 # Rows, as Spark gets them.
@@ -101,18 +73,18 @@ SIGNED_SCHEMA = _schema(
 KEY_SCHEMA = _schema("key", "place", key=pa.binary())
 
 
-def result_schema(cleaning: Cleaning, form: Form) -> Any:
+def result_schema(plan: Plan, form: Form) -> Any:
     """Return the columns of cleaned records. All but signed ones have the size of the page, which is summed up."""
     if form is Form.SIGNED:
         return SIGNED_SCHEMA
     if form is Form.LINES:
         return _schema("line", "status", "kind", "size", size=pa.int64())
-    return table_schema(find_output(cleaning.format).columns).append(pa.field("size", pa.int64()))
+    return table_schema(find_output(plan.format).columns).append(pa.field("size", pa.int64()))
 
 
-def _results(cleaning: Cleaning, form: Form, ended: Iterable[Ended], place: str = "") -> Iterator[pa.RecordBatch]:
+def _results(plan: Plan, form: Form, ended: Iterable[Ended], place: str = "") -> Iterator[pa.RecordBatch]:
     """Return cleaned records as rows; `place` is the common beginning of their places in the output."""
-    columns = find_output(cleaning.format).columns
+    columns = find_output(plan.format).columns
 
     def result_row(number: int, record: Record, outcome: Outcome) -> dict[str, Any]:
         if form is Form.SIGNED:
@@ -123,7 +95,7 @@ def _results(cleaning: Cleaning, form: Form, ended: Iterable[Ended], place: str 
         return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
 
     rows = ((result_row(number, record, outcome), len(outcome.text)) for number, (record, outcome) in enumerate(ended))
-    return _in_batches(rows, result_schema(cleaning, form))
+    return _in_batches(rows, result_schema(plan, form))
 
 
 def _signed_row(place: str, record: Record, outcome: Outcome) -> dict[str, Any]:
@@ -146,32 +118,32 @@ def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iter
 # What Spark calls.
 
 
-def clean_units(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+def clean_units(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name, and clean their pages."""
     for unit in _units(batches):
         place = f"{unit.number:09d} {unit.start:020d}"
-        yield from _results(cleaning, form, _clean(cleaning, _read(cleaning, unit)), place)
+        yield from _results(plan, form, _clean(plan, _read(plan, unit)), place)
 
 
-def clean_rows(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+def clean_rows(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the pages that are in the rows."""
-    return _results(cleaning, form, _clean(cleaning, _row_records(cleaning, batches)))
+    return _results(plan, form, _clean(plan, _row_records(plan, batches)))
 
 
-def group_units(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
+def group_units(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Read the files that the rows name; return records with their site."""
     for unit in _units(batches):
-        yield from _with_site(cleaning, ((f"{unit.number:09d}", record) for record in _read(cleaning, unit)))
+        yield from _with_site(plan, ((f"{unit.number:09d}", record) for record in _read(plan, unit)))
 
 
-def group_rows(cleaning: Cleaning, batches: Batches) -> Iterator[pa.RecordBatch]:
+def group_rows(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return the pages that are in the rows as records with their site."""
-    return _with_site(cleaning, ((record.origin.source, record) for record in _row_records(cleaning, batches)))
+    return _with_site(plan, ((record.origin.source, record) for record in _row_records(plan, batches)))
 
 
-def clean_grouped(cleaning: Cleaning, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
+def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Clean the records of one site. Places are in the order in which a local run takes sites."""
-    return _results(cleaning, form, _clean_site(cleaning, site, batches), f"{bucket_of(site):02d} {site}\0")
+    return _results(plan, form, _clean_site(plan, site, batches), f"{bucket_of(site):02d} {site}\0")
 
 
 def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -185,7 +157,7 @@ def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(rows, schema=KEY_SCHEMA)
 
 
-def finish_signed(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Turn signed rows, with the records that they repeat, into rows of the output."""
 
     def decided() -> Iterator[Ended]:
@@ -195,20 +167,20 @@ def finish_signed(cleaning: Cleaning, form: Form, batches: Batches) -> Iterator[
                 repeats = fields["repeats"]
                 yield record, outcome if repeats is None else as_replica(outcome, repeats)
 
-    return _results(cleaning, form, decided())
+    return _results(plan, form, decided())
 
 
-def _clean(cleaning: Cleaning, records: Iterable[Record]) -> Iterator[Ended]:
+def _clean(plan: Plan, records: Iterable[Record]) -> Iterator[Ended]:
     marked = ((Mark(0, record.origin.position), record) for record in records)
-    with _cleaning_child(cleaning) as guard:
+    with _cleaning_child(plan) as guard:
         for task, outcomes in guard.map(cleaning_tasks(marked)):
             for (_, record), outcome in zip(task.records, outcomes, strict=True):
                 yield record, outcome
 
 
-def _clean_site(cleaning: Cleaning, site: str, batches: Batches) -> Iterator[Ended]:
+def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
     """Clean a site. Its records go to this machine's disk as they arrive; memory holds only their offsets."""
-    with tempfile.TemporaryDirectory(prefix="victor-site-") as directory, _cleaning_child(cleaning) as guard:
+    with tempfile.TemporaryDirectory(prefix="victor-site-") as directory, _cleaning_child(plan) as guard:
         path = Path(directory, "records")
         places: list[tuple[str, int, int, int]] = []
         with path.open("wb") as file:
@@ -219,31 +191,31 @@ def _clean_site(cleaning: Cleaning, site: str, batches: Batches) -> Iterator[End
                     file.write(content)
         # In the order of the inputs, however they have arrived.
         refs = [Ref(str(path), offset, length) for _, _, offset, length in sorted(places)]
-        yield from clean_site(site, refs, Path(directory, "model"), cleaning.sample, cleaning.limits, guard)
+        yield from clean_site(plan, site, refs, Path(directory, "model"), guard)
 
 
-def _with_site(cleaning: Cleaning, records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
+def _with_site(plan: Plan, records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
     """Return records, each given with the sort key of its file, as rows with their site."""
 
     def site_row(file: str, record: Record) -> tuple[dict[str, Any], int]:
         content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-        site = record.site(cleaning.site_key).encode("utf-8", "backslashreplace").decode()
+        site = record.site(plan.site_key).encode("utf-8", "backslashreplace").decode()
         return {"site": site, "file": file, "position": record.origin.position, "record": content}, len(content)
 
     return _in_batches((site_row(file, record) for file, record in records), SITE_SCHEMA)
 
 
-def _row_records(cleaning: Cleaning, batches: Batches) -> Iterator[Record]:
+def _row_records(plan: Plan, batches: Batches) -> Iterator[Record]:
     for batch in batches:
         for fields in batch.to_pylist():
             origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
-            yield field_record(fields, origin, cleaning.read, 0)
+            yield field_record(fields, origin, plan.read, 0)
 
 
 # The files that tasks read.
 
 
-def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
+def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFile]:
     """Find the files that are meant; cut large ones that can be read from the middle."""
     for number, file in enumerate(find_files(inputs)):
         if source_of(file.path) is None:
@@ -254,7 +226,7 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[Unit]:
         elif file.path.is_file() and file.path.suffix in {".jsonl", ".ndjson"}:
             cuts = _line_cuts(file.path)
         for (start, offset), end in zip(cuts, [*(start for start, _ in cuts[1:]), None], strict=True):
-            yield Unit(number, str(file.path), str(file.place), file.name, start, end, str(Path.cwd()), offset)
+            yield file._replace(start=start, end=end, offset=offset, base=str(Path.cwd()), number=number)
 
 
 def _line_cuts(path: Path) -> list[tuple[int, int]]:
@@ -300,7 +272,7 @@ def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
     return [(row, 0) for row in cuts]
 
 
-def _units(batches: Batches) -> Iterator[Unit]:
+def _units(batches: Batches) -> Iterator[InputFile]:
     for batch in batches:
         for content in batch.column("unit").to_pylist():
             yield pickle.loads(content)  # the driver's own
@@ -312,14 +284,21 @@ _guards: dict[tuple[str, Any], Guard] = {}
 
 
 @contextmanager
-def _cleaning_child(cleaning: Cleaning) -> Iterator[Guard]:
-    with _child("clean", cleaning, lambda: Guard(cleaning.work(), replace(cleaning.limits, jobs=1))) as guard:
+def _cleaning_child(plan: Plan) -> Iterator[Guard]:
+    """Take or start a child that cleans. A model that Spark has sent is loaded from its place on this machine."""
+    method, sent = plan.method, (plan.method.model or "").partition(SENT)
+    if sent[1]:
+        from pyspark import SparkFiles
+
+        method = replace(method, model=SparkFiles.get(sent[2]))
+    plan = replace(plan, method=method, limits=replace(plan.limits, jobs=1))
+    with _child("clean", plan, lambda: cleaning_guard(plan)) as guard:
         yield guard
 
 
-def _read(cleaning: Cleaning, unit: Unit) -> Iterator[Record]:
-    with _child("read", cleaning.limits, lambda: reading_guard(cleaning.limits)) as guard:
-        yield from read_unit(guard, unit, cleaning.read)
+def _read(plan: Plan, unit: InputFile) -> Iterator[Record]:
+    with _child("read", plan.limits, lambda: reading_guard(plan.limits)) as guard:
+        yield from read_guarded(guard, unit, plan.read)
 
 
 @contextmanager
