@@ -19,8 +19,8 @@ from benchmarks.lib.replica_pages import SEED, Collection, make_collection, topi
 from benchmarks.lib.tables import table
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector
+from victorpy.dedup.find import Index, open_database
 from victorpy.dedup.fingerprint import Fingerprint
-from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
 from victorpy.description.terms import language_of, terms
 from victorpy.document import Label

@@ -23,8 +23,8 @@ from victorpy.batch.local import run as batch_run
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.dedup import find_replicas, load_detector
+from victorpy.dedup.find import Index, open_database
 from victorpy.dedup.fingerprint import Fingerprint
-from victorpy.dedup.index import Index, open_database
 from victorpy.dedup.minhash import MinHash
 from victorpy.errors import ConfigError, VictorError
 

@@ -39,7 +39,7 @@ def learn_site(
     examples = [load_anno(path, cleaner.config.cuts) for path in labelled]
     chosen = draw_sample(records, max(sample - len(examples), 0))
     if len(chosen) + len(examples) < 2:
-        raise DataError("a method that learns from a site needs at least two of its pages: give more, or --site DIR")
+        raise DataError("a method that learns from a site needs at least two of its pages: give more, or a `site`")
     documents = chain((example.document for example in examples), documents_of(chosen, cleaner.config, warn))
     labels = [*(example.labels for example in examples), *(None for _ in chosen)]
     return with_sample(cleaner, sample).at_site(documents, labels)
@@ -55,7 +55,9 @@ def with_sample(cleaner: Cleaner, sample: int) -> Cleaner:
 def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cleaner:
     """Give the Site Style Tree a tree that was built before."""
     if not isinstance(cleaner.labeller, SiteStyleTree):
-        raise DataError(f"{path}: is a site's style tree, which only --method sst can use; give a directory of pages")
+        raise DataError(
+            f"{path}: is a site's style tree, which only the `method` sst can use; give a directory of pages"
+        )
     examples = [load_anno(name, cleaner.config.cuts) for name in labelled]
     labeller, tree = SiteStyleTree(**cleaner.labeller.get_params()), load_tree(path)
     defaults = SiteStyleTree()

@@ -1,7 +1,7 @@
 """Replicas across pages: the same content again, in another template or at another address.
 
 There are two methods: the fingerprint of Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web
-Applications, 2004, and MinHash with locality-sensitive hashing. Texts are signed first; then `index.Index` finds the
+Applications, 2004, and MinHash with locality-sensitive hashing. Texts are signed first; then `find.Index` finds the
 candidates that a text may repeat and confirms one of them, and `find.decide` keeps or drops text after text.
 """
 

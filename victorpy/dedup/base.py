@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 from victorpy.base.parameters import parse_settings
@@ -54,9 +55,9 @@ class Detector(ABC):
     def similar(self, one: bytes, other: bytes) -> bool:
         """Whether texts with these signatures, which share a key, are replicas."""
 
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Return all parameters by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
 
 DETECTORS: Registry[type[Detector]] = Registry("method to tell replicas", "victorpy.dedup")

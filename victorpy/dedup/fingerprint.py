@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from typing import Any
 
 from victorpy.dedup.base import DETECTORS, Detector
 from victorpy.description.terms import language_of, terms
@@ -54,6 +53,3 @@ class Fingerprint(Detector):
 
     def similar(self, one: bytes, other: bytes) -> bool:
         return one == other
-
-    def parameters(self) -> dict[str, Any]:
-        return {"percentage": self.percentage, "interval": self.interval}

@@ -78,9 +78,6 @@ class MinHash(Detector):
         """Estimate the share of runs of words that two texts have in common."""
         return float(np.mean(np.frombuffer(one, _DTYPE) == np.frombuffer(other, _DTYPE)))
 
-    def parameters(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "shingle": self.shingle, "num_perm": self.num_perm}
-
     @cached_property
     def bands(self) -> tuple[int, int]:
         """Number of bands of a signature, and of hashes in each."""

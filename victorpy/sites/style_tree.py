@@ -170,11 +170,22 @@ class StyleTree:
         return list(groups.values())
 
 
+class _Last:
+    """The page whose fingerprint was asked for last: all parts of a site's model ask for it."""
+
+    page: tuple[Document, str] | None = None
+
+
 def page_fingerprint(document: Document) -> str:
     """Identify a page by its elements and its text."""
+    last = _Last.page
+    if last is not None and last[0] is document:
+        return last[1]
     elements = document.elements
     text = "\n".join([*map(str, elements.attributes), *elements.tag, *(block.text for block in document.blocks)])
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    fingerprint = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    _Last.page = document, fingerprint
+    return fingerprint
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:

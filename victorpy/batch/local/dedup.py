@@ -13,20 +13,16 @@ import sqlite3
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, Status, describe_place
 from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record
 from victorpy.batch.sinks import Sink
+from victorpy.batch.store import Store
 from victorpy.dedup.base import Keep
-from victorpy.dedup.find import decide
-from victorpy.dedup.index import Index, open_database
+from victorpy.dedup.find import Index, decide, open_database
 from victorpy.outputs import OUTPUTS
-
-if TYPE_CHECKING:
-    from victorpy.batch.store import Store
 
 INDEX = ".replicas.sqlite"
 """The kept pages of an output directory, which a retry compares its pages with."""

@@ -39,7 +39,7 @@ def read_parquet(path: Path, options: ReadOptions, start: int = 0, offset: int =
     with file:
         names = file.schema_arrow.names
         if options.html_field not in names:
-            raise DataError(f"{path}: no column {options.html_field!r} (--html-field); it has: {', '.join(names)}")
+            raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); it has: {', '.join(names)}")
         columns = [name for name in (options.html_field, options.url_field, "content_type") if name in names]
         next_group_row = 0
         for group in range(file.num_row_groups):

@@ -38,8 +38,7 @@ from victorpy.batch.spark import task
 from victorpy.batch.spark.task import Form, find_units
 from victorpy.batch.store import SPARK_SETTINGS, Counts
 from victorpy.dedup.base import Keep
-from victorpy.dedup.find import decide
-from victorpy.dedup.index import Index, open_database
+from victorpy.dedup.find import Index, decide, open_database
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
 

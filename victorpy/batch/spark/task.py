@@ -261,7 +261,7 @@ def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
     except (pa.ArrowException, OSError):
         return [(0, 0)]
     if options.html_field not in names:
-        raise DataError(f"{path}: no column {options.html_field!r} (--html-field); it has: {', '.join(names)}")
+        raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); it has: {', '.join(names)}")
     cuts, rows, size = [0], 0, 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
