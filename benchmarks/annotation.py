@@ -92,7 +92,7 @@ class Person:
                 self._correct()
             elif self._pane.shown.stop < len(session):
                 self._scroll("page down")
-            else:  # something was right until all of its like were labelled
+            else:  # a label was right until similar blocks were labelled
                 self._scroll("page up")
         while self._pane.shown.stop < len(session):
             self._scroll("page down")
@@ -207,7 +207,7 @@ def measure_keystrokes() -> None:
     counts = [count_keys(path, predictor) for path in sorted((ROOT / "data").glob("*/*.anno"))]
     large = [count for count in counts if count.blocks >= LARGE]
     print(
-        f"A terminal of {WIDTH}×{HEIGHT}. Share: of a key a block. With a mouse the wheel scrolls, a click is a key.\n"
+        f"A terminal of {WIDTH}×{HEIGHT}. Shares are keys per block. With a mouse, the wheel scrolls and a click counts as a key.\n"
     )
     keys = "keys | share | of which scroll | keys and clicks | share | keys without a model, same selections | share"
     print(f"| page | blocks | wrong labels | {keys} |")
@@ -272,7 +272,7 @@ SCRIPT = [
 
 def measure_redraw() -> None:
     """Measure the CPU time from a key to the drawn screen, without writing to the terminal."""
-    print("| blocks | median | 95 of 100 | longest | key of the longest |\n|--:|--:|--:|--:|---|")
+    print("| blocks | median | 95 % | longest | key of the longest |\n|--:|--:|--:|--:|---|")
     predictor = Predictor.load("default")
     config = predictor.cleaner.config
     for count in (5_000, 50_000):
@@ -321,7 +321,7 @@ def _measure_through_terminal(count: int) -> None:
     times.sort()
     print(
         f"\nIn a terminal, {count:,} blocks, from key to the first of the new screen, by the clock: median "
-        f"{statistics.median(times):.1f} ms, 95 of 100 under {times[len(times) * 95 // 100]:.1f} ms, "
+        f"{statistics.median(times):.1f} ms, 95 % under {times[len(times) * 95 // 100]:.1f} ms, "
         f"longest {times[-1]:.1f} ms (load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
     )
 

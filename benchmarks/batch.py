@@ -1,9 +1,9 @@
-"""Batch runs measured: what the machinery costs a page, what a second worker brings, memory over many pages, kills.
+"""Measure batch runs: overhead per page, speed-up by a second worker, memory over many pages, kills.
 
     python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o DIR]
 
-Without --pages the sample pages of data/ are used again and again. All times are of the same run on the same machine; a
-ratio of two of them says something, a time by itself does not. CPU times are those of all processes of a run together.
+Without --pages the sample pages of data/ are repeated. Compare times only within one run. CPU times are those of all
+processes of a run together.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ print(len(records), time.perf_counter() - wall, time.process_time() - cpu)
 
 
 class Sample(NamedTuple):
-    """A look at the processes of a run."""
+    """Memory of the processes of a run at one moment."""
 
     seconds: float
     pages: int
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A run that is over."""
+    """A finished run."""
 
     seconds: float
     cpu: float
@@ -72,13 +72,13 @@ class Ended(NamedTuple):
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Run the chosen steps."""
     parser = make_parser(__doc__, data=False)
     parser.add_argument("--pages", type=Path, default=ROOT / "data", help="a directory of pages")
-    parser.add_argument("--long-pages", type=Path, help="one for the run over many pages (default: the same)")
-    parser.add_argument("--many", type=int, default=20_000, help="how many pages that run has")
-    parser.add_argument("--kills", type=int, default=50, help="how often a run is killed")
-    parser.add_argument("--jobs", type=int, default=2, help="workers of the run over many pages")
+    parser.add_argument("--long-pages", type=Path, help="a directory of pages for the step memory (default: the same)")
+    parser.add_argument("--many", type=int, default=20_000, help="number of pages of the step memory")
+    parser.add_argument("--kills", type=int, default=50, help="number of kills")
+    parser.add_argument("--jobs", type=int, default=2, help="workers of the step memory")
     parser.add_argument("--step", choices=STEPS, action="append", help="only these")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images", help="directory of the plot")
     arguments = parser.parse_args()
@@ -98,17 +98,17 @@ def main() -> None:
 
 
 def pages_of(directory: Path) -> list[Path]:
-    """The pages below a directory."""
+    """Return the pages below a directory."""
     return sorted(path for path in directory.rglob("*") if path.suffix in {".html", ".htm"})
 
 
 def page_count(directory: Path) -> int:
-    """Enough pages for a time that can be measured."""
+    """Return the number of pages to clean: enough to measure a time."""
     return max(len(pages_of(directory)), 500)
 
 
 def write_archive(path: Path, pages: Iterator[Path]) -> int:
-    """Write pages as responses of an archive."""
+    """Write pages as responses of a WARC file. Return their number."""
     number = 0
     with path.open("wb") as file:
         for number, page in enumerate(pages, start=1):
@@ -123,7 +123,7 @@ def write_archive(path: Path, pages: Iterator[Path]) -> int:
 
 
 def overhead(archive: Path, work: Path) -> None:
-    """Hold a run with one worker against cleaning alone, in turns."""
+    """Compare a run with one worker with cleaning alone, in turns."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     alone_wall, alone_cpu, batch_wall, batch_cpu = [], [], [], []
     for turn in range(3):
@@ -136,9 +136,9 @@ def overhead(archive: Path, work: Path) -> None:
         batch_wall.append(ended.seconds)
         batch_cpu.append(ended.cpu)
     each = 1000 / pages
-    print(f"cleaning alone: {min(alone_wall) * each:.2f} ms a page, CPU {min(alone_cpu) * each:.2f} ms")
+    print(f"cleaning alone: {min(alone_wall) * each:.2f} ms per page, CPU {min(alone_cpu) * each:.2f} ms")
     print(
-        f"batch, 1 worker: {min(batch_wall) * each:.2f} ms a page, CPU {min(batch_cpu) * each:.2f} ms (all processes)"
+        f"batch, 1 worker: {min(batch_wall) * each:.2f} ms per page, CPU {min(batch_cpu) * each:.2f} ms (all processes)"
     )
     print(
         f"overhead: wall {min(batch_wall) / min(alone_wall) - 1:+.1%}, CPU {min(batch_cpu) / min(alone_cpu) - 1:+.1%}"
@@ -146,7 +146,7 @@ def overhead(archive: Path, work: Path) -> None:
 
 
 def jobs(archive: Path, work: Path) -> None:
-    """Hold two workers against one, in turns."""
+    """Compare two workers with one, in turns."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
     for turn in range(2):
         for count in (1, 2):
@@ -159,7 +159,7 @@ def jobs(archive: Path, work: Path) -> None:
 
 
 def memory(arguments: argparse.Namespace, work: Path) -> None:
-    """Watch memory, and the time that pages take, over many pages."""
+    """Measure memory and the time per page over many pages."""
     pages = pages_of(arguments.long_pages or arguments.pages)
     archive = work / "many.warc.gz"
     count = write_archive(archive, islice(cycle(pages), arguments.many))
@@ -173,7 +173,7 @@ def memory(arguments: argparse.Namespace, work: Path) -> None:
             cost = (part[-1].seconds - part[0].seconds) / (part[-1].pages - part[0].pages) * 1000
             main_mb = sum(sample.main for sample in part) / len(part)
             workers = sum(sample.workers for sample in part) / len(part)
-            print(f"{name} quarter: {cost:.2f} ms a page, main process {main_mb:.0f} MB, workers {workers:.0f} MB")
+            print(f"{name} quarter: {cost:.2f} ms per page, main process {main_mb:.0f} MB, workers {workers:.0f} MB")
     draw(ended.samples, arguments.output / "batch-memory.png")
 
 
@@ -193,7 +193,7 @@ def draw(samples: list[Sample], path: Path) -> None:
 
 
 def kills(arguments: argparse.Namespace, work: Path) -> None:
-    """Kill a run at random moments again and again, resume it, and compare with one that was left alone."""
+    """Kill a run at random moments, resume it, and compare the result with that of an uninterrupted run."""
     archive = work / "killed.warc.gz"
     write_archive(archive, islice(cycle(pages_of(ROOT / "data")), 600))
     run(archive, work / "left-alone", 2, shard=20)
@@ -237,7 +237,7 @@ def start(archive: Path, directory: Path, workers: int, shard: int) -> subproces
 
 
 def run(archive: Path, directory: Path, workers: int, shard: int = 250, interval: float = 0.1) -> Ended:
-    """Run to the end, looking at its processes now and then."""
+    """Run to the end, and sample its processes at intervals."""
     begun = time.perf_counter()
     process = start(archive, directory, workers, shard)
     cpu: dict[int, float] = {}
@@ -266,7 +266,7 @@ def _number(line: bytes) -> int:
 
 
 def _session(leader: int, cpu: dict[int, float]) -> dict[int, float]:
-    """The memory, in MB, of the processes that a run has started; their CPU times are noted."""
+    """Return the memory of each process of a run, in MB, and store its CPU time."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -278,7 +278,7 @@ def _session(leader: int, cpu: dict[int, float]) -> dict[int, float]:
 
 
 def _fields(stat: Path) -> list[str]:
-    """What the kernel tells of a process behind its name; nothing where it has ended."""
+    """Return the fields of /proc/PID/stat after the name; empty if the process has ended."""
     try:
         return stat.read_text().rpartition(")")[2].split()
     except OSError:

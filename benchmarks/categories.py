@@ -1,13 +1,12 @@
-"""Figure 5: how well categories are told of whole pages and of cleaned ones, on SWDE's verticals.
+"""Measure how well categories are predicted from whole pages and from cleaned ones, on SWDE's verticals (figure 5).
 
-    python -m benchmarks.categories swde --methods everything,crf --classifiers knn,linear-svm
+    python -m benchmarks.categories swde --methods everything,default --classifiers knn,linear-svm
 
-A page's vertical (auto, book, camera, job) is its category. Folds keep the pages of a site together, of all its
-verticals: a model is tested on sites whose templates it has not seen. `--train-sites N` learns from the pages of N
-sites a vertical only, drawn by chance `--runs` times, and tests on the pages of all others: the fewer sites a model
-has seen, the more of what it learns is their templates. "Crossed" is for sites that have pages of two verticals: one
-vertical is learned from the one site, the other from the other, and the rest of both is tested. There a template
-leads to the wrong category. Terms are selected by χ² in each training set anew.
+A page's vertical (auto, book, camera, job) is its category. Folds keep the pages of a site together, in all verticals,
+so a model is tested on templates that it has not seen. `--train-sites N` learns from N random sites per vertical,
+`--runs` times, and tests on all other pages. "Crossed" uses sites with pages of two verticals: one vertical is learned
+from the first site, the other from the second, and the rest of both is tested, where the template suggests the wrong
+category. Terms are selected by χ² in each training set.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def read_pages(directory: Path, limit: int, method: str, settings: list[str]) ->
 
 
 def by_folds(pages: list[Page], settings: Settings, folds: int) -> dict[str, Score]:
-    """Test every page on a model of the sites of other folds."""
+    """Test every page with a model of the sites of other folds."""
     found = [""] * len(pages)
     bags, gold, sites = ([page[column] for page in pages] for column in range(3))
     for fold in cross_validate(bags, gold, sites, settings, folds):  # type: ignore[arg-type]
@@ -64,7 +63,7 @@ def by_folds(pages: list[Page], settings: Settings, folds: int) -> dict[str, Sco
 
 
 def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -> dict[str, Score]:
-    """Test on all sites but those few that a model has seen; pages of all runs are counted together."""
+    """Learn from a few sites, test on all others, and count the pages of all runs together."""
     found: list[str] = []
     gold: list[str] = []
     for seen in drawn_sites(pages, count, runs, settings.seed):
@@ -78,7 +77,7 @@ def by_few_sites(pages: list[Page], settings: Settings, count: int, runs: int) -
 
 
 def crossed(pages: list[Page], settings: Settings) -> dict[str, Score]:
-    """Learn one vertical from one site and another from another, test on what the two have besides."""
+    """Learn two verticals from one site each, and test on the other vertical of each site."""
     cells: dict[tuple[str, str], list[Page]] = {}
     for page in pages:
         cells.setdefault((page.vertical, page.site), []).append(page)
@@ -103,7 +102,7 @@ def drawn_sites(pages: list[Page], count: int, runs: int, seed: int) -> Iterator
 
 
 def describe(title: str, scored: dict[str, dict[str, Score]]) -> str:
-    """A row a category and one of means, F1 of each method in a column, precision and recall of all in the last row."""
+    """Return a table with the F1 of each category by method, and with mean precision, recall and F1."""
     names = next(iter(scored.values()))
     rows = [[name, *(f"{scores[name].f1:.3f}" for scores in scored.values())] for name in names]
     for measure, attribute in (("mean precision", "precision"), ("mean recall", "recall"), ("mean F1", "f1")):
@@ -116,8 +115,10 @@ def main() -> None:
     """Print a table for each classifier."""
     parser = make_parser(__doc__, data=False)
     parser.add_argument("directory", type=Path, help="SWDE: VERTICAL/VERTICAL-SITE/N.htm and groundtruth/")
-    parser.add_argument("--methods", default="everything,crf", help="between commas (default: everything,crf)")
-    parser.add_argument("--classifiers", default="knn", help="between commas (default: knn)")
+    parser.add_argument(
+        "--methods", default="everything,default", help="separated by commas (default: everything,default)"
+    )
+    parser.add_argument("--classifiers", default="knn", help="separated by commas (default: knn)")
     parser.add_argument("--limit", type=int, default=120, help="pages of a site and vertical (default: 120)")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--train-sites", type=int, nargs="*", default=[1, 2], metavar="N")

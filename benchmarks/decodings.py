@@ -1,11 +1,11 @@
-"""Cross-validates a config with evidence once, and scores several ways to decide what is content from the same models.
+"""Cross-validate a config with evidence once, and score several ways to decide what is content.
 
     python -m benchmarks.decodings --data wcxb:DIR --folds 5 --save results.json
 
-Folds are grouped by site; a fold's models have seen no site of its pages, in any stage. Beside the shipped way (the
-trees' probabilities, cut for the page's expected F1) stand the CRF's own marginals, which see the trees' as a
-feature, its best sequence, plain thresholds, and both models' log-odds averaged. The saved file has the confidence
-and the scores of every page: benchmarks.reliability --results reads it.
+Folds are grouped by site, so no stage of a fold's models has seen a site of its pages. The shipped way (the trees'
+probabilities, cut for the page's expected F1) is compared with the CRF's own marginals, its best sequence, plain
+thresholds, and the average of both models' log-odds. The saved file has the confidence and the scores of every page;
+`python -m benchmarks.reliability --results` reads it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from victorpy.sites.grouping import make_folds
 
 
 def content_flags(page: LabelledPage, labeller: ModelLabeller, config: Config) -> Iterator[tuple[str, Flags, float]]:
-    """Say which blocks each way keeps, and what F1 it expects."""
+    """Yield the blocks that each way keeps, and the F1 that it expects."""
     columns = Columns(page.document, config)
     weight = block_weights(columns)
     assert labeller.stages_ is not None
@@ -61,12 +61,12 @@ def content_flags(page: LabelledPage, labeller: ModelLabeller, config: Config) -
 
 
 def changed(config: Config, **values: str) -> Config:
-    """The same config but for some variables."""
+    """Return a config with some variables changed."""
     return replace(config, values={**config.values, **{name: (value,) for name, value in values.items()}})
 
 
 def logit(probability: Floats) -> Floats:
-    """Probabilities to log-odds, none of them infinite."""
+    """Turn probabilities into finite log-odds."""
     safe = np.clip(probability, 1e-6, 1 - 1e-6)
     return np.asarray(np.log(safe / (1 - safe)))
 
@@ -85,7 +85,7 @@ def run_fold(pages: list[LabelledPage], fold_of: list[int], fold: int, config: C
 
 
 def score(page: LabelledPage, labeller: ModelLabeller, config: Config) -> dict[str, object]:
-    """Score one page in every way; the labels are those of the shipped one."""
+    """Score one page in every way; labels are scored for the shipped way."""
     gold = "\n".join(segment.text for segment in page.gold)
     f1, confidence = {}, {}
     for name, keep, expected in content_flags(page, labeller, config):
@@ -109,7 +109,7 @@ def score(page: LabelledPage, labeller: ModelLabeller, config: Config) -> dict[s
 
 
 def main() -> None:
-    """Cross-validate, and print a table of the ways and one of the types of pages."""
+    """Cross-validate, and print one table of the ways and one of the page types."""
     parser = make_parser(__doc__, step=False)
     parser.add_argument("-c", "--config", default="default")
     parser.add_argument("--folds", type=int, default=5)
@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def cross_validate(arguments: argparse.Namespace) -> list[dict[str, object]]:
-    """Train and score fold after fold; what is done is saved."""
+    """Train and score fold after fold, and save the results after each."""
     config = load_config(arguments.config)
     pages = load_gold(arguments.data, config, lambda said: None)
     pages = [page for page in pages if page.document.blocks]

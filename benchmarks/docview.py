@@ -1,16 +1,15 @@
-"""DocView's types of pages and keywords against what WCXB's pages are and say of themselves, and what a record costs.
+"""Measure the types and keywords of DocView records on WCXB's pages, and what a record costs.
 
     python -m benchmarks.docview --data wcxb:DIR
 
-**Types.** Listings and collections are hubs, all other pages topics. Told by the paper's rule from the central area of
-the page, from the blocks that were kept of it and from the area around them, and by the mean of these two, which
-records have. The thresholds were chosen on every second page (chosen on), the others show what they are worth (kept
-aside).
+**Types.** Listings and collections are hubs, all other pages topics. The paper's rule is applied to the central area of
+the page, to the kept blocks, to the area around them, and to the mean of the last two, which records use. The
+thresholds were chosen on every second page (chosen on); the others are held out (kept aside).
 
-**Keywords.** Of pages that name keywords in a meta tag: how many of those, as far as they stand in the content, are
-among the ten heaviest terms, for several shares of a block's force that go to the blocks around it.
+**Keywords.** For pages with keywords in a meta tag: the share of those in the content that are among the ten heaviest
+terms, for several shares of a block's force that go to the blocks around it.
 
-**Cost.** CPU time of a record to that of cleaning alone, and what of it is metadata.
+**Cost.** CPU time of a record and of its metadata, relative to cleaning alone.
 """
 
 from __future__ import annotations
@@ -63,25 +62,25 @@ def read(arguments: argparse.Namespace) -> list[Page]:
 
 
 def by_central_area(page: Page) -> Type:
-    """The paper's rule."""
+    """Apply the paper's rule."""
     return page.whole.page_type(Thresholds())
 
 
 def by_content(page: Page) -> Type:
-    """The same rule for the blocks that were kept."""
+    """Apply the rule to the kept blocks."""
     thresholds = Thresholds()
     shares = page.content.shares(thresholds, [True] * len(page.content.nodes))
     return type_by_shares(shares, PAGE_HUB, thresholds.page_image)
 
 
 def by_area(page: Page) -> Type:
-    """The same rule for the area around them."""
+    """Apply the rule to the area around the kept blocks."""
     shares = page.whole.shares(Thresholds(), area_of_content(page.whole, page.content))
     return type_by_shares(shares, PAGE_HUB, Thresholds().page_image)
 
 
 def by_both(page: Page) -> Type:
-    """What a record has."""
+    """Return the type that a record has."""
     return page_type(page.whole, page.content)
 
 
@@ -94,7 +93,7 @@ RULES: dict[str, Callable[[Page], Type]] = {
 
 
 def type_table(pages: Sequence[Page]) -> str:
-    """Precision, recall and F1 of hubs, and accuracy, by rule and half."""
+    """Return precision, recall and F1 of hubs, and accuracy, by rule and half."""
     known = [page for page in pages if page.kind]
     rows = []
     for name, rule in RULES.items():
@@ -112,7 +111,7 @@ def _hub_scores(pairs: Sequence[tuple[bool, bool]]) -> list[str]:
 
 
 def kinds_table(pages: Sequence[Page]) -> str:
-    """What records say of each kind of page."""
+    """Return the share of each type among the pages of each kind."""
     rows = []
     for kind in sorted({page.kind for page in pages if page.kind}):
         found = [by_both(page) for page in pages if page.kind == kind]
@@ -121,7 +120,7 @@ def kinds_table(pages: Sequence[Page]) -> str:
 
 
 def keyword_table(pages: Sequence[Page]) -> str:
-    """How many of the keywords that pages name are found."""
+    """Return the share of the pages' own keywords that are found."""
     named = [(page, _named_keywords(page)) for page in pages]
     chosen = [(page, wanted) for page, wanted in named if len(wanted) >= _LEAST_KEYWORDS]
     rows = []
@@ -146,7 +145,7 @@ def _found_share(page: Page, wanted: set[str], spread: float) -> float:
 
 
 def cost_table(arguments: argparse.Namespace, most: int = 150) -> str:
-    """What a record costs, with cleaning alone as 1."""
+    """Return the CPU time of a record relative to cleaning alone."""
     cleaner = Cleaner.load(arguments.model)
     sources = [gold.html for _, gold in islice(read_pages(arguments.data, arguments.step), most)]
     describe(cleaner.document(sources[0], metadata=True))  # loads what is loaded once

@@ -1,18 +1,17 @@
-"""Title, author and date of WCXB's pages, beside what trafilatura finds of them.
+"""Measure title, author and date on WCXB's pages, and compare with trafilatura.
 
     python -m benchmarks.metadata wcxb/dev
     python -m benchmarks.metadata wcxb/dev --half even --errors author
 
-Both get a page's text and its address. What is found is right if
+Both get a page's text and its address. A value is right if
 
 - title: it has the same words in the same order, letter case and punctuation aside;
 - author: it names the same people, in whatever order and however they are joined;
-- date: it is the same day; the same month or year where the gold standard gives no more.
+- date: it is the same day, or the same month or year if the gold standard gives no more.
 
-Precision is the share of the answers that are right, over all pages: an answer where the gold standard has none is
-wrong. Recall is the share of the gold standard's values that are found. Word F1 is that of the two texts' words, a
-mean over the pages that have a value. Rules were written while looking at pages with an even number only; those with
-an odd one show what they are worth on pages that nobody looked at.
+Precision is the share of right answers over all pages; an answer is wrong if the gold standard has none. Recall is the
+share of the gold standard's values that are found. Word F1 compares the words of both texts, as a mean over the pages
+that have a value. The rules were written while looking at pages with an even number; odd pages are held out.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _BETWEEN_NAMES = re.compile(r"\s*(?:;|,|&|/|\band\b)\s*")
 
 
 class GoldFacts(NamedTuple):
-    """A page's text and address, and what the gold standard says of it."""
+    """A page's text and address, and its gold values."""
 
     name: str
     text: str
@@ -55,7 +54,7 @@ Reader = Callable[[str, str], dict[str, str]]
 
 @dataclass
 class Count:
-    """What one reader found of one field."""
+    """Results of one reader for one field."""
 
     given: int = 0
     answered: int = 0
@@ -71,14 +70,14 @@ class Count:
             self.overlaps.append(word_f1(found, gold).f1)
 
     def row(self) -> list[str]:
-        """Precision, recall, F1, word F1."""
+        """Return precision, recall, F1 and word F1."""
         precision, recall = self.right / max(self.answered, 1), self.right / max(self.given, 1)
         f1 = 2 * self.right / max(self.answered + self.given, 1)
         return [f"{value:.3f}" for value in (precision, recall, f1, sum(self.overlaps) / max(len(self.overlaps), 1))]
 
 
 def read_gold(directory: Path, half: str = "all") -> list[GoldFacts]:
-    """Read the pages of a half; gold values that are missing are empty."""
+    """Read the pages of a half; missing gold values are empty."""
     pages = []
     for truth in sorted((directory / "ground-truth").glob("*.json")):
         if is_of(truth.stem, half):
@@ -95,12 +94,12 @@ def read_gold(directory: Path, half: str = "all") -> list[GoldFacts]:
 
 
 def is_of(name: str, half: str) -> bool:
-    """Whether a page is of a half, by its number."""
+    """Whether a page belongs to a half, by its number."""
     return half == "all" or HALVES[int(name) % 2] == half
 
 
 def is_right(name: str, found: str, gold: str) -> bool:
-    """Whether a value is the gold standard's, by the rules above."""
+    """Whether a value matches the gold standard, by the rules above."""
     if not found or not gold:
         return False
     if name == "date":
@@ -111,23 +110,23 @@ def is_right(name: str, found: str, gold: str) -> bool:
 
 
 def people(text: str) -> set[str]:
-    """The names in a text."""
+    """Return the names in a text."""
     return {normal(name) for name in _BETWEEN_NAMES.split(text)} - {""}
 
 
 def normal(text: str) -> str:
-    """A text's words, letter case and punctuation aside."""
+    """Return a text's words without case and punctuation."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
 
 
 def victorpy_reader(text: str, url: str) -> dict[str, str]:
-    """What victorpy reads of a page."""
+    """Read a page with victorpy."""
     found = read_metadata(parse_whole(text), url)
     return {"title": found.title, "author": found.author, "date": found.date}
 
 
 def trafilatura_reader(text: str, url: str) -> dict[str, str]:
-    """What trafilatura reads of a page."""
+    """Read a page with trafilatura."""
     from trafilatura import extract_metadata
 
     found = extract_metadata(text, default_url=url)
@@ -140,18 +139,18 @@ if "trafilatura" in installed_peers():
 
 
 class Measured(NamedTuple):
-    """What a reader found on each page, and its CPU time there."""
+    """The values that a reader found on each page, and its CPU times."""
 
     found: list[dict[str, str]]
     seconds: list[float]
 
     def of(self, chosen: list[int]) -> Measured:
-        """The same of some pages."""
+        """Return the results of some pages."""
         return Measured([self.found[number] for number in chosen], [self.seconds[number] for number in chosen])
 
 
 def measure(reader: Reader, pages: list[GoldFacts]) -> Measured:
-    """Read all pages; the first is read twice, because whatever is loaded with it is not a page's cost."""
+    """Read all pages. The first is read twice, so that loading does not count."""
     reader(pages[0].text, pages[0].url)
     measured = Measured([], [])
     for page in pages:
@@ -170,7 +169,7 @@ def counted(measured: Measured, pages: list[GoldFacts], name: str) -> Count:
 
 
 def describe(pages: list[GoldFacts], measured: dict[str, Measured]) -> str:
-    """A table of fields and readers, and what the readers cost."""
+    """Return a table of fields and readers, and the CPU time of the readers."""
     rows = []
     for name in FIELDS:
         given = sum(bool(page.values[name]) for page in pages)
@@ -188,7 +187,7 @@ def describe(pages: list[GoldFacts], measured: dict[str, Measured]) -> str:
 
 
 def share_of_cleaning(pages: list[GoldFacts]) -> float:
-    """What reading the metadata costs on top of cleaning, as a share of it."""
+    """Return the cost of metadata as a share of cleaning."""
     cleaner = Cleaner.load()
     seconds = {False: 0.0, True: 0.0}
     for page in [pages[0], *pages]:
@@ -200,7 +199,7 @@ def share_of_cleaning(pages: list[GoldFacts]) -> float:
 
 
 def show_errors(pages: list[GoldFacts], measured: dict[str, Measured], name: str) -> None:
-    """Print what victorpy has wrong, and what trafilatura says there."""
+    """Print the values that victorpy has wrong, and trafilatura's."""
     for number, page in enumerate(pages):
         found = measured["victorpy"].found[number][name]
         gold = page.values[name]
@@ -217,7 +216,7 @@ def main() -> None:
         "--half", choices=HALVES, help="only pages with an even or odd number (default: each half, and all)"
     )
     parser.add_argument("--readers", nargs="+", choices=READERS, default=list(READERS))
-    parser.add_argument("--errors", choices=FIELDS, help="print what is wrong of a field")
+    parser.add_argument("--errors", choices=FIELDS, help="print the wrong values of a field")
     arguments = parser.parse_args()
     pages = read_gold(arguments.directory, arguments.half or "all")
     measured = {name: measure(READERS[name], pages) for name in arguments.readers}
@@ -229,7 +228,7 @@ def main() -> None:
     if arguments.errors:
         show_errors(pages, measured, arguments.errors)
     else:
-        print(f"On top of cleaning a page, its metadata costs {share_of_cleaning(pages):.0%} of that.")
+        print(f"Metadata adds {share_of_cleaning(pages):.0%} to the CPU time of cleaning.")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A batch of many pages with planted replicas: are exactly the planted ones removed?
+"""Clean a batch of many pages with planted replicas, and count which are removed.
 
     python -m benchmarks.planted_replicas --data wcxb:DIR dragnet:DIR l3s:DIR [--count 20000] [--dedup minhash]
 
-Every page is made: some paragraphs that real pages have, no two pages with the same ones, in the template of a real
-page. A fifth of them come again, each in one of four ways. `clean.py --dedup` then runs over all of them.
+Every page consists of paragraphs of real pages, in the template of a real page; no two pages have the same paragraphs.
+A fifth of the pages are repeated in one of four ways. Then `victor clean --dedup` runs over all of them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def planned(specs: Sequence[str], count: int, path: Path) -> list[Made]:
         plan.append(_repeated(original, chance.choice(list(WAYS)), chance))
     templates = [page for page in gold if _is_template(page)][:TEMPLATES]
     if len(templates) < TEMPLATES:
-        raise SystemExit(f"there are {len(templates)} templates, and {TEMPLATES} are wanted: give more data")
+        raise SystemExit(f"there are {len(templates)} templates, but {TEMPLATES} are needed: give more data")
     with path.open("w", encoding="utf-8") as lines:
         for number, made in enumerate(plan):
             html = _page(made, templates)

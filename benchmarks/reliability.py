@@ -66,7 +66,10 @@ def judge_by_model(arguments: argparse.Namespace) -> Iterator[Judged]:
     cleaner = Cleaner.load(arguments.model)
     known = training_sets(arguments.model, [set_name(spec) for spec in arguments.data])
     if known:
-        print(f"{arguments.model} was trained on {', '.join(known)}: this is no measure for new pages", file=sys.stderr)
+        print(
+            f"{arguments.model} was trained on {', '.join(known)}: the result does not hold for new pages",
+            file=sys.stderr,
+        )
     for data, gold in tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None):
         page = cleaner.document(gold.html)
         if page.confidence is not None:

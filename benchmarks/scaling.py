@@ -1,4 +1,4 @@
-"""Shows that the cost of a page is linear in its size: CPU time of pages that double, and the ratio to the one before.
+"""Show that the cost of a page is linear in its size: CPU times of pages of growing size, and their ratios.
 
 python -m benchmarks.scaling
 """
@@ -17,18 +17,18 @@ PARAGRAPH = (
 
 
 def ordinary_markup(size: int) -> str:
-    """So many megabytes of headings and paragraphs with links."""
+    """Return a page with `size` megabytes of headings and paragraphs with links."""
     count = size * 1_000_000 // len(PARAGRAPH)
     return "<html><body>" + "".join(PARAGRAPH.format(number) for number in range(count)) + "</body></html>"
 
 
 def short_blocks(count: int) -> str:
-    """So many blocks of one word."""
+    """Return a page with `count` blocks of one word."""
     return "<table>" + "".join(f"<tr><td>{number}</td></tr>" for number in range(count)) + "</table>"
 
 
 def siblings(count: int) -> str:
-    """So many elements in one parent, the text between them."""
+    """Return a page with `count` elements in one parent, with text between them."""
     return "<div>" + "".join(f"<b>{number}</b> " for number in range(count)) + "</div>"
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     """Print a table for each shape of page."""
     make_parser(__doc__, data=False).parse_args()
     cleaners = {name: Cleaner.load(name) for name in ("default", "cleaneval")}
-    print(f"{'model':<10} {'size':>8} {'shape':<22} {'seconds':>8}  times the one before (times the size)")
+    print(f"{'model':<10} {'size':>8} {'shape':<22} {'seconds':>8}  ratio to the previous size (ratio of sizes)")
     for model, cleaner in cleaners.items():
         for shape, make, sizes in SHAPES:
             before: tuple[int, float] | None = None

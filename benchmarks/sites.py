@@ -1,9 +1,9 @@
-"""What a site's style tree costs: building it, keeping it, and cleaning a page with it, beside parsing.
+"""Measure the cost of a site's style tree: building it, and cleaning a page with it, compared with parsing.
 
     python -m benchmarks.sites --data swde:DIR                 the largest sites of the set
-    python -m benchmarks.sites --data swde:DIR --pages 500     so many pages a tree
+    python -m benchmarks.sites --data swde:DIR --pages 500     at most 500 pages per tree
 
-CPU seconds and milliseconds; parsing is lxml's own of the same bytes, reading is victorpy's from bytes to blocks.
+Times are CPU times. Parsing is lxml's of the same bytes; reading is victorpy's, from bytes to blocks.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def measure(name: str, pages: Sequence[bytes]) -> list[str]:
 def main() -> None:
     """Print the table."""
     parser = make_parser(__doc__)
-    parser.add_argument("--pages", type=int, default=500, help="the most pages of a tree (default: 500)")
-    parser.add_argument("--sites", type=int, default=4, help="how many sites to measure (default: 4)")
+    parser.add_argument("--pages", type=int, default=500, help="maximum number of pages of a tree (default: 500)")
+    parser.add_argument("--sites", type=int, default=4, help="number of sites to measure (default: 4)")
     arguments = parser.parse_args()
     by_site: dict[str, list[bytes]] = defaultdict(list)
     for _, gold in read_pages(arguments.data, arguments.step):

@@ -1,11 +1,11 @@
-"""Where each millisecond goes: the CPU time of every stage of cleaning a page, and the most expensive features.
+"""Measure the CPU time of every stage of cleaning a page, and of the most expensive features.
 
     python -m benchmarks.stages                             the sample pages in data/
     python -m benchmarks.stages --data wcxb:DIR --step 10
 
-Pages are cleaned as `Cleaner.clean` cleans them: a clock is put around the functions of each stage, where they are
-called. A stage's time is its own, without that of stages inside it. Features are timed in a second run, in which
-more clocks make everything slower; what several features share, `page.words` say, stands apart from them.
+Pages are cleaned with `Cleaner.document`, with a clock around the functions of each stage. A stage's time does not
+include that of stages inside it. Features are timed in a second run, in which more clocks make everything slower.
+Arrays that several features share, such as `page.words`, are listed separately.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ BASE = "trafilatura"
 SHARED = "page."
 
 Name = Callable[..., str]
-"""What a call is booked under, told its arguments."""
+"""Returns the name of a stage from the arguments of a call."""
 
 
 class Clock:
-    """Adds up the CPU time of named stages; one inside another is not counted twice."""
+    """Adds up the CPU time of named stages; nested stages are not counted twice."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -55,7 +55,7 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time of what is done inside."""
+        """Count the time of the block."""
         self._turn()
         self._running.append(name)
         try:
@@ -65,7 +65,7 @@ class Clock:
             self._running.pop()
 
     def _turn(self) -> None:
-        """Book what went by since the last turn on the innermost stage."""
+        """Add the time since the last turn to the innermost stage."""
         now = time.process_time()
         if self._running:
             name = self._running[-1]
@@ -73,7 +73,7 @@ class Clock:
         self._since = now
 
     def around(self, function: Callable[..., Any], name: Name) -> Callable[..., Any]:
-        """The same function, timed."""
+        """Return the function with a clock around it."""
 
         @wraps(function)
         def timed(*arguments: Any, **named: Any) -> Any:
@@ -84,7 +84,7 @@ class Clock:
 
 
 def stage_clocks(clock: Clock, evidence: Evidence | None) -> ExitStack:
-    """Put a clock around each stage, in the order of a page's way; it is taken away when the stack is left."""
+    """Put a clock around each stage; leaving the stack removes the clocks."""
     layer = {id(forest): number for number, forest in enumerate(evidence.layers if evidence else (), 1)}
     stages: list[tuple[Any, str, str | Name]] = [
         (cleaner, "decode", "decode"),
@@ -120,7 +120,7 @@ def feature_clocks(clock: Clock) -> ExitStack:
 
 
 def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
-    """Clean a page as `Cleaner.clean` does, the output timed; give the number of its blocks."""
+    """Clean a page, and return the number of its blocks."""
     with clock.stage(REST):
         found = cleaner.document(page)
         with clock.stage("output"):
@@ -129,7 +129,7 @@ def clean(cleaner: Cleaner, page: bytes, clock: Clock) -> int:
 
 
 def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float], int]:
-    """Time the stages, and trafilatura in turn with them; give the blocks of all pages as well."""
+    """Return the seconds of each stage, and of trafilatura in turn with them, and the number of blocks."""
     peer = load_peer(BASE) if BASE in installed_peers() else None
     blocks = 0
     for measured in (pages[:WARM_UP], pages):
@@ -146,7 +146,7 @@ def time_stages(cleaner: Cleaner, pages: list[bytes]) -> tuple[dict[str, float],
 
 
 def time_features(cleaner: Cleaner, pages: list[bytes]) -> dict[str, float]:
-    """Time features and what they share."""
+    """Return the seconds of each feature and shared array."""
     clock = Clock()
     with feature_clocks(clock):
         for page in pages:
@@ -157,7 +157,7 @@ def time_features(cleaner: Cleaner, pages: list[bytes]) -> dict[str, float]:
 
 
 def describe_stages(seconds: dict[str, float], count: int) -> str:
-    """A row for each stage in the order of a page's way, their sum, and trafilatura."""
+    """Return a table of the stages in order, their sum, and trafilatura."""
     order = [name for name in seconds if name not in {REST, BASE}] + [REST]
     total = sum(seconds[name] for name in order)
     rows = [row(name, seconds[name], total, count) for name in order]
@@ -165,11 +165,11 @@ def describe_stages(seconds: dict[str, float], count: int) -> str:
     if BASE in seconds:
         rows.append([f"{BASE}, same pages", f"{1000 * seconds[BASE] / count:.2f}", ""])
         rows.append([f"ratio to {BASE}", f"{total / seconds[BASE]:.3f}", ""])
-    return table(["stage", "CPU ms a page", "share"], rows)
+    return table(["stage", "CPU ms per page", "share"], rows)
 
 
 def describe_features(seconds: dict[str, float], count: int) -> str:
-    """The most expensive features, and the most expensive arrays that features share."""
+    """Return tables of the most expensive features and shared arrays."""
     shared = {name: spent for name, spent in seconds.items() if name.startswith(SHARED)}
     features = {name: spent for name, spent in seconds.items() if name not in shared}
     return f"{_dearest('feature', features, count)}\n\n{_dearest('shared by features', shared, count)}"
@@ -180,11 +180,11 @@ def _dearest(what: str, seconds: dict[str, float], count: int) -> str:
     dearest = sorted(seconds, key=lambda name: seconds[name], reverse=True)[:TOP]
     rows = [row(f"`{name}`", seconds[name], total, count) for name in dearest]
     rows.append(row(f"**all {len(seconds)}**", total, total, count))
-    return table([what, "CPU ms a page", "share"], rows)
+    return table([what, "CPU ms per page", "share"], rows)
 
 
 def row(name: str, seconds: float, total: float, count: int) -> list[str]:
-    """What something costs."""
+    """Return a row: name, milliseconds per page, share."""
     return [name, f"{1000 * seconds / count:.2f}", f"{100 * seconds / total:.1f} %"]
 
 
@@ -202,7 +202,7 @@ def main() -> None:
     about = f"{size:.0f} kB and {blocks / len(pages):.0f} blocks on average"
     print(f"{len(pages)} pages of {sets}, {about}; model {Path(arguments.model).name}.\n")
     print(describe_stages(seconds, len(pages)))
-    print("\nThe most expensive features, without what they share with others, and what they share:\n")
+    print("\nThe most expensive features, and the most expensive arrays that features share:\n")
     print(describe_features(time_features(cleaner, pages), len(pages)))
 
 

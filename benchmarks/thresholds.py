@@ -1,9 +1,9 @@
-"""How well a style tree's threshold is chosen by a few labelled pages of a site, over many draws of those pages.
+"""Measure how well a few labelled pages of a site choose a style tree's threshold, over many draws of these pages.
 
     python -m benchmarks.thresholds --data cleanportaleval:DIR dragnet:DIR l3s:DIR wcxb:DIR
 
-For every way to see pages a tree is built of each site; then labelled pages are drawn, a threshold is chosen by them
-with and without its neighbours, and the other pages are scored. Word F1, means over pages and draws; the range is that
+For each kind of styles, a tree is built for each site. Labelled pages are drawn, a threshold is chosen on them with and
+without its neighbours, and the other pages are scored. The table shows mean word F1 over pages and draws, and the range
 of the draws.
 """
 
@@ -33,17 +33,17 @@ Floats = npt.NDArray[np.float64]
 
 
 class Site(NamedTuple):
-    """A site's pages with what is known of them for one way to see pages."""
+    """A site's pages with their trials and scores for one kind of styles."""
 
     data: str
     name: str
     trials: list[Trial]
     scores: list[Floats]
-    """The word F1 of each page at every threshold."""
+    """Word F1 of each page at every threshold."""
 
 
 def scored(document: Document, values: Sequence[float], gold: str) -> Floats:
-    """The word F1 of what each threshold keeps of a page."""
+    """Return the word F1 of a page at every threshold."""
     known: dict[tuple[bool, ...], float] = {}
     found = []
     for threshold in THRESHOLDS:
@@ -56,7 +56,7 @@ def scored(document: Document, values: Sequence[float], gold: str) -> Floats:
 
 
 def read_sites(specs: Sequence[str], least: int) -> Iterator[tuple[str, str, list[GoldPage]]]:
-    """The sites of data sets that have enough pages."""
+    """Yield the sites of data sets that have enough pages."""
     for data in open_sets(specs, lambda said: None):
         for name, pages in data.read_sites():
             if len(pages) >= least:
@@ -77,7 +77,7 @@ def learn(data: str, name: str, pages: Sequence[GoldPage], styles: str) -> Site:
 
 
 def draw(sites: Sequence[Site], tune: int, seed: int, reach: int) -> list[float]:
-    """The scores of all pages that were not drawn."""
+    """Return the scores of all pages that were not drawn."""
     found = []
     for site in sites:
         shares = share_out(len(site.trials), Plan(tune=tune, seed=seed), f"{site.data} {site.name}")
@@ -89,9 +89,9 @@ def draw(sites: Sequence[Site], tune: int, seed: int, reach: int) -> list[float]
 def main() -> None:
     """Print the table."""
     parser = make_parser(__doc__, step=False)
-    parser.add_argument("--least", type=int, default=6, help="pages that a site must have (default: 6)")
-    parser.add_argument("--tune", type=int, default=3, help="labelled pages of a site (default: 3)")
-    parser.add_argument("--draws", type=int, default=20, help="how often they are drawn (default: 20)")
+    parser.add_argument("--least", type=int, default=6, help="minimum number of pages of a site (default: 6)")
+    parser.add_argument("--tune", type=int, default=3, help="labelled pages per site (default: 3)")
+    parser.add_argument("--draws", type=int, default=20, help="number of draws (default: 20)")
     arguments = parser.parse_args()
     read = list(read_sites(arguments.data, arguments.least))
     rows = []

@@ -1,11 +1,11 @@
-"""victorpy as a step of a datatrove pipeline: documents come with HTML as their text, and go on with clean text.
+"""Use victorpy as a step of a datatrove pipeline: it replaces the HTML of each document by clean text.
 
     pip install victor-clean datatrove orjson
-    python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments: two pages of its own
+    python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments it cleans two pages of its own
 
-The lines of the input have `html` and `url`. What is empty or fails goes no further; the step counts it by its reason.
-datatrove's own executors run tasks in processes and try failed ones again, but a page that hangs or crashes takes its
-task with it: for pages that are not to be trusted, run `victor clean` or `victor spark-clean`, which guard every page.
+The lines of the input have `html` and `url`. Pages that are empty or fail are dropped and counted by reason. A page that
+hangs or crashes takes its datatrove task with it. For untrusted pages use `victor clean` or `victor spark-clean`, which
+guard every page.
 """
 
 from __future__ import annotations

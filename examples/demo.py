@@ -1,4 +1,4 @@
-"""What ``make demo`` shows: sample pages cleaned with the bundled model, beside what was dropped."""
+"""Clean three sample pages with the bundled model, and show what was dropped (``make demo``)."""
 
 from __future__ import annotations
 

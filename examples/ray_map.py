@@ -1,11 +1,11 @@
-"""victorpy in Ray Data: pages in the rows of a dataset, cleaned by map_batches.
+"""Use victorpy in Ray Data: map_batches cleans the pages in the rows of a dataset.
 
     pip install victor-clean 'ray[data]'
-    python examples/ray_map.py pages.parquet clean/        # without arguments: three pages of its own
+    python examples/ray_map.py pages.parquet clean/        # without arguments it cleans three pages of its own
 
-The rows of the input have `html` and `url`. Every row gives one, with `status`, `kind` and `reason`. The model is
-loaded once in each of Ray's processes. Ray tries a task again whose process died, but the page that ended it ends it
-again: for pages that are not to be trusted, run `victor clean` or `victor spark-clean`, which guard every page.
+The rows of the input have `html` and `url`; each gives one row with `status`, `kind` and `reason`. The model is loaded
+once in each of Ray's processes. Ray repeats a task whose process died, but a page that crashes it crashes it again. For
+untrusted pages use `victor clean` or `victor spark-clean`, which guard every page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LABELS = [field.name for field in table_schema().field("labels").type]
 
 
 def clean_batch(table: pa.Table) -> pa.Table:
-    """Rows with pages in, rows with texts out; every label has a count, so that all tables have the same columns."""
+    """Clean the pages of a table. Every label has a count, so all tables have the same columns."""
     rows = [clean_record(fields) for fields in table.to_pylist()]
     for row in rows:
         row["labels"] = {label: row["labels"].get(label, 0) for label in LABELS}

@@ -1,4 +1,4 @@
-"""Make a small site: the texts of the sample pages, each in the same template, as pages of one newspaper.
+"""Make a small site: a made-up newspaper with the texts of the sample pages in one template.
 
     python examples/small_site.py DIR
     victor sst show DIR -o tree.html

@@ -1,4 +1,4 @@
-"""What spark-submit runs: the command `victor spark-clean`, with its arguments (see docs/guides/spark.md)."""
+"""Run `victor spark-clean` with spark-submit; see docs/guides/spark.md."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Trains a model on gold standards and scores it on their pages by trees that had not seen a page's site.
+"""Train a model on gold standards, and score it on their pages with trees that have not seen a page's site.
 
     python -m tools.bundled --data wcxb:DIR dragnet:DIR ... -o victorpy/data/models/default --scores scores.json
 
-This is how the bundled model is made. Training finds, for every page, what trees grown on the other sites say of it
-(the CRF learns from that); so the scores cost nothing more. They are a little low: those trees saw fewer pages. The
-pages of a site are scored as a model for sites cleans them, together.
+This is how the bundled models are made. Training already computes, for every page, the predictions of trees grown on
+other sites (the CRF learns from them), so the scores cost nothing extra. They are a little low, because those trees saw
+fewer pages. A model for sites is scored on the pages of each site together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from victorpy.sites.statistics import SiteStatistics
 
 
 def score(page: LabelledPage, log_odds: Floats, config: Config) -> dict[str, object]:
-    """Clean a page by the log-odds that training found for it, and score its words."""
+    """Clean a page with its out-of-fold log-odds, and score its words."""
     columns = Columns(page.document, config)
     probability = probabilities(log_odds)
     kept = Keeping.of(config).kept(probability, columns)
@@ -74,12 +74,12 @@ def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: Mod
 
 
 def named_sets(data: list[str]) -> list[str]:
-    """The data sets as ``KIND:NAME``, without the places where they lie."""
+    """Return the data sets as ``KIND:NAME``, without their paths."""
     return [f"{kind}:{path.name}" for kind, path in map(parse_data, data)]
 
 
 def language(page: LabelledPage) -> str:
-    """What the page says of its language, as two or three letters."""
+    """Return the declared language of a page, as two or three letters."""
     attributes = page.document.elements.attributes
     said = attributes[0].get("lang", "") if attributes else ""
     return said.replace("_", "-").partition("-")[0].lower()

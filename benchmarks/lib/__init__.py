@@ -1,1 +1,1 @@
-"""What several benchmarks share: pages, the command line, CPU times, tables and pictures."""
+"""Shared by the benchmarks: pages, the command line, CPU times, tables and pictures."""

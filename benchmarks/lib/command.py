@@ -22,7 +22,7 @@ def make_parser(description: str | None, data: bool = True, step: bool = True) -
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a benchmark; an error that a user can mend is printed without a traceback."""
+    """Run a benchmark; errors of the user are printed without a traceback."""
     try:
         main()
     except VictorError as error:
