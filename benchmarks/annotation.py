@@ -207,7 +207,8 @@ def measure_keystrokes() -> None:
     counts = [count_keys(path, predictor) for path in sorted((ROOT / "data").glob("*/*.anno"))]
     large = [count for count in counts if count.blocks >= LARGE]
     print(
-        f"A terminal of {WIDTH}×{HEIGHT}. Shares are keys per block. With a mouse, the wheel scrolls and a click counts as a key.\n"
+        f"A terminal of {WIDTH}×{HEIGHT}. Shares are keys per block. "
+        "With a mouse, the wheel scrolls and a click counts as a key.\n"
     )
     keys = "keys | share | of which scroll | keys and clicks | share | keys without a model, same selections | share"
     print(f"| page | blocks | wrong labels | {keys} |")

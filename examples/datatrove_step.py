@@ -3,9 +3,9 @@
     pip install victor-clean datatrove orjson
     python examples/datatrove_step.py pages.jsonl.gz clean/        # without arguments it cleans two pages of its own
 
-The lines of the input have `html` and `url`. Pages that are empty or fail are dropped and counted by reason. A page that
-hangs or crashes takes its datatrove task with it. For untrusted pages use `victor clean` or `victor spark-clean`, which
-guard every page.
+The lines of the input have `html` and `url`. Pages that are empty or fail are dropped and counted by reason. A page
+that hangs or crashes takes its datatrove task with it. For untrusted pages use `victor clean` or `victor spark-clean`,
+which guard every page.
 """
 
 from __future__ import annotations
