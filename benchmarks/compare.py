@@ -28,13 +28,11 @@ from benchmarks.lib.pictures import save_picture
 from victorpy.methods import Method, load_methods
 from victorpy.peers import installed_peers
 from victorpy.research.compare import Plan, compare_methods, open_sets, summarise_comparison
-from victorpy.research.compare.data import DataSet
-from victorpy.research.compare.provenance import set_name
+from victorpy.research.compare.data import DataSet, set_name
 from victorpy.research.datasets import GoldPage
 from victorpy.research.report import comparison
-from victorpy.research.report.base import to_markdown, to_text
+from victorpy.research.report.base import to_markdown, to_text, write_json, write_text
 from victorpy.research.report.plots import BLUE, GREY, points
-from victorpy.research.report.writing import write_json, write_text
 
 PICTURE = "f1-speed.png"
 COLUMNS = 2

@@ -25,9 +25,10 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.pages import read_pages
 from benchmarks.lib.tables import cpu_seconds, table
 from victorpy import Cleaner, CleanPage
+from victorpy.base.words import icu_words
 from victorpy.description.record import PAGE_HUB, area_of_content, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
-from victorpy.description.terms import terms, words
+from victorpy.description.terms import terms
 from victorpy.description.weights import feature_vector, keywords
 from victorpy.errors import DataError
 
@@ -134,7 +135,7 @@ def _named_keywords(page: Page) -> set[str]:
     metadata = page.cleaned.metadata
     if metadata is None or not metadata.keywords:
         return set()
-    content = {word for node in page.content.nodes for word in words(page.content.text(node))}
+    content = {word for node in page.content.nodes for word in icu_words(page.content.text(node))}
     return set(terms(" ".join(metadata.keywords), metadata.language)) & content
 
 

@@ -27,7 +27,7 @@ from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy import Cleaner, load_config
 from victorpy.errors import DataError
-from victorpy.research.compare.provenance import set_name, training_sets
+from victorpy.research.compare.data import set_name, training_sets
 from victorpy.research.crossval import crf_maker, cross_validate
 from victorpy.research.gold import label_page
 from victorpy.research.report.plots import BLUE, GREY, SOFT

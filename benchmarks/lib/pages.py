@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.research.compare.provenance import set_name
+from victorpy.research.compare.data import set_name
 from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.gold import parse_data
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from victorpy.research.report.plots import INK, SOFT, require_matplotlib
+from victorpy.errors import require
+from victorpy.research.report.plots import INK, SOFT
 
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -26,7 +27,7 @@ _STYLE: Any = {
 
 def save_picture(draw: Callable[[Any], None], size: tuple[float, float], path: Path) -> None:
     """Draw on a figure of a size in inches, and save it."""
-    require_matplotlib()
+    require(["matplotlib"], "research", "drawing")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.commands import ROOT, victor, victor_process
 from support.commands import refused as refused_line
 
+from victorpy.base.words import aligned_words
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import AnnotationError, DataError
 from victorpy.research.agreement import GROUPINGS, SharedPage, cohen_kappa, compare_annotators, fleiss_kappa
-from victorpy.research.align import words
 from victorpy.research.annotators import read_annotators
 
 LABELS = tuple(Label)
@@ -51,7 +51,18 @@ def compared(*pages, seed=1):
 
 
 def agreement_of(*pages, weight="blocks", grouping="labels"):
-    return compared(*pages).by_weight[weight][grouping]
+    return compared(*pages)["agreement"][weight][grouping]
+
+
+def fleiss_of(*pages, **options):
+    """Observed and expected agreement, and Fleiss' kappa."""
+    fleiss = agreement_of(*pages, **options)["fleiss"]
+    return fleiss["observed"], fleiss["expected"], fleiss["kappa"]
+
+
+def kappas_of(*pages, **options):
+    """The kappas of every pair, without the confusion of their labels."""
+    return [pair["kappa"] for pair in agreement_of(*pages, **options)["pairs"]]
 
 
 def random_pages(seed, annotators=2, pages=1, blocks=200):
@@ -78,24 +89,24 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed, weight, grouping):
     metrics = pytest.importorskip("sklearn.metrics")
     pages = random_pages(seed, annotators=3, pages=2)
     class_of = {label: name for name, members in GROUPINGS[grouping].items() for label in members}
-    weights = [len(words(text)) if weight == "words" else 1 for page in pages for text in page.texts]
+    weights = [len(aligned_words(text)) if weight == "words" else 1 for page in pages for text in page.texts]
     given = [[class_of[label] for page in pages for label in page.labels[who]] for who in range(3)]
     expected = [
         metrics.cohen_kappa_score(given[one], given[other], sample_weight=weights)
         for one, other in combinations(range(3), 2)
     ]
     found = agreement_of(*pages, weight=weight, grouping=grouping)
-    assert [kappa.kappa for kappa in found.cohen] == pytest.approx(expected)
+    assert [pair["kappa"] for pair in found["pairs"]] == pytest.approx(expected)
 
 
 def test_fleiss_kappa_of_published_examples():
     page = page_of_counts([list(map(int, row)) for row in PATIENTS.split()])
-    fleiss = agreement_of(page).fleiss
-    assert (fleiss.observed, fleiss.expected, fleiss.kappa) == pytest.approx((0.556, 0.220, 0.430), abs=0.001)
-    by_label = [agreement_of(page, grouping=label).fleiss.kappa for label in LABELS]
+    fleiss = fleiss_of(page)
+    assert fleiss == pytest.approx((0.556, 0.220, 0.430), abs=0.001)
+    by_label = [fleiss_of(page, grouping=label)[2] for label in LABELS]
     assert by_label == pytest.approx([0.245, 0.245, 0.520, 0.471, 0.566], abs=0.001)
-    fleiss = agreement_of(page_of_counts(SUBJECTS)).fleiss
-    assert (fleiss.observed, fleiss.expected, fleiss.kappa) == pytest.approx((0.378, 0.213, 0.210), abs=0.0005)
+    fleiss = fleiss_of(page_of_counts(SUBJECTS))
+    assert fleiss == pytest.approx((0.378, 0.213, 0.210), abs=0.0005)
 
 
 def test_fleiss_kappa_by_its_definition():
@@ -103,8 +114,8 @@ def test_fleiss_kappa_by_its_definition():
     counts = np.array([[labels.count(label) for label in LABELS] for _, _, labels in page.by_block()])
     observed = ((counts**2).sum(axis=1) - 4).mean() / 12
     expected = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
-    fleiss = agreement_of(page).fleiss
-    assert (fleiss.observed, fleiss.kappa) == pytest.approx((observed, (observed - expected) / (1 - expected)))
+    fleiss = fleiss_of(page)
+    assert fleiss == pytest.approx((observed, expected, (observed - expected) / (1 - expected)))
 
 
 def test_kappas_by_hand():
@@ -117,7 +128,7 @@ def test_kappas_by_hand():
 def test_a_block_of_seven_words_counts_as_seven_blocks_of_one():
     long = page_of([H, P, O, P], [H, O, O, P], texts=["a b c d e f g", "a b", "a", "a"])
     short = page_of([H] * 7 + [P] * 2 + [O, P], [H] * 7 + [O] * 2 + [O, P], texts=["a"] * 11)
-    assert agreement_of(long, weight="words").cohen == agreement_of(short, weight="blocks").cohen
+    assert kappas_of(long, weight="words") == kappas_of(short, weight="blocks")
 
 
 labellings = st.integers(2, 4).flatmap(
@@ -134,17 +145,17 @@ def test_kappa_is_defined_just_where_not_all_agree_on_one_class(blocks):
             compared(page)
         return
     result = compared(page)
-    for weight in result.by_weight.values():
+    for weight in result["agreement"].values():
         for name, found in weight.items():
             class_of = {label: kind for kind, members in GROUPINGS[name].items() for label in members}
             one_class = len({class_of[label] for labels in counted for label in labels}) == 1
-            assert (found.fleiss.kappa is None) == one_class
-            for kappa in (found.fleiss, *found.cohen):
-                assert 0 <= kappa.observed <= 1
-                assert kappa.observed == 1 or kappa.kappa is not None
-                assert kappa.kappa is None or -1 - 1e-9 <= kappa.kappa <= 1 + 1e-9
-    assert len(result.disagreements) == sum(len(set(labels)) > 1 for labels in counted)
-    json.dumps(result.scores(), allow_nan=False)
+            assert (found["fleiss"]["kappa"] is None) == one_class
+            for kappa in (found["fleiss"], *found["pairs"]):
+                assert 0 <= kappa["observed"] <= 1
+                assert kappa["observed"] == 1 or kappa["kappa"] is not None
+                assert kappa["kappa"] is None or -1 - 1e-9 <= kappa["kappa"] <= 1 + 1e-9
+    assert len(result["disagreements"]) == sum(len(set(labels)) > 1 for labels in counted)
+    json.dumps(result, allow_nan=False)
 
 
 @given(labellings, st.randoms())
@@ -153,10 +164,9 @@ def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
         return
     shuffled = random.sample(blocks, len(blocks))
     turned = [labels[::-1] for labels in shuffled]
-    one, other = (agreement_of(page_of(*zip(*each, strict=True))) for each in (blocks, turned))
-    for name in ("kappa", "observed", "expected"):
-        assert getattr(one.fleiss, name) == pytest.approx(getattr(other.fleiss, name))
-    defined = [sorted(kappa.kappa for kappa in found.cohen if kappa.kappa is not None) for found in (one, other)]
+    one, other = (page_of(*zip(*labels, strict=True)) for labels in (blocks, turned))
+    assert fleiss_of(one) == pytest.approx(fleiss_of(other))
+    defined = [sorted(kappa for kappa in kappas_of(page) if kappa is not None) for page in (one, other)]
     assert defined[0] == pytest.approx(defined[1])
 
 
@@ -170,15 +180,15 @@ def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
 )
 def test_kappa_of_annotators_who_agree(labels, texts, weight, expected):
     agreement = agreement_of(page_of(labels, labels, texts=texts), weight=weight)
-    for kappa in (agreement.fleiss, agreement.cohen[0]):
-        assert (kappa.kappa, kappa.observed, kappa.expected) == expected
+    for kappa in (agreement["fleiss"], agreement["pairs"][0]):
+        assert (kappa["kappa"], kappa["observed"], kappa["expected"]) == expected
 
 
 def test_blocks_that_somebody_did_not_label_are_left_out():
     whole = page_of([H, P, O, None], [H, O, O, P], [H, P, None, P])
     part = page_of([H, P], [H, O], [H, P])
-    assert agreement_of(whole).cohen == agreement_of(part).cohen
-    scores = compared(whole).scores()
+    assert kappas_of(whole) == kappas_of(part)
+    scores = compared(whole)
     assert (scores["blocks_count"], scores["blocks_left_out"]) == (2, 2)
     assert [found["block"] for found in scores["disagreements"]] == [2]
 
@@ -195,31 +205,33 @@ def test_one_annotator_is_not_enough(tea):
 
 def test_the_interval_is_that_of_resampled_pages():
     pages = random_pages(2, pages=12, blocks=30)
-    tables = np.array([found["labels"].confusion for found in compared(*pages).by_page])
+    confusions = [agreement_of(page)["pairs"][0]["confusion"] for page in pages]
+    tables = np.array([[[list(row.values()) for row in confusion.values()]] for confusion in confusions])
     random = np.random.default_rng(7)
     drawn = np.array([tables[random.integers(12, size=12)].sum(axis=0) for _ in range(4000)])
     found = agreement_of(*pages)
-    for kappa, kappas in [(found.fleiss, fleiss_kappa(drawn)[0]), (found.cohen[0], cohen_kappa(drawn)[0][:, 0])]:
-        assert kappa.interval == pytest.approx(np.quantile(kappas, [0.025, 0.975]), abs=0.01)
-        assert kappa.interval[0] < kappa.kappa < kappa.interval[1]
+    cohen = cohen_kappa(drawn)[0][:, 0]
+    for kappa, kappas in [(found["fleiss"], fleiss_kappa(drawn)[0]), (found["pairs"][0], cohen)]:
+        assert kappa["interval"] == pytest.approx(np.quantile(kappas, [0.025, 0.975]), abs=0.01)
+        assert kappa["interval"][0] < kappa["kappa"] < kappa["interval"][1]
 
 
 def test_interval_of_equal_pages_is_their_kappa():
     (page,) = random_pages(4)
-    fleiss = agreement_of(page, page, page).fleiss
-    assert fleiss.interval == pytest.approx((fleiss.kappa, fleiss.kappa))
-    assert agreement_of(page).fleiss.interval is None  # a single page has none
+    fleiss = agreement_of(page, page, page)["fleiss"]
+    assert fleiss["interval"] == pytest.approx([fleiss["kappa"], fleiss["kappa"]])
+    assert agreement_of(page)["fleiss"]["interval"] is None  # a single page has none
     # Half of the draws of two pages lack one of them; one of these pages alone has no kappa.
-    fleiss = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P])).fleiss
-    assert (fleiss.kappa, fleiss.interval) == (1, None)
+    fleiss = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P]))["fleiss"]
+    assert (fleiss["kappa"], fleiss["interval"]) == (1, None)
 
 
 def test_the_seed_decides():
     pages = random_pages(5, pages=8, blocks=20)
-    one, same, other = (compared(*pages, seed=seed).by_weight["blocks"]["labels"].fleiss for seed in (1, 1, 2))
+    one, same, other = (compared(*pages, seed=seed)["agreement"]["blocks"]["labels"]["fleiss"] for seed in (1, 1, 2))
     assert one == same
-    assert one.interval != other.interval
-    assert one.kappa == other.kappa
+    assert one["interval"] != other["interval"]
+    assert one["kappa"] == other["kappa"]
 
 
 # Files
@@ -304,8 +316,8 @@ def test_blocks_without_a_label_are_left_out(tmp_path):
     assert read_annotators(files).pages[0].labels == ((H, None, O, O), (H, P, O, None))
     ended = agree(*files)
     assert ended.returncode == 0
-    assert "2 blocks that all have labelled" in ended.stdout
-    assert "Blocks left out because somebody gave no label: 2." in ended.stdout
+    assert "2 blocks that all of them labelled" in ended.stdout
+    assert "Blocks left out because somebody did not label them: 2." in ended.stdout
 
 
 def mark_as_predicted(path, *numbers):
@@ -324,8 +336,8 @@ def test_labels_that_only_a_model_gave_do_not_count(tea, tmp_path):
     assert annotators.unconfirmed == (0, 2)
     ended = agree(*tea, "--json", tmp_path / "a.json")
     assert ended.returncode == 0
-    assert "2 blocks that all have labelled" in ended.stdout
-    left_out = "Labels that only a model gave are nobody's and do not count: 2 of bob."
+    assert "2 blocks that all of them labelled" in ended.stdout
+    left_out = "Labels given only by a model are not counted: 2 of bob."
     assert left_out in ended.stdout
     assert "tea:2" not in ended.stdout
     scores = json.loads((tmp_path / "a.json").read_text())
@@ -340,7 +352,7 @@ def test_model_may_be_an_annotator(tea):
     mark_as_predicted(tea[1], 1, 2, 3, 4)
     assert "those of bob are a model's; --with-models lets them count" in refused(*tea)
     ended = agree(*tea, "--with-models")
-    assert "Labels that only a model gave count: 4 of bob." in ended.stdout
+    assert "Labels given only by a model are counted: 4 of bob." in ended.stdout
     assert ended.stdout.partition("\n\n")[2] == before.partition("\n\n")[2]
 
 
@@ -350,7 +362,7 @@ def test_labels_of_models_are_added_up_over_folders(folders):
     ended = agree(*folders)
     assert "1 of carol" not in ended.stdout
     assert "2 of carol." in ended.stdout
-    assert "6 blocks that all have labelled" in ended.stdout
+    assert "6 blocks that all of them labelled" in ended.stdout
 
 
 def test_page_that_was_cut_differently_is_refused_unless_cut_again(tmp_path):
@@ -398,13 +410,13 @@ def test_different_pages_are_refused(tmp_path, tea, texts, expected):
 def test_printed_summary(tea):
     ended = agree(*tea)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("2 annotators, 1 page, 4 blocks that all have labelled, 7 words.\n")
+    assert ended.stdout.startswith("2 annotators, 1 page, 4 blocks that all of them labelled, 7 words.\n")
     assert re.search(r"^five labels +0\.200 +– +50\.00 +37\.50 ", ended.stdout, re.MULTILINE)
     assert re.search(r"^alice – bob +0\.200 +– +0\.000 ", ended.stdout, re.MULTILINE)
     assert "Disagreements: 2 blocks, 2 between content and noise." in ended.stdout
     assert "tea:2  paragraph  other      Tea is a drink.\n" in ended.stdout
     assert "tea:4  other      paragraph  Imprint\n" in ended.stdout
-    assert "There is no interval for a single page." in ended.stdout
+    assert "A single page has no interval." in ended.stdout
 
 
 @pytest.mark.parametrize(("asked", "shown"), [("0", 0), ("1", 1), ("2", 2), ("all", 2), ("99", 2)])
@@ -435,7 +447,7 @@ def test_files_of_folders_belong_together_by_name(folders):
     assert ended.returncode == 0
     assert ended.stderr == "agree: left out: sub/page-2: in alice, bob, not in carol\n"
     assert "3 annotators, 2 pages, 8 blocks" in ended.stdout
-    assert "Pages left out that not all annotators have: 1." in ended.stdout
+    assert "Pages left out because not all annotators have them: 1." in ended.stdout
     for pair in ("alice – bob", "alice – carol", "bob – carol"):
         assert re.search(rf"^{pair} +-?\d", ended.stdout, re.MULTILINE)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 from support.cases import read_cases
 
+from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
-from victorpy.research.align import Gold, align, words
+from victorpy.research.align import Gold, align
 
 CASES = read_cases("align.json")
 CONFIGS = {"block": load_config("default"), "every": load_config("cleaneval")}
@@ -31,7 +32,7 @@ CONFIGS = {"block": load_config("default"), "every": load_config("cleaneval")}
     ],
 )
 def test_words_of_a_text(text, expected):
-    assert words(text) == expected
+    assert aligned_words(text) == expected
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])

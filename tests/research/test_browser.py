@@ -95,11 +95,13 @@ def report(tmp_path_factory):
     pages = load_gold([f"anno:{data.parent}"], config, pytest.fail)
     pages[0] = replace(pages[0], name=ALERT, document=replace(pages[0].document, title=ALERT))
     result = evaluate(pages, config, Settings(folds=2, group="page"), lambda *_: None)
-    row = {"mean": means(result.pages), "interval": {"words_f1": [0.5, 0.9]}}
+    row = {"mean": means(result.pages), "interval": {"words_f1": [0.5, 0.9]}, "difference": {"mean": 0, "p_value": 1}}
     result = replace(
         result,
-        curve=tuple({**row, "pages": count} for count in (2, 4)),
-        ablation=tuple({**row, "variant": name} for name in ("all features", f"without {ALERT}")),
+        experiments={
+            "learning_curve": [{**row, "pages": count} for count in (2, 4)],
+            "ablation": [{**row, "variant": name} for name in ("all features", f"without {ALERT}")],
+        },
     )
     views = write_views(result.pages, pages, result.config, out / "pages")
     (out / "report.html").write_text(to_html(evaluation.report(result.scores(), ALERT, views)), encoding="utf-8")
@@ -254,7 +256,7 @@ def test_block_is_shown_when_pointed_at(browser, views):
 
 def test_block_is_shown_when_focused(browser, views):
     open_page(browser, views["gold"])
-    press(browser, *"jjjj")
+    press(browser, *"jj")
     shown, features = panel(browser)
     assert (shown["path"], shown["label"]) == ("/html[1]/body[1]/p[1]", "paragraph")
     assert features["container.p"] == "1"
@@ -282,8 +284,19 @@ def test_tab_goes_from_block_to_block(browser, views):
 @pytest.mark.parametrize(("forth", "back"), [("j", "k"), (Keys.ARROW_DOWN, Keys.ARROW_UP)], ids=["letters", "arrows"])
 def test_keys_step_through_blocks(browser, views, forth, back):
     open_page(browser, views["gold"])
-    assert press(browser, forth, forth, forth, back, back, back) == ["0", "1", "2", "1", "0", "0"]
+    assert press(browser, forth, forth, back, back, back, back) == ["2", "3", "2", "1", "0", "0"]
     assert panel(browser)[0]["number"] == "0"
+
+
+def test_view_opens_on_the_first_kept_block(browser, views):
+    open_page(browser, views["bakery"], height=600)
+    first = browser.execute_script("return document.querySelector('.block:not(.other)').dataset.number")
+    top, bottom = box(browser, f"document.querySelector('.block[data-number=\"{first}\"]')")
+    assert int(first) > 10
+    assert 0 <= top < bottom <= 600
+    assert press(browser, "j") == [first]
+    open_page(browser, views["bakery"])
+    assert press(browser, "k") == [str(int(first) - 1)]
 
 
 def test_stepping_ends_at_the_last_block(browser, views):
@@ -445,6 +458,17 @@ def test_report_links_to_the_views_of_its_worst_pages(browser, report):
 def test_report_does_not_scroll_sideways(browser, report, width):
     open_page(browser, report, width, 800)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [400, 500])
+def test_tables_are_whole_in_a_narrow_window(browser, report, width):
+    open_page(browser, report, width, 800)
+    widths = "return [...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth)"
+    assert set(browser.execute_script(widths)) == {0}
+    titles = "return getComputedStyle(document.querySelector('.scroll td + td'), '::before').content"
+    assert browser.execute_script(titles) == '"mean"'
+    open_page(browser, report)
+    assert browser.execute_script(titles) == "none"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

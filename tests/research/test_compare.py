@@ -21,9 +21,8 @@ from victorpy.commands import main
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.base import LABELLERS
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.research.compare.measures import Cleaned, Ruler
-from victorpy.research.compare.provenance import was_trained_on
-from victorpy.research.compare.run import SiteDocuments
+from victorpy.research.compare.data import was_trained_on
+from victorpy.research.compare.run import Cleaned, MethodAtSite, Ruler, SiteDocuments
 from victorpy.research.compare.summary import page_records
 from victorpy.research.datasets import GoldPage
 from victorpy.research.datasets.base import Gold
@@ -33,7 +32,7 @@ from victorpy.research.report import comparison
 from victorpy.research.report.base import to_html, to_markdown
 from victorpy.research.report.plots import spread
 from victorpy.research.scores import word_f1
-from victorpy.research.site_runs import share_out
+from victorpy.research.site_runs import Shares, share_out
 from victorpy.research.statistics import compare
 
 victor = partial(run_victor, text=True)
@@ -187,11 +186,26 @@ def test_differences_are_to_the_first_and_to_the_best(two_sites):
         ("repeated(share=1)", "repeated"),
     ]
     ours, theirs = (
-        [page.outcomes[name].words.f1 for site in sites for page in site.pages] for name in ("repeated", "everything")
+        [row.scores["words_f1"] for site in sites for row in site.rows if row.method == name]
+        for name in ("repeated", "everything")
     )
     expected = compare(ours, theirs).by_name()
     assert {name: scores["differences"][0][name] for name in expected} == expected
     assert scores["differences"][1]["p_value"] == 1
+
+
+def test_pages_on_which_methods_differ_most_are_listed(two_sites):
+    _, scores = run("everything,repeated,stumbles", f"cleaneval:{two_sites}")
+    disputed = scores["disputed"]
+    assert [row["page"] for row in disputed[:2]] == ["input/4", "input/5"]  # where one method fails
+    assert disputed[0]["scores"]["stumbles"] == 0
+    assert disputed[0]["difference"] == max(disputed[0]["scores"].values())
+    assert [row["difference"] for row in disputed] == sorted((row["difference"] for row in disputed), reverse=True)
+    shown = to_markdown(comparison.report(scores))
+    assert "## Pages on which methods differ most, cleaneval:two" in shown
+    assert "| input/4 | oolong.example | 100.00 |" in shown
+    _, scores = run("everything", f"cleaneval:{two_sites}")
+    assert scores["disputed"] == []
 
 
 def test_few_sites_are_scored_separately(two_sites, tmp_path):
@@ -256,7 +270,7 @@ def test_given_labels_are_the_gold_and_no_method_is_scored_on_their_pages(two_si
         given = [list(map(str, labels)) for labels in labeller.labels_ if labels is not None]
         assert given == 2 * [["other", "other", "header", "paragraph", "other"]]
         assert len(labeller.labels_) == labeller.pages_ == 6
-    assert all(len(page.outcomes) == 2 for site in sites for page in site.pages)
+    assert [[row.method for row in site.rows] for site in sites] == 2 * [4 * ["repeated", "everything"]]
 
 
 def test_sites_come_whole_though_their_pages_are_scattered(two_sites):
@@ -306,10 +320,12 @@ def test_shop_in_two_verticals_is_two_sites(tmp_path):
     + [(output, 0) for output in ("12 and 50", "50 12", "112 50", "12 501", "")],
 )
 def test_value_is_kept_if_its_words_follow_one_another(output, kept):
-    ruler = Ruler(GoldPage("p", b"<p>The price is 12.50", (Gold("12.50"), Gold("!?"))), has_values=True)
-    outcome = ruler.measure(Cleaned(output), None)
-    assert (outcome.values.shared, outcome.values.gold) == (kept, 1)
-    assert outcome.empty == (not output)
+    page = GoldPage("p", b"<p>The price is 12.50", (Gold("12.50"), Gold("!?")))
+    ruler = Ruler(page, "swde", "shop", has_values=True)
+    (method,) = load_methods("everything")
+    row = ruler.measure(MethodAtSite(method, [page], Shares([0], [], [0])), Cleaned(output))
+    assert (row.counts["values"].shared, row.counts["values"].gold) == (kept, 1)
+    assert row.scores["empty"] == (not output)
 
 
 def test_values_have_no_labels_to_tune_with(tmp_path):
@@ -498,14 +514,14 @@ def test_best_method_comes_first(report_page):
     assert table.xpath("tbody/tr[1]/td[1]")[0].text_content() == "repeated"
     differences = report_page.xpath("//h2[contains(., 'Differences')]/following::table")[0]
     head = [cell.text_content() for cell in differences.xpath("thead//th")]
-    assert head == ["method", "less everything", "p", "less repeated", "p"]
+    assert head == ["method", "minus everything", "p", "minus repeated", "p"]
 
 
 def test_report_names_the_tuned_pages(two_sites, tmp_path):
     names, data = "everything,repeated", f"cleaneval:{two_sites}"
     out = tmp_path / "out"
     assert main(["compare", "-m", names, "-d", data, "--tune", "1", "-o", str(out)]) == 0
-    told = "The labels of 2 further pages (1 of a site, at most half of it) were told to methods that learn from sites"
+    told = "Methods that learn from sites were given the labels of 2 further pages (1 per site, at most half of it)"
     assert f"{told}; no method is scored on them." in (out / "report.md").read_text(encoding="utf-8")
     assert told in (out / "report.html").read_text(encoding="utf-8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from support.commands import JPEG, ROOT, Ended, refused, victor_process, write_f
 from support.commands import victor as run_victor
 
 from victorpy.cleaner import read_document
+from victorpy.commands import main
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError
@@ -457,3 +459,17 @@ def test_pages_with_one_label_are_an_error(tmp_path):
         path.write_text(re.sub(r"(?m)^(header|paragraph)\t", "other\t", path.read_text(encoding="utf-8")))
     error = refused(victor("evaluate", "--config", "cleaneval", "--data", f"anno:{tmp_path}", "--folds", 3))
     assert error == "evaluate: nothing can be learned from these pages: their blocks need at least two labels\n"
+
+
+def test_report_without_matplotlib_has_tables_and_a_note(tmp_path, capsys, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "matplotlib" else find(name))
+    arguments = ["--method", "everything", "--data", f"anno:{ROOT / 'data'}", "-o", str(tmp_path / "out")]
+    assert main(["evaluate", *arguments]) == 0
+    note = "without plots: drawing them needs matplotlib: pip install"
+    assert note in capsys.readouterr().err
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert note in page
+    assert "<h2>Labels</h2>" in page
+    assert "<figure>" not in page
+    assert "matplotlib" not in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")

@@ -17,18 +17,16 @@ from support.commands import refused as refused_line
 from support.commands import run_process, victor, write_files
 from support.sitepages import SEEN, DropRepeated
 
+from victorpy.base.words import simple_words
 from victorpy.document import Labelling
 from victorpy.errors import DataError, VictorError, install_command
 from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
 from victorpy.research.mining.classification import averages, cells_to_test, classify, training_sites
-from victorpy.research.mining.cleaning import clean_site
+from victorpy.research.mining.cleaning import Bags, clean_site, occurring, survival, survival_scores, terms
 from victorpy.research.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.research.mining.methods import parse_methods
-from victorpy.research.mining.order import check_order, expected_pairs
-from victorpy.research.mining.pages import MinedPage, by_site, check_pages, read_pages
-from victorpy.research.mining.run import Settings, mine
-from victorpy.research.mining.words import Bags, Survival, occurring, phrase, terms, words_of
+from victorpy.research.mining.pages import MinedPage, by_site, check_pages, parse_methods, read_pages
+from victorpy.research.mining.study import Settings, check_order, expected_pairs, mine
 from victorpy.research.report import mining
 from victorpy.research.report.base import to_markdown
 from victorpy.sites.grouping import draw_sample
@@ -119,17 +117,17 @@ def test_bags_make_a_matrix_with_a_row_per_page():
     ],
 )
 def test_value_survives_if_its_words_follow_one_another(value, text, survives):
-    assert occurring([phrase(value)], words_of(text)) == (survives,)
+    assert occurring([" ".join(simple_words(value))], simple_words(text)) == (survives,)
 
 
 def test_survival_counts_only_values_that_were_there_before():
-    page = Survival.of(before=[True, True, False], after=[True, False, True], words=10, kept=4)
-    assert (page.values, page.present, page.survived, page.empty) == (3, 2, 1, 0)
-    assert page.scores()["survived_share"] == 0.5
-    assert page.scores()["removed_share"] == pytest.approx(0.6)
-    empty = Survival.of([True, True], [False, False], 30, 0)
-    assert Survival.sum([Survival.of([True], [True], 10, 5), empty]) == Survival(2, 1, 3, 3, 1, 40, 5)
-    nothing = Survival.sum([]).scores()
+    page = survival_scores([survival(before=[True, True, False], after=[True, False, True], words=10, kept=4)])
+    assert [page[name] for name in ("values", "present", "survived", "empty")] == [3, 2, 1, 0]
+    assert page["survived_share"] == 0.5
+    assert page["removed_share"] == pytest.approx(0.6)
+    both = survival_scores([survival([True], [True], 10, 5), survival([True, True], [False, False], 30, 0)])
+    assert list(both.values())[:7] == [2, 1, 3, 3, 1, 40, 5]
+    nothing = survival_scores([])
     assert nothing["survived_share"] is nothing["removed_share"] is None
 
 
@@ -393,10 +391,10 @@ def test_site_method_removes_the_frame_and_keeps_the_values(scores):
     assert cleaned["survived_share"] == 1.0
     assert none["values"] == scores["data"]["values"] == 2 * 64
     assert (nothing["removed_share"], nothing["survived_share"], nothing["empty"]) == (1.0, 0.0, 64)
-    for survival in (result["survival"] for result in scores["results"]):
+    for groups in (result["survival"] for result in scores["results"]):
         for name in ("pages", "values", "present", "survived", "words", "kept", "empty"):
-            for parts in (survival["sites"], survival["verticals"].values()):
-                assert sum(part[name] for part in parts) == survival["all"][name]
+            for parts in (groups["sites"], groups["verticals"].values()):
+                assert sum(part[name] for part in parts) == groups["all"][name]
 
 
 def test_cleaning_helps_mining(scores):
@@ -421,12 +419,14 @@ def test_command_writes_a_report(data, tmp_path):
     arguments = ["mine", "--data", f"swde:{data}", "--methods", "unique-text(share=0.4)"]
     ended = victor(*arguments, "--runs", 5, "--limit", 4, "--jobs", 2, "-o", out, text=True)
     assert ended.returncode == 0
-    assert "## Clustering (table 2)" in ended.stdout
     scores = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert scores["methods"] == ["none", "unique-text(share=0.4)"]
     assert scores["parameters"]["unique-text(share=0.4)"] == ["share=0.4"]
     assert len(scores["results"][1]["clustering"]["runs"]) == 5
     assert scores["settings"]["limit"] == 4
+    assert "Clustering (table 2)\nmethod                  mean F" in ended.stdout
+    assert "F < 0.5, %" in ended.stdout
+    assert "|" not in ended.stdout
     markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
     titles = ["What is removed and what survives", "As table 3, F scores: F1", "As table 4, accuracies: A3", "By site"]
     for title in (*titles, "Beyond table 3, F scores: F4"):
@@ -446,7 +446,7 @@ def test_two_jobs_give_the_same_results(pages):
 
 def test_fewer_pages_can_be_clustered(pages):
     scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
-    assert "10 pages drawn by chance are clustered" in mining.report(scores, "Mining").lead[1]
+    assert "10 randomly drawn pages are clustered" in mining.report(scores, "Mining").lead[1]
     with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise `cluster_pages`"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
@@ -455,7 +455,7 @@ def test_pair_without_a_common_site_has_a_dash(tmp_path):
     pages = read_pages([f"swde:{build(tmp_path, ('book', 'job'), 3)}"], 0, warn=pytest.fail)
     text = to_markdown(mining.report(mine(pages, parse_methods("none"), Settings(runs=2)), "Mining"))
     assert "| book – job | – | – |" in text
-    assert "A dash where no site has pages of both" in text
+    assert "A dash means that no site has pages of both" in text
 
 
 # Mistakes
@@ -478,9 +478,9 @@ def test_pages_that_cannot_be_mined(tmp_path):
     assert "at least two verticals" in error
     assert "only 'book' was found" in error
     unknown = write_files(tmp_path / "two", {"input/1.html": "<p>Tea</p>", "gold/1.txt": "<p> Tea"})
-    assert "is of no known kind" in refused("--data", f"cleaneval:{unknown}", "--methods", "none")
+    assert "is not known; mining needs kinds of pages" in refused("--data", f"cleaneval:{unknown}", "--methods", "none")
     pages = [MinedPage(vertical, "a", vertical, "", (), b"") for vertical in ("book", "camera")]
-    with pytest.raises(DataError, match="no page has values"):
+    with pytest.raises(DataError, match="no page has values to keep"):
         check_pages(pages)
     with pytest.raises(DataError, match="no page was found"):
         check_pages([])

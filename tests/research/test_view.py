@@ -208,7 +208,7 @@ def test_page_without_text_has_a_view_without_blocks(content):
 
 @pytest.mark.parametrize(
     ("gold", "more"),
-    [(None, ""), ([O, O, H, C, O], "; 1 dropped that are gold, 2 kept that are not")],
+    [(None, ""), ([O, O, H, C, O], "; 1 dropped although gold, 2 kept although not gold")],
     ids=["without-gold", "with-gold"],
 )
 def test_labels_and_disagreements_are_counted(gold, more):
@@ -223,7 +223,7 @@ def test_legend_names_what_there_is_to_see(gold):
     assert all(str(label) in names[str(label)] for label in Label)
     marks = set().union(*names.values()) & {"missed", "extra"}
     assert marks == ({"missed", "extra"} if gold else set())
-    assert ("disagreements" in legend.text_content()) is bool(gold)
+    assert ("disagreement" in legend.text_content()) is bool(gold)
 
 
 def test_title_url_and_losses_are_at_the_top():

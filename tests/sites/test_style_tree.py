@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sitepages import BLOCKS, WORDS, document, kept, own_labels, own_words, site, site_page
 
+from victorpy.base.words import simple_words
 from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
 from victorpy.research.report.style_tree import as_html, as_text
-from victorpy.sites.content import Content, words
+from victorpy.sites.content import Content
 from victorpy.sites.importance import Judgement, node_importance
 from victorpy.sites.mapping import block_importances, leaves_of_blocks
 from victorpy.sites.merging import merge_alike
@@ -880,7 +881,7 @@ def test_below_a_parent_with_many_names_a_new_one_is_a_new_element():
 
 
 def test_words_are_of_any_script():
-    assert words("Tea, 茶 и чай 3!") == ["tea", "茶", "и", "чай", "3"]
+    assert simple_words("Tea, 茶 и чай 3!") == ["tea", "茶", "и", "чай", "3"]
 
 
 def test_a_page_that_was_not_seen_is_followed_under_names_of_its_own():

@@ -26,9 +26,8 @@ from victorpy.errors import DataError
 from victorpy.research.agreement import compare_annotators
 from victorpy.research.annotators import read_annotators
 from victorpy.research.report import agreement
-from victorpy.research.report.base import to_text
+from victorpy.research.report.base import check_directory, to_text, write_json, write_report
 from victorpy.research.report.shell import visible
-from victorpy.research.report.writing import check_directory, write_json, write_report
 
 SHOWN = 10
 
@@ -64,7 +63,7 @@ def run(arguments: Arguments) -> int:
         arguments.say(f"left out: {visible(message)}")
     unconfirmed = dict(zip(annotators.names, annotators.unconfirmed, strict=True))
     try:
-        scores = compare_annotators(annotators.names, annotators.pages, arguments.seed).scores()
+        scores = compare_annotators(annotators.names, annotators.pages, arguments.seed)
     except DataError as error:
         if arguments.with_models or not any(unconfirmed.values()):
             raise
@@ -83,8 +82,8 @@ def run(arguments: Arguments) -> int:
         write_json(arguments.json, scores)
     if arguments.output:
         title = f"Agreement of {', '.join(annotators.names)}"
-        write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
-        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
+        message = write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
+        print(f"\n{message}", file=sys.stderr)
     return EXIT_FAILED if annotators.refused else 0
 
 

@@ -25,9 +25,7 @@ from victorpy.commands._shared import add_data, add_sample
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
 from victorpy.research.report import comparison
-from victorpy.research.report.base import to_text
-from victorpy.research.report.plots import require_matplotlib
-from victorpy.research.report.writing import check_directory, write_report, write_text
+from victorpy.research.report.base import check_directory, to_text, write_report, write_text
 from victorpy.research.site_runs import share_out
 
 
@@ -46,7 +44,6 @@ def run(arguments: Arguments) -> int:
     """Compare, print the summary, write the report."""
     output = arguments.output
     if output:
-        require_matplotlib()
         check_directory(output)
     plan = Plan(arguments.sample, arguments.tune, arguments.seed)
     methods = load_methods(arguments.methods)
@@ -64,8 +61,8 @@ def run(arguments: Arguments) -> int:
         arguments.say(f"{failure['data']} {failure['page']}: {failure['method']}: {failure['error']}")
     print(to_text(comparison.summary(scores)), end="", flush=True)
     if output:
-        write_report(output, comparison.report(scores), scores)
+        message = write_report(output, comparison.report(scores), scores, "pages.jsonl")
         records = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(sites))
         write_text(output / "pages.jsonl", "".join(records))
-        print(f"written: {output / 'report.html'}, report.md, scores.json and pages.jsonl", file=sys.stderr)
+        print(message, file=sys.stderr)
     return 0

@@ -27,7 +27,7 @@ from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
-from victorpy.research.compare.provenance import set_name, training_sets
+from victorpy.research.compare.data import set_name, training_sets
 from victorpy.research.evaluate import (
     Evaluation,
     Progress,
@@ -39,9 +39,7 @@ from victorpy.research.evaluate import (
 )
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.report import evaluation
-from victorpy.research.report.base import to_text
-from victorpy.research.report.plots import require_matplotlib
-from victorpy.research.report.writing import check_directory, write_report
+from victorpy.research.report.base import check_directory, to_text, write_report
 from victorpy.research.site_runs import Plan
 
 FOLDS = 6
@@ -66,7 +64,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     """Run the experiments, print the tables, write the report."""
     if arguments.output:
-        require_matplotlib()
         check_directory(arguments.output)
     name = arguments.method or load_config(arguments.config or "default").name
     result, pages = _score_method(arguments) if arguments.method else _cross_validate(arguments)
@@ -78,8 +75,8 @@ def run(arguments: Arguments) -> int:
         method = str(result.method.get("method", ""))
         views = write_views(result.pages, pages, result.config, arguments.output / "pages", method=method)
         title = f"{name} on {', '.join(arguments.data)}"
-        write_report(arguments.output, evaluation.report(scores, title, views), scores)
-        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
+        message = write_report(arguments.output, evaluation.report(scores, title, views), scores)
+        print(f"\n{message}", file=sys.stderr)
     return 0
 
 

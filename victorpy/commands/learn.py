@@ -26,7 +26,7 @@ from victorpy.errors import DataError
 from victorpy.model.store import check_target
 from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
-from victorpy.research.compare.provenance import set_name
+from victorpy.research.compare.data import set_name
 from victorpy.research.gold import VALUE_KINDS, load_gold, parse_data
 
 

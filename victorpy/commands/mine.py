@@ -16,13 +16,10 @@ from pathlib import Path
 
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_data, add_sample
-from victorpy.research.mining.methods import parse_methods
-from victorpy.research.mining.pages import read_pages
-from victorpy.research.mining.run import Settings, mine, require_sklearn
+from victorpy.research.mining import Settings, mine, parse_methods, read_pages
+from victorpy.research.mining.study import require_sklearn
 from victorpy.research.report import mining
-from victorpy.research.report.base import to_markdown
-from victorpy.research.report.plots import require_matplotlib
-from victorpy.research.report.writing import check_directory, write_report
+from victorpy.research.report.base import check_directory, to_text, write_report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +44,6 @@ def run(arguments: Arguments) -> int:
     settings = Settings(**{name: getattr(arguments, name) for name in names})
     settings.check()
     if arguments.output:
-        require_matplotlib()
         check_directory(arguments.output)
     methods = parse_methods(arguments.methods)
     warnings: list[str] = []
@@ -56,8 +52,8 @@ def run(arguments: Arguments) -> int:
     scores["warnings"] = [*warnings, *scores["warnings"]]
     for warning in scores["warnings"]:
         arguments.say(f"left out: {warning}")
-    print(to_markdown(mining.summary(scores)), end="")
+    print("\n" + to_text(mining.summary(scores)), end="")
     if arguments.output:
-        write_report(arguments.output, mining.report(scores, f"Mining {', '.join(arguments.data)}"), scores)
-        print(f"\nwritten: {arguments.output / 'report.html'}, report.md and scores.json", file=sys.stderr)
+        report = mining.report(scores, f"Mining {', '.join(arguments.data)}")
+        print(f"\n{write_report(arguments.output, report, scores)}", file=sys.stderr)
     return 0

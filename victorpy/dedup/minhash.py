@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from victorpy.base.words import icu_words
 from victorpy.dedup.base import DETECTORS, EXTRA, Detector
-from victorpy.description.terms import words
 from victorpy.errors import ConfigError, missing
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class MinHash(Detector):
 
         Stop words stay: runs of words without them are no less common, and no language has to be guessed.
         """
-        shingles = self.shingles(words(text))
+        shingles = self.shingles(icu_words(text))
         if not shingles:
             return b""
         sketch = self._empty_sketch.copy()

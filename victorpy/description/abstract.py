@@ -14,8 +14,9 @@ from math import ceil, fsum
 from typing import NamedTuple
 
 from victorpy.base.unicode import CLOSING, ENDS
+from victorpy.base.words import icu_words
 from victorpy.description.tag_tree import TagTree
-from victorpy.description.terms import primary, sentences, words
+from victorpy.description.terms import primary, sentences
 from victorpy.description.weights import Vector, keywords
 
 SHARE = 0.35
@@ -37,7 +38,7 @@ def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: 
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
     paragraphs: list[list[Sentence]] = []
     for texts in paragraph_texts(tree):
-        split = [Sentence(sentence, words(sentence)) for text in texts for sentence in sentences(text, language)]
+        split = [Sentence(sentence, icu_words(sentence)) for text in texts for sentence in sentences(text, language)]
         is_long = [sum(not word[0].isdigit() for word in sentence.words) >= _LEAST_WORDS for sentence in split]
         paragraphs.append([sentence for sentence, is_kept in zip(split, is_long, strict=True) if is_kept])
     if primary(language) not in _WITHOUT_FULL_STOPS:  # leave out headings and table rows, unless nothing else is left

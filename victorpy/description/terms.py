@@ -1,4 +1,4 @@
-"""Detect the language of a text, and split it into sentences, words and terms, the words that carry meaning.
+"""Detect the language of a text, and split it into sentences and terms, the words that carry meaning.
 
 ICU finds words and sentences by Unicode's rules, with dictionaries for Chinese, Japanese, Thai, Lao, Khmer and
 Burmese, which are written without spaces. The stop words come from stopwords-iso.
@@ -10,10 +10,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from victorpy.base.words import icu_pieces, icu_words
 from victorpy.errors import missing, require
 
 if TYPE_CHECKING:
-    from icu4py.breakers import BaseBreaker
     from py3langid.langid import LanguageIdentifier
 
 EXTRA = "docview"
@@ -21,7 +21,6 @@ _PACKAGES = ("dateparser", "extruct", "icu4py", "py3langid", "stopwordsiso")
 
 _ELIDING = frozenset(["ca", "fr", "it"])
 """Languages that join an article or pronoun to the next word."""
-_KATAKANA = re.compile("[ァ-ヺー-ヿ]+")
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
 ENOUGH = 100
@@ -52,7 +51,7 @@ def terms(text: str, language: str = "") -> list[str]:
     code = primary(language)
     stop = stop_words(code)
     found = []
-    for word in words(text):
+    for word in icu_words(text):
         if word in stop:
             continue
         term = word
@@ -68,32 +67,13 @@ def terms(text: str, language: str = "") -> list[str]:
     return found
 
 
-def words(text: str) -> list[str]:
-    """Return the words and numbers of a text in lower case.
-
-    >>> words("It’s 3.5 °C, हिन्दी में!")
-    ["it's", '3.5', 'c', 'हिन्दी', 'में']
-    """
-    plain = text.lower().replace("’", "'")  # as in the lists of stop words
-    pieces: list[str] = []
-    after_katakana = False
-    for piece in _pieces("WordBreaker", plain):
-        is_katakana = _KATAKANA.fullmatch(piece) is not None
-        if is_katakana and after_katakana:
-            pieces[-1] += piece  # foreign words in Japanese, which ICU's dictionary takes apart
-        else:
-            pieces.append(piece)
-        after_katakana = is_katakana
-    return [piece for piece in pieces if piece[0].isalnum()]
-
-
 def sentences(text: str, language: str = "") -> list[str]:
     """Return the sentences of a text.
 
     >>> sentences("Tea is hot. Is it? 茶很热。是吗？")
     ['Tea is hot.', 'Is it?', '茶很热。', '是吗？']
     """
-    pieces = (piece.strip() for piece in _pieces("SentenceBreaker", text, primary(language) or "en"))
+    pieces = (piece.strip() for piece in icu_pieces("SentenceBreaker", text, primary(language) or "en"))
     return [sentence for sentence in pieces if sentence]
 
 
@@ -115,16 +95,6 @@ def stop_words(language: str) -> frozenset[str]:
         raise missing("stopwordsiso", EXTRA, "telling keywords from stop words") from error
     listed = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))
-
-
-def _pieces(kind: str, text: str, language: str = "en") -> BaseBreaker:
-    try:
-        from icu4py import breakers
-    except ModuleNotFoundError as error:
-        raise missing("icu4py", EXTRA, "finding words") from error
-    whole = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be passed to ICU
-    breaker: BaseBreaker = getattr(breakers, kind)(whole, language)
-    return breaker
 
 
 def language_of(text: str, claimed: str = "") -> str:

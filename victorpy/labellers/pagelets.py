@@ -17,7 +17,6 @@ no pagelet and is kept.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
 
@@ -25,11 +24,10 @@ import numpy as np
 
 from victorpy.base.hashes import MASK, Numbers, PageCounts, mixed, numbers_of, windows
 from victorpy.base.parameters import check_count
+from victorpy.base.words import words_and_signs
 from victorpy.labellers.base import LABELLERS
 from victorpy.labellers.repeated import NOISE, Repeated
 from victorpy.page.tree import PageTree
-
-_WORD = re.compile(r"\w+|[^\w\s]+")
 
 
 @LABELLERS.register("pagelets")
@@ -61,7 +59,7 @@ class Pagelets(Repeated):
 
     def _fingerprints(self, tree: PageTree) -> dict[int, int]:
         """Return the pagelets that have text, with their fingerprints."""
-        words = [_WORD.findall(text.text.casefold()) for text in tree.texts]
+        words = [words_and_signs(text.text) for text in tree.texts]
         numbers = np.array(numbers_of(chain.from_iterable(words)), dtype=np.uint64)
         words_before = [0, *accumulate(map(len, words))]
         pagelets = [pagelet for pagelet in self.pagelets(tree) if tree.text_ranges[pagelet]]

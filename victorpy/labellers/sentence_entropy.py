@@ -19,11 +19,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
 from victorpy.base.parameters import check_range
+from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
 from victorpy.labellers.site_style_tree import SAMPLE, Example, add_pages
-from victorpy.sites.content import Content, words
+from victorpy.sites.content import Content
 from victorpy.sites.mapping import leaves_of_blocks
 from victorpy.sites.segments import SegmentTree
 from victorpy.sites.style_tree import ElementNode, StyleTree
@@ -95,7 +96,7 @@ class SentenceEntropy(SiteLabeller):
         """Return the sentences of a block at a place with the given content."""
         sentences = []
         for text in filter(None, _SENTENCE_END.split(block.text)):
-            all_words = words(text)
+            all_words = simple_words(text)
             features = [word for word in all_words if word not in self.stop_words_] or all_words
             if features:
                 entropy = sum(map(content.entropy, features)) / len(features)

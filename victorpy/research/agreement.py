@@ -1,12 +1,12 @@
-"""How far annotators agree on the labels of the same blocks, beyond chance: numbers only.
+"""How far annotators agree on the labels of the same blocks, beyond chance.
 
 Cohen's kappa is for two annotators, Fleiss' for all of them. Both follow from one table per pair of annotators, which
-counts the blocks by the label of the one and of the other. Such tables can be added over pages, so that resampling
-pages is cheap, and their rows and columns can be added to treat labels as one class (content against noise, one label
-against the rest).
+counts the blocks by the labels that the two gave. Such tables can be added over pages, so that resampling pages is
+cheap. Their rows and columns can be added to treat labels as one class (content against noise, one label against the
+rest).
 
-If all annotators give every block the same label, chance alone would agree on everything: kappa is 0/0 and says
-nothing. It is None then, beside an observed agreement of 1.
+If all annotators give every block the same label, chance alone would agree on everything: kappa is 0/0 and has no
+meaning. It is None then, beside an observed agreement of 1.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from victorpy.base.words import aligned_words
 from victorpy.document import Label
 from victorpy.errors import DataError
-from victorpy.research.align import words
 from victorpy.research.statistics import RESAMPLES
 
 Floats = npt.NDArray[np.float64]
 _CHUNK = 100  # resamples drawn at a time, so that many pages fit in memory
+_NUMBERS = ("kappa", "observed", "expected")
 _ENOUGH = 0.95  # share of resamples that must have a kappa for an interval
 
 _ALL = frozenset(Label)
@@ -35,14 +36,14 @@ GROUPINGS: Mapping[str, Mapping[str, frozenset[Label]]] = {
     "content": {"content": _CONTENT, "noise": _ALL - _CONTENT},
     **{str(label): {str(label): frozenset([label]), "rest": _ALL - {label}} for label in Label},
 }
-"""Classes of labels to tell apart: the five labels, content and noise, and each label against the rest."""
+"""Classes of labels: the five labels, content and noise, and each label against the rest."""
 WEIGHTS = ("blocks", "words")
-"""What counts as one: a block, or each of its words."""
+"""What is counted: blocks, or their words."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """A page that several people have labelled, cut into the same blocks."""
+    """A page that several people have labelled, split into the same blocks."""
 
     name: str
     texts: tuple[str, ...]
@@ -57,154 +58,76 @@ class SharedPage:
                 yield number, text, labels
 
 
-@dataclass(frozen=True, slots=True)
-class Kappa:
-    """Agreement beyond chance and its components; None if undefined."""
-
-    kappa: float | None
-    observed: float | None
-    """Share of blocks (with many annotators: of pairs of labels of a block) that agree."""
-    expected: float | None
-    """Share that would agree if annotators drew labels at random, as often as they gave them."""
-    interval: tuple[float, float] | None = None
-    """Middle 95 % of the kappas of resampled pages; None for a single page."""
-
-    def scores(self) -> dict[str, Any]:
-        interval = None if self.interval is None else list(self.interval)
-        return {"kappa": self.kappa, "interval": interval, "observed": self.observed, "expected": self.expected}
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How annotators agree on certain classes of labels."""
-
-    classes: tuple[str, ...]
-    fleiss: Kappa
-    """Fleiss' kappa of all annotators."""
-    cohen: tuple[Kappa, ...]
-    """Cohen's kappa of every pair."""
-    confusion: Floats
-    """For every pair: counts by the class that the first (row) and the second (column) gave."""
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A block whose labels differ."""
-
-    page: str
-    block: int
-    """Its number on the page, from 1."""
-    text: str
-    labels: tuple[Label, ...]
-
-    @property
-    def about_content(self) -> bool:
-        """Whether some would keep the block and some drop it."""
-        return len({label.is_content for label in self.labels}) > 1
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The result of comparing annotators who labelled the same pages."""
-
-    annotators: tuple[str, ...]
-    pages: tuple[SharedPage, ...]
-    by_weight: Mapping[str, Mapping[str, Agreement]]
-    """By what counts as one (`WEIGHTS`) and by `GROUPINGS`."""
-    by_page: tuple[Mapping[str, Agreement], ...]
-    """The same for every page, by blocks."""
-    disagreements: tuple[Disagreement, ...]
-    seed: int
-
-    def scores(self) -> dict[str, Any]:
-        """Return every number as plain data."""
-        counts = {weight: int(self.by_weight[weight]["labels"].confusion[0].sum()) for weight in WEIGHTS}
-        return {
-            "annotators": list(self.annotators),
-            "pages_count": len(self.pages),
-            "blocks_count": counts["blocks"],
-            "blocks_left_out": sum(len(page.texts) for page in self.pages) - counts["blocks"],
-            "words_count": counts["words"],
-            "resampling": {"resamples": RESAMPLES if len(self.pages) > 1 else 0, "seed": self.seed},
-            "agreement": {
-                weight: {name: self._grouping_scores(agreement) for name, agreement in agreements.items()}
-                for weight, agreements in self.by_weight.items()
-            },
-            "pages": list(map(_page_scores, self.pages, self.by_page)),
-            "disagreements": [
-                {
-                    "page": disagreement.page,
-                    "block": disagreement.block,
-                    "text": disagreement.text,
-                    "labels": [str(label) for label in disagreement.labels],
-                    "about_content": disagreement.about_content,
-                }
-                for disagreement in self.disagreements
-            ],
+def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
+    """Measure how far annotators agree on the blocks that all of them labelled: the content of scores.json."""
+    if len(annotators) < 2:
+        raise DataError("agreement needs at least two annotators")
+    tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
+    if not pages or not tables["blocks"].any():
+        raise DataError("there is no block that all annotators have labelled")
+    counts = {weight: int(tables[weight][:, 0].sum()) for weight in WEIGHTS}
+    disagreements = [
+        {
+            "page": page.name,
+            "block": number,
+            "text": text,
+            "labels": [str(label) for label in labels],
+            "about_content": len({label.is_content for label in labels}) > 1,
         }
+        for page in pages
+        for number, text, labels in page.by_block()
+        if len(set(labels)) > 1
+    ]
+    agreement = {weight: _measure(tables[weight], seed) for weight in WEIGHTS}
+    for grouping in (grouping for by_grouping in agreement.values() for grouping in by_grouping.values()):
+        for pair, names in zip(grouping["pairs"], combinations(annotators, 2), strict=True):
+            pair["annotators"] = list(names)
+    return {
+        "annotators": list(annotators),
+        "pages_count": len(pages),
+        "blocks_count": counts["blocks"],
+        "blocks_left_out": sum(len(page.texts) for page in pages) - counts["blocks"],
+        "words_count": counts["words"],
+        "resampling": {"resamples": RESAMPLES if len(pages) > 1 else 0, "seed": seed},
+        "agreement": agreement,
+        "pages": [_page_scores(page, table) for page, table in zip(pages, tables["blocks"], strict=True)],
+        "disagreements": disagreements,
+    }
 
-    def _grouping_scores(self, agreement: Agreement) -> dict[str, Any]:
-        classes = agreement.classes
-        pairs = []
-        triples = zip(combinations(self.annotators, 2), agreement.cohen, agreement.confusion, strict=True)
-        for names, kappa, table in triples:
-            rows = [dict(zip(classes, map(int, counts), strict=True)) for counts in table]
-            confusion = dict(zip(classes, rows, strict=True))
-            pairs.append({"annotators": list(names), **kappa.scores(), "confusion": confusion})
-        return {"fleiss": agreement.fleiss.scores(), "pairs": pairs}
+
+def _tables(page: SharedPage, weight: str) -> Floats:
+    """Count the blocks or words of a page for every pair of annotators, by the labels that the two gave."""
+    index_of = {label: index for index, label in enumerate(Label)}
+    pairs = list(combinations(range(len(page.labels)), 2))
+    tables = np.zeros((len(pairs), len(Label), len(Label)))
+    for _, text, labels in page.by_block():
+        count = 1 if weight == "blocks" else len(aligned_words(text))
+        for table, (one, other) in zip(tables, pairs, strict=True):
+            table[index_of[labels[one]], index_of[labels[other]]] += count
+    return tables
 
 
-def _page_scores(page: SharedPage, agreements: Mapping[str, Agreement]) -> dict[str, Any]:
-    count = int(agreements["labels"].confusion[0].sum())
+def _page_scores(page: SharedPage, tables: Floats) -> dict[str, Any]:
+    count = int(tables[0].sum())
     scores: dict[str, Any] = {
         "name": page.name,
         "blocks": count,
         "left_out": len(page.texts) - count,
         "disagreements": sum(len(set(labels)) > 1 for _, _, labels in page.by_block()),
     }
+    agreement = _measure(tables[None])
     for name in ("labels", "content"):
-        fleiss, cohen = agreements[name].fleiss, agreements[name].cohen
-        scores[name] = {"fleiss": fleiss.scores(), "cohen": [kappa.scores() for kappa in cohen]}
+        cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in agreement[name]["pairs"]]
+        scores[name] = {"fleiss": agreement[name]["fleiss"], "cohen": cohen}
     return scores
 
 
-def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> Comparison:
-    """Measure how the annotators of these pages agree, on the blocks that all of them labelled."""
-    if len(annotators) < 2:
-        raise DataError("agreement takes at least two annotators")
-    tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
-    if not pages or not tables["blocks"].any():
-        raise DataError("there is no block that all annotators have labelled")
-    disagreements = [
-        Disagreement(page.name, number, text, labels)
-        for page in pages
-        for number, text, labels in page.by_block()
-        if len(set(labels)) > 1
-    ]
-    return Comparison(
-        tuple(annotators),
-        tuple(pages),
-        {weight: _measure(tables[weight], seed) for weight in WEIGHTS},
-        tuple(_measure(page_tables[None], seed) for page_tables in tables["blocks"]),
-        tuple(disagreements),
-        seed,
-    )
+def _measure(tables: Floats, seed: int = 1) -> dict[str, dict[str, Any]]:
+    """Measure the agreement on every grouping, from the tables of every page (axes: page, pair, label, label).
 
-
-def _tables(page: SharedPage, weight: str) -> Floats:
-    """Count the blocks or words of a page for every pair of annotators, by the label of the one and of the other."""
-    index_of = {label: index for index, label in enumerate(Label)}
-    pairs = list(combinations(range(len(page.labels)), 2))
-    tables = np.zeros((len(pairs), len(Label), len(Label)))
-    for _, text, labels in page.by_block():
-        count = 1 if weight == "blocks" else len(words(text))
-        for table, (one, other) in zip(tables, pairs, strict=True):
-            table[index_of[labels[one]], index_of[labels[other]]] += count
-    return tables
-
-
-def _measure(tables: Floats, seed: int) -> dict[str, Agreement]:
-    """Measure the agreement of every grouping from the tables of every page (axes: page, pair, label, label)."""
+    `observed` is the share of labels that agree, `expected` the share that would if annotators drew labels at random,
+    as often as they gave them.
+    """
     pages = len(tables)
     total = tables.sum(axis=0)
     random = np.random.default_rng(seed)
@@ -216,15 +139,19 @@ def _measure(tables: Floats, seed: int) -> dict[str, Agreement]:
     for name, classes in GROUPINGS.items():
         membership = np.array([[label in labels for label in Label] for labels in classes.values()], dtype=float)
         confusion: Floats = membership @ total @ membership.T  # adds the rows and columns of a class
-        intervals: list[tuple[float, float] | None] = [None] * (len(confusion) + 1)
+        intervals: list[list[float] | None] = [None] * (len(confusion) + 1)
         if resampled:
             kappas_of_draws = np.concatenate([_kappas(membership @ chunk @ membership.T)[0] for chunk in resampled])
             intervals = list(map(_interval, kappas_of_draws.T))
         fleiss, *cohen = [
-            Kappa(_defined(kappa), _defined(observed), _defined(expected), interval)
-            for kappa, observed, expected, interval in zip(*_kappas(confusion), intervals, strict=True)
+            {"interval": interval}
+            | {key: None if np.isnan(value) else float(value) for key, value in zip(_NUMBERS, numbers, strict=True)}
+            for *numbers, interval in zip(*_kappas(confusion), intervals, strict=True)
         ]
-        agreements[name] = Agreement(tuple(classes), fleiss, tuple(cohen), confusion)
+        for pair, table in zip(cohen, confusion, strict=True):
+            rows = [dict(zip(classes, map(int, row), strict=True)) for row in table]
+            pair["confusion"] = dict(zip(classes, rows, strict=True))
+        agreements[name] = {"fleiss": fleiss, "pairs": cohen}
     return agreements
 
 
@@ -262,20 +189,16 @@ def fleiss_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    """Return the agreement as a share of what chance leaves over; NaN if chance leaves nothing."""
+    """Return the agreement beyond chance as a share of what chance leaves over; NaN if it leaves nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         kappa: Floats = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
     return kappa
 
 
-def _interval(kappas: Floats) -> tuple[float, float] | None:
+def _interval(kappas: Floats) -> list[float] | None:
     """Return the middle 95 % of resampled kappas; None if too many resamples have no kappa."""
     defined = kappas[~np.isnan(kappas)]
     if len(defined) < _ENOUGH * len(kappas):
         return None
     low, high = np.quantile(defined, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _defined(value: np.float64) -> float | None:
-    return None if np.isnan(value) else float(value)
+    return [float(low), float(high)]

@@ -8,13 +8,13 @@ the page's markup does.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from victorpy.base.words import aligned_words
 from victorpy.document import Block, Document, Label
 
 # Share of a block's words that must be in the gold for the block to be content.
@@ -22,10 +22,6 @@ ENOUGH = 0.5
 
 # Number of positions in the gold that are tried for a block that is out of order. Bounds the time per page.
 MOST_PLACES = 100
-
-# In scripts without spaces each letter is a word; elsewhere a word is a run of letters and digits.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 
 _HEADERS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _ITEMS = frozenset("li dt dd".split())
@@ -36,15 +32,6 @@ class Gold(NamedTuple):
 
     text: str
     label: Label | None = None
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case.
-
-    >>> words("The Cat's 9 lives: 九条命")
-    ['the', 'cat', 's', '9', 'lives', '九', '条', '命']
-    """
-    return _WORD.findall(text.lower())
 
 
 def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str]) -> tuple[Label, ...]:
@@ -81,8 +68,8 @@ class _Alignment:
     """Finds the gold segment that each block of a page belongs to, if any."""
 
     def __init__(self, blocks: Sequence[Block], gold: Sequence[Gold]) -> None:
-        self._block_words = [words(block.text) for block in blocks]
-        gold_words = [(word, number) for number, segment in enumerate(gold) for word in words(segment.text)]
+        self._block_words = [aligned_words(block.text) for block in blocks]
+        gold_words = [(word, number) for number, segment in enumerate(gold) for word in aligned_words(segment.text)]
         self._gold_words = [word for word, _ in gold_words]
         self._segment_of_word = [number for _, number in gold_words]
         self._matched: set[int] = set()  # positions of gold words that belong to a block

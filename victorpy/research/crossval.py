@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from victorpy.config import Config
@@ -12,7 +11,7 @@ from victorpy.document import Label, Labelling
 from victorpy.labellers.base import Labeller
 from victorpy.model.labeller import ModelLabeller
 from victorpy.research.gold import LabelledPage
-from victorpy.research.scores import BlockCounts, TextScores, measure
+from victorpy.research.scores import BlockCounts, PageResult, measure_texts
 from victorpy.research.site_runs import label_by_site, map_in_jobs
 from victorpy.sites.grouping import make_folds
 
@@ -22,25 +21,7 @@ _NEEDS_SEGMENTS = frozenset(
     "cleaneval_text cleaneval_markup cleaneval_total cleaneval_words_tags_f1 cleaneval_segments_f1 "
     "cleaneval_segments_unlabelled_f1".split()
 )
-"""Measures that say nothing if the gold has no tags."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageResult:
-    """How one page was cleaned by a model that had not seen its site."""
-
-    name: str
-    data: str
-    site: str
-    page_type: str
-    fold: int
-    scores: dict[str, float]
-    blocks: BlockCounts
-    labelling: Labelling = field(repr=False)
-    gold_content: tuple[bool, ...] = field(repr=False)
-    """Whether each block is content according to the gold."""
-    texts: TextScores = field(repr=False)
-    """The counts behind the scores of texts, for pooling them."""
+"""Measures that mean nothing if the gold has no tags."""
 
 
 def cross_validate(
@@ -52,9 +33,9 @@ def cross_validate(
     jobs: int = 1,
     share: float = 1.0,
 ) -> Iterator[list[PageResult]]:
-    """Yield the results of each fold; everything that learns sees only the pages of the other folds.
+    """Yield the results of each fold, labelled by a model that was trained on the other folds only.
 
-    With a `share` below 1, only that share of the groups is trained on; the tested pages stay the same.
+    With a `share` below 1, only that share of the groups is trained on. The test pages stay the same.
     """
     groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
     fold_of = make_folds(groups, folds, seed)
@@ -79,23 +60,16 @@ def _run_fold(
 
 def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageResult:
     """Score the labels of a gold page."""
-    texts = measure(page.output_text(labelling.labels), page.gold_text)
-    scores = texts.by_name()
+    scores, counts = measure_texts(page.output_text(labelling.labels), page.gold_text)
     if not page.has_segments:
         scores = {name: value for name, value in scores.items() if name not in _NEEDS_SEGMENTS}
     blocks = BlockCounts.of(labelling.labels, page.labels)
     scores |= {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
     return PageResult(
-        name=page.name,
-        data=page.data,
-        site=page.site,
-        page_type=page.page_type,
+        *(page.name, page.data, page.site, page.page_type, scores, counts, blocks),
         fold=fold,
-        scores=scores,
-        blocks=blocks,
         labelling=labelling,
         gold_content=tuple(label.is_content for label in page.labels),
-        texts=texts,
     )
 
 
@@ -105,5 +79,5 @@ def crf_maker(config: Config, **parameters: float) -> MakeLabeller:
 
 
 def keep_everything(page: LabelledPage) -> PageResult:
-    """Score keeping every block as a paragraph: a cleaner that does worse has learned nothing."""
+    """Score keeping every block as a paragraph, the baseline that any cleaner has to beat."""
     return score_page(page, Labelling((Label.PARAGRAPH,) * len(page.document.blocks)))

@@ -1,28 +1,27 @@
-"""Experiments on gold pages: cross-validation, learning curve, ablation and grid, as one plain result.
+"""Experiments on gold pages: cross-validation, learning curve, ablation and grid.
 
-`Evaluation.scores()` is what scores.json contains; reports draw it.
+`Evaluation.scores()` returns the content of scores.json, which reports show.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from victorpy.base.parameters import split_name
-from victorpy.base.score import Score
 from victorpy.cleaner import Cleaner
 from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
 from victorpy.methods import find_method
-from victorpy.research.crossval import PageResult, crf_maker, cross_validate, keep_everything, score_page
+from victorpy.research.crossval import crf_maker, cross_validate, keep_everything, score_page
 from victorpy.research.gold import VALUE_KINDS, LabelledPage
-from victorpy.research.scores import BlockCounts
+from victorpy.research.scores import BlockCounts, PageResult, mean_of, pooled, values_of
 from victorpy.research.site_runs import Plan, label_by_site
-from victorpy.research.statistics import compare, mean, summarise
+from victorpy.research.statistics import compare, interval, summarise
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -35,10 +34,11 @@ MEASURES = {
     "shingle_f1": "4-word shingles F1",
     "empty": "pages left empty",
 }
-"""The measures that tables show, with their names."""
+"""The measures in tables, with their titles."""
 
 CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 GRID_PARAMETERS = frozenset(["c1", "c2", "max_iterations", "threshold"])
+CURVE, ABLATION, GRID = "learning_curve", "ablation", "grid"
 _OF_BLOCKS = ("label_accuracy", "content_accuracy")
 
 Progress = Callable[[str, int, int], None]
@@ -55,6 +55,18 @@ class Settings:
     jobs: int = 1
 
 
+class Variant(NamedTuple):
+    """Another cross-validation: with another config, other training parameters, or fewer training pages."""
+
+    experiment: str
+    name: str
+    row: dict[str, Any]
+    """What identifies it in its table."""
+    config: Config
+    parameters: Mapping[str, float] = {}
+    share: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """All results of an evaluation."""
@@ -63,19 +75,24 @@ class Evaluation:
     config: Config
     pages: tuple[PageResult, ...]
     everything: tuple[PageResult, ...]
-    """The same pages with everything kept: the baseline to beat."""
-    curve: tuple[dict[str, Any], ...] = ()
-    ablation: tuple[dict[str, Any], ...] = ()
-    grid: tuple[dict[str, Any], ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    """Results of keeping everything on the same pages: the baseline to beat."""
+    experiments: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
+    """The tables of the learning curve, the ablation and the grid."""
+    warnings: tuple[str, ...] = ()
     method: Mapping[str, Any] = field(default_factory=dict)
-    """For a method that is not trained: its name, and what it learned from."""
+    """Name of a method that is scored as it is, and what it learned from."""
 
     def scores(self) -> dict[str, Any]:
-        """Return every number by name; shares are in 0..1."""
+        """Return all numbers by name; shares are in 0..1."""
         pages, settings = self.pages, self.settings
         blocks = BlockCounts.sum(page.blocks for page in pages)
         types = sorted({page.page_type for page in pages if page.page_type})
+        pooled_scores = {
+            f"{name}_{part}": value
+            for name in ("words", "cleaneval_words", "shingle")
+            for part, value in pooled(pages, name).shares().items()
+        }
+        medians = {name: summarise(values).median for name in _measures(pages) if (values := values_of(pages, name))}
         return {
             "config": self.config.name,
             "settings": {"folds": settings.folds, "group": settings.group, "seed": settings.seed} | dict(self.method),
@@ -83,9 +100,9 @@ class Evaluation:
             "blocks_count": blocks.total,
             "mean": means(pages),
             "interval": intervals(pages),
-            "median": {name: summarise(values).median for name, values in _values_by_measure(pages).items() if values},
-            "page_mean": {name: mean([page.scores[name] for page in pages]) or 0.0 for name in _OF_BLOCKS},
-            "pooled": pooled(pages),
+            "median": medians,
+            "page_mean": {name: mean_of(pages, name) or 0.0 for name in _OF_BLOCKS},
+            "pooled": pooled_scores,
             "keep_everything": means(self.everything),
             "folds": [means([page for page in pages if page.fold == number]) for number in range(settings.folds)],
             "by_type": {kind: means([page for page in pages if page.page_type == kind]) for kind in types},
@@ -94,9 +111,7 @@ class Evaluation:
                 str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label
             },
             "calibration": calibration(pages),
-            "learning_curve": list(self.curve),
-            "ablation": list(self.ablation),
-            "grid": list(self.grid),
+            **{name: list(self.experiments.get(name, ())) for name in (CURVE, ABLATION, GRID)},
             "pages": [
                 {
                     "name": page.name,
@@ -112,12 +127,6 @@ class Evaluation:
         }
 
 
-# Experiments
-
-Run = Callable[..., tuple[PageResult, ...]]
-"""Runs all folds of an experiment by name, perhaps with another config, share of pages or parameters."""
-
-
 def evaluate(
     pages: Sequence[LabelledPage],
     config: Config,
@@ -127,7 +136,7 @@ def evaluate(
     ablate: str | None = None,
     grid: Mapping[str, Sequence[float]] | None = None,
 ) -> Evaluation:
-    """Cross-validate a config, on request also with growing shares of pages, fewer features, and other parameters."""
+    """Cross-validate a config, and on request also with fewer pages, fewer features and other parameters."""
     if settings.folds < 2:
         raise DataError("cross-validation needs at least 2 folds")
     if settings.jobs < 1:
@@ -137,123 +146,63 @@ def evaluate(
         other = ", or `group` page" if settings.group == "site" else ""
         raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
 
-    def run(what: str, config: Config = config, share: float = 1.0, **parameters: float) -> tuple[PageResult, ...]:
+    def run(variant: Variant) -> list[PageResult]:
         results: list[PageResult] = []
-        progress(what, 0, settings.folds)
-        make = crf_maker(config, **parameters)
-        folds = cross_validate(pages, make, settings.folds, settings.group, settings.seed, settings.jobs, share)
-        for number, fold in enumerate(folds, 1):
+        progress(variant.name, 0, settings.folds)
+        make = crf_maker(variant.config, **variant.parameters)
+        how = (settings.folds, settings.group, settings.seed, settings.jobs, variant.share)
+        for number, fold in enumerate(cross_validate(pages, make, *how), 1):
             results += fold
-            progress(what, number, settings.folds)
-        return tuple(results)
+            progress(variant.name, number, settings.folds)
+        return results
 
-    results = run("cross-validation")
-    return Evaluation(
-        settings,
-        config,
-        results,
-        tuple(map(keep_everything, pages)),
-        curve=_learning_curve(run, len(pages), settings.folds) if curve else (),
-        ablation=_ablation(run, config, ablate, results) if ablate else (),
-        grid=_grid_search(run, grid) if grid else (),
-    )
-
-
-def load_as_is(entry: str) -> Cleaner:
-    """Load a method that labels blocks, given as ``sst(t=0.4)``."""
-    method = find_method(*split_name(entry))
-    if method.is_peer:
-        raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
-    return method.load()
-
-
-def evaluate_as_is(
-    pages: Sequence[LabelledPage], cleaner: Cleaner, name: str, plan: Plan, progress: Callable[[int], object]
-) -> Evaluation:
-    """Score a method as it is on all pages, site by site; `progress` gets the number of finished pages.
-
-    There are no folds, since nothing is trained. A method that learns from a site learns from the very pages that
-    it labels, as it would in use.
-    """
-    if not pages:
-        raise DataError("no pages are left to evaluate on")
-    values = sorted({page.data for page in pages if page.data.partition(":")[0] in VALUE_KINDS})
-    if values:
-        raise DataError(f"{values[0]}: its gold is values, not texts: use victor compare or victor mine")
-    results: dict[int, PageResult] = {}
-    sites = 0
-    for labellings in label_by_site(cleaner.labeller, pages, plan):
-        results |= {index: score_page(pages[index], labelling) for index, labelling in labellings.items()}
-        sites += 1
-        progress(len(labellings))
-    return Evaluation(
-        Settings(folds=0, seed=plan.seed),
-        cleaner.config,
-        tuple(results[index] for index in range(len(pages))),
-        tuple(map(keep_everything, pages)),
-        method={
-            "method": name,
-            "learns_from": str(cleaner.labeller.learns_from),
-            "sites": sites,
-            "sample": plan.sample,
-        },
-    )
-
-
-def _learning_curve(run: Run, pages: int, folds: int) -> tuple[dict[str, Any], ...]:
-    """Score models trained on growing shares of the training pages, always on all test pages."""
-    points = []
-    for share in CURVE_SHARES:
+    whole = run(Variant("", "cross-validation", {}, config))
+    whole_f1 = {(page.data, page.name): page.scores["words_f1"] for page in whole}
+    experiments: dict[str, list[dict[str, Any]]] = {}
+    for variant in _variants(config, len(pages), settings.folds, curve, ablate, grid or {}):
         try:
-            results = run(f"learning curve, {share:.0%} of the training pages", share=share)
-        except DataError:  # so few pages may have one label only
+            results = whole if variant.name == "all features" else run(variant)
+        except DataError:
+            if variant.experiment != CURVE:  # a small share of the pages may have one label only
+                raise
             continue
-        training = round(share * pages * (folds - 1) / folds)
-        points.append({"pages": training} | _mean_scores(results))
-    return tuple(points)
+        row = variant.row | {"mean": means(results), "interval": intervals(results)}
+        if variant.experiment == ABLATION:
+            difference = compare(values_of(results, "words_f1"), [whole_f1[page.data, page.name] for page in results])
+            row["difference"] = difference.by_name()
+        experiments.setdefault(variant.experiment, []).append(row)
+    return Evaluation(settings, config, tuple(whole), tuple(map(keep_everything, pages)), experiments)
 
 
-def _ablation(run: Run, config: Config, kind: str, whole: Sequence[PageResult]) -> tuple[dict[str, Any], ...]:
-    """Score with fewer features: each family alone and left out, or each feature left out; `whole` has all."""
-    features = config.features
+def _variants(
+    config: Config, pages: int, folds: int, curve: bool, ablate: str | None, grid: Mapping[str, Sequence[float]]
+) -> Iterator[Variant]:
+    """Yield the requested experiments: growing shares of pages, fewer features, all combinations of parameters."""
+    for share in CURVE_SHARES if curve else ():
+        name = f"learning curve, {share:.0%} of the training pages"
+        yield Variant(CURVE, name, {"pages": round(share * pages * (folds - 1) / folds)}, config, share=share)
+    for name, kept in _feature_sets(config.features, ablate).items() if ablate else ():
+        off = tuple(feature for feature in config.get("crf-features") if feature not in kept)
+        smaller = replace(config, values={**config.values, "crf-features-off": off})
+        yield Variant(ABLATION, name, {"variant": name, "features": len(kept)}, smaller)
+    for combination in itertools.product(*grid.values()) if grid else ():
+        parameters = dict(zip(grid, combination, strict=True))
+        name = " ".join(f"{key}={value:g}" for key, value in parameters.items())
+        yield Variant(GRID, name, {"parameters": parameters}, config, parameters)
+
+
+def _feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
+    """Return the features of an ablation: each family alone and left out, or each feature left out."""
     families: dict[str, list[str]] = {}
     for name in features:
         feature = find_feature(name)
         families.setdefault(feature.family if feature else "own", []).append(name)
-    variants = {"all features": list(features)}
+    sets = {"all features": list(features)}
     if kind == "family":
-        variants |= {f"only {family}": names for family, names in families.items()}
+        sets |= {f"only {family}": names for family, names in families.items()}
     for what, names in (families if kind == "family" else {name: [name] for name in features}).items():
-        variants[f"without {what}"] = [name for name in features if name not in names]
-    whole_f1 = {(page.data, page.name): page.scores["words_f1"] for page in whole}
-    rows = []
-    for variant, kept in variants.items():
-        if not kept:
-            continue
-        results = whole
-        if variant != "all features":
-            off = tuple(name for name in config.get("crf-features") if name not in kept)
-            results = run(variant, replace(config, values={**config.values, "crf-features-off": off}))
-        difference = compare(
-            [page.scores["words_f1"] for page in results], [whole_f1[page.data, page.name] for page in results]
-        )
-        row = {"variant": variant, "features": len(kept)} | _mean_scores(results)
-        rows.append(row | {"difference": difference.by_name()})
-    return tuple(rows)
-
-
-def _grid_search(run: Run, grid: Mapping[str, Sequence[float]]) -> tuple[dict[str, Any], ...]:
-    """Score every combination of training parameters."""
-    rows = []
-    for combination in itertools.product(*grid.values()):
-        parameters = dict(zip(grid, combination, strict=True))
-        name = " ".join(f"{key}={value:g}" for key, value in parameters.items())
-        rows.append({"parameters": parameters} | _mean_scores(run(name, **parameters)))
-    return tuple(rows)
-
-
-def _mean_scores(results: Sequence[PageResult]) -> dict[str, Any]:
-    return {"mean": means(results), "interval": intervals(results)}
+        sets[f"without {what}"] = [name for name in features if name not in names]
+    return {name: kept for name, kept in sets.items() if kept}
 
 
 def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
@@ -275,19 +224,52 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
     return grid
 
 
-# Numbers
+def load_as_is(entry: str) -> Cleaner:
+    """Load a method that labels blocks, given as ``sst(t=0.4)``."""
+    method = find_method(*split_name(entry))
+    if method.is_peer:
+        raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
+    return method.load()
 
 
-def _values_by_measure(pages: Sequence[PageResult]) -> dict[str, list[float]]:
-    """Return the values of every measure that a page has; those of the tables come first."""
-    names = dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)])
-    return {name: [page.scores[name] for page in pages if name in page.scores] for name in names}
+def evaluate_as_is(
+    pages: Sequence[LabelledPage], cleaner: Cleaner, name: str, plan: Plan, progress: Callable[[int], object]
+) -> Evaluation:
+    """Score a method as it is on all pages, site by site; `progress` gets the number of finished pages.
+
+    There are no folds, since nothing is trained. A method that learns from a site learns from the same pages that it
+    labels, as it would in use.
+    """
+    if not pages:
+        raise DataError("no pages are left to evaluate on")
+    values = sorted({page.data for page in pages if page.data.partition(":")[0] in VALUE_KINDS})
+    if values:
+        raise DataError(f"{values[0]}: its gold is values, not texts: use victor compare or victor mine")
+    results: dict[int, PageResult] = {}
+    sites = 0
+    for labellings in label_by_site(cleaner.labeller, pages, plan):
+        results |= {index: score_page(pages[index], labelling) for index, labelling in labellings.items()}
+        sites += 1
+        progress(len(labellings))
+    learns_from = str(cleaner.labeller.learns_from)
+    return Evaluation(
+        Settings(folds=0, seed=plan.seed),
+        cleaner.config,
+        tuple(results[index] for index in range(len(pages))),
+        tuple(map(keep_everything, pages)),
+        method={"method": name, "learns_from": learns_from, "sites": sites, "sample": plan.sample},
+    )
+
+
+def _measures(pages: Sequence[PageResult]) -> list[str]:
+    """Return the measures that pages have, those of the tables first."""
+    return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
 
 
 def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
     """Return the mean of every measure over pages, or None if no page has it. Accuracies are shares of all blocks."""
     blocks = BlockCounts.sum(page.blocks for page in pages)
-    averages = {name: mean(values) for name, values in _values_by_measure(pages).items()}
+    averages = {name: mean_of(pages, name) for name in _measures(pages)}
     return averages | {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
 
 
@@ -296,24 +278,14 @@ def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
     bounds = {}
     for name in MEASURES:
         scored = [page for page in pages if name in page.scores]
-        weights = [page.blocks.total if name in _OF_BLOCKS else 1 for page in scored]
+        weights = [page.blocks.total if page.blocks and name in _OF_BLOCKS else 1 for page in scored]
         if scored:
-            summary = summarise([page.scores[name] for page in scored], weights)
-            bounds[name] = [summary.low, summary.high]
+            bounds[name] = interval(values_of(scored, name), weights) or []
     return bounds
 
 
-def pooled(pages: Sequence[PageResult]) -> dict[str, float]:
-    """Return word scores of all pages as one text, so that long pages weigh more."""
-    scores: dict[str, float] = {}
-    for name, kind in (("words", "words"), ("cleaneval_words", "aligned"), ("shingle", "shingles")):
-        score = Score.pool(getattr(page.texts, kind) for page in pages)
-        scores |= {f"{name}_{part}": value for part, value in score.shares().items()}
-    return scores
-
-
 def calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
-    """Return how often blocks of each predicted probability of content are content."""
+    """Return the share of content among the blocks of each predicted probability."""
     counts = [[0, 0, 0.0] for _ in range(bins)]
     for page in pages:
         for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):

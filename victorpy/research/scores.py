@@ -1,26 +1,25 @@
-"""Measures of a cleaned page against its gold: numbers only, no printing.
+"""Measures of a cleaned page against its gold, and the row of results that all tables are built from.
 
-Shares are in 0..1. Two empty texts agree perfectly; an empty one and another not at all.
+Shares are in 0..1. Two empty texts agree perfectly; an empty text and any other do not agree at all.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from victorpy.base.score import Score
-from victorpy.document import Label
+from victorpy.base.words import SEGMENT_TAG, cleaneval_tokens, simple_words
+from victorpy.document import Label, Labelling
+from victorpy.research.statistics import interval, mean
 
 SHINGLE = 4
-_WORD = re.compile(r"\w+")
-_URL_LINE = re.compile(r"^[ \t]*URL.*$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"\A\s*URL:.*")  # of a file in CleanEval's format
-_CONTROL = re.compile(r"[\x00-\x1f]+")
-_TAG = re.compile(r"<([phl])>", re.IGNORECASE)
 _TAGS = frozenset(["<p>", "<h>", "<l>"])
 
 
@@ -30,11 +29,11 @@ def word_f1(output: str, gold: str) -> Score:
     >>> word_f1("the cat sat", "The cat sat down").f1
     0.8571428571428571
     """
-    return _overlap(*(Counter(_WORD.findall(text.lower())) for text in (output, gold)))
+    return _overlap(Counter(simple_words(output)), Counter(simple_words(gold)))
 
 
 def shingle_f1(output: str, gold: str) -> Score:
-    """Score the overlap of runs of four words as multisets; a text of fewer words is one run."""
+    """Score the overlap of runs of four words as multisets. A shorter text is one run."""
     return _overlap(_shingles(output), _shingles(gold))
 
 
@@ -43,31 +42,20 @@ def _overlap(output: Counter[Any], gold: Counter[Any]) -> Score:
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
+    words = simple_words(text)
     if not words:
         return Counter()
     return Counter(tuple(words[start : start + SHINGLE]) for start in range(max(len(words) - SHINGLE + 1, 1)))
 
 
-def cleaneval_tokens(text: str, tags: bool) -> list[str]:
-    """Split a text in CleanEval's format into words as Evert's scorer does; tags are words, or are dropped.
-
-    >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
-    ['<p>', 'One', 'two', '<l>', 'three']
-    """
-    text = _CONTROL.sub(" ", _URL_LINE.sub("", text))
-    text = _TAG.sub(lambda tag: f" <{tag[1].lower()}> " if tags else " ", text)
-    return text.split()
-
-
 def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
-    """Score the words of the longest common subsequence; with `tags`, segment tags are words too (Evert 2008)."""
+    """Score the words of the longest common subsequence (Evert 2008). With `tags`, segment tags are words too."""
     ours, theirs = _numbered(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
     return Score(LCSseq.similarity(ours, theirs), len(ours), len(theirs))
 
 
 def cleaneval_segments(output: str, gold: str, labelled: bool) -> Score:
-    """Score the segment tags at the same place in the aligned words; unlabelled, every tag counts as ``<p>``."""
+    """Score the segment tags at the same position of the aligned words. Unlabelled, every tag counts as ``<p>``."""
     ours, theirs = (cleaneval_tokens(text, tags=True) for text in (output, gold))
     if not labelled:
         ours, theirs = (["<p>" if token in _TAGS else token for token in tokens] for tokens in (ours, theirs))
@@ -83,13 +71,13 @@ def cleaneval_edit(output: str, gold: str, tags: bool) -> float:
 
 
 def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
-    """Replace items by numbers: aligning numbers is many times faster than aligning strings."""
+    """Replace items by numbers, which are aligned many times faster than strings."""
     numbers: dict[Hashable, int] = {}
     return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
 
 
 class BlockCounts(NamedTuple):
-    """Confusion of the labels of blocks: counts by gold label and our label."""
+    """Confusion of the labels of blocks: counts by gold label and predicted label."""
 
     confusion: Mapping[tuple[Label, Label], int]
 
@@ -99,11 +87,11 @@ class BlockCounts(NamedTuple):
         return cls(Counter(zip(gold, output, strict=True)))
 
     @classmethod
-    def sum(cls, pages: Iterable[BlockCounts]) -> BlockCounts:
+    def sum(cls, pages: Iterable[BlockCounts | None]) -> BlockCounts:
         """Add up the blocks of several pages."""
         total: Counter[tuple[Label, Label]] = Counter()
         for page in pages:
-            total.update(page.confusion)
+            total.update(page.confusion if page else {})
         return cls(total)
 
     @property
@@ -114,12 +102,14 @@ class BlockCounts(NamedTuple):
     @property
     def label_accuracy(self) -> float:
         """Share of blocks with the right label; 1 for a page without blocks."""
-        return self._share(lambda gold, ours: gold is ours)
+        right = sum(count for (gold, ours), count in self.confusion.items() if gold is ours)
+        return right / self.total if self.total else 1.0
 
     @property
     def content_accuracy(self) -> float:
         """Share of blocks that are correctly kept or dropped."""
-        return self._share(lambda gold, ours: gold.is_content == ours.is_content)
+        right = sum(count for (gold, ours), count in self.confusion.items() if gold.is_content == ours.is_content)
+        return right / self.total if self.total else 1.0
 
     def label_score(self, label: Label) -> Score:
         """Score one label."""
@@ -128,58 +118,71 @@ class BlockCounts(NamedTuple):
         gold = sum(count for (theirs, _), count in self.confusion.items() if theirs is label)
         return Score(shared, output, gold)
 
-    def _share(self, right: Callable[[Label, Label], bool]) -> float:
-        good = sum(count for (gold, ours), count in self.confusion.items() if right(gold, ours))
-        return good / self.total if self.total else 1.0
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """The result of one method on one page: a row from which evaluations and comparisons build their tables."""
+
+    name: str
+    data: str
+    site: str
+    page_type: str
+    scores: dict[str, float]
+    """Measures by name. Measures that do not apply to the page are missing."""
+    counts: dict[str, Score] = field(repr=False)
+    """Counts of words or values behind the scores, so that they can be pooled over pages."""
+    blocks: BlockCounts | None = None
+    method: str = ""
+    fold: int = 0
+    error: str = ""
+    labelling: Labelling = field(default=Labelling(()), repr=False)
+    gold_content: tuple[bool, ...] = field(default=(), repr=False)
+    """Whether each block is content according to the gold."""
 
 
-class TextScores(NamedTuple):
-    """Every measure of one text against another."""
-
-    words: Score
-    shingles: Score
-    aligned: Score
-    aligned_with_tags: Score
-    segments: Score
-    segments_unlabelled: Score
-    text: float
-    markup: float
-
-    def by_name(self) -> dict[str, float]:
-        """Return the measures by the names that reports use."""
-        return {
-            "words_f1": self.words.f1,
-            "words_precision": self.words.precision,
-            "words_recall": self.words.recall,
-            "cleaneval_words_f1": self.aligned.f1,
-            "cleaneval_words_precision": self.aligned.precision,
-            "cleaneval_words_recall": self.aligned.recall,
-            "cleaneval_words_tags_f1": self.aligned_with_tags.f1,
-            "cleaneval_segments_f1": self.segments.f1,
-            "cleaneval_segments_unlabelled_f1": self.segments_unlabelled.f1,
-            "cleaneval_text": self.text,
-            "cleaneval_markup": self.markup,
-            "cleaneval_total": (self.text + self.markup) / 2,
-            "shingle_f1": self.shingles.f1,
-            "empty": float(not self.words.output and bool(self.words.gold)),
-        }
+def values_of(rows: Iterable[PageResult], measure: str) -> list[float]:
+    """Return the values of a measure, for the pages that have it."""
+    return [row.scores[measure] for row in rows if measure in row.scores]
 
 
-def measure(output: str, gold: str) -> TextScores:
-    """Measure a text against the gold; both may have CleanEval's tags, which only some measures read."""
-    plain, plain_gold = (_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
-    return TextScores(
-        words=word_f1(plain, plain_gold),
-        shingles=shingle_f1(plain, plain_gold),
-        aligned=cleaneval_words(output, gold),
-        aligned_with_tags=cleaneval_words(output, gold, tags=True),
-        segments=cleaneval_segments(output, gold, labelled=True),
-        segments_unlabelled=cleaneval_segments(output, gold, labelled=False),
-        text=cleaneval_edit(output, gold, tags=False),
-        markup=cleaneval_edit(output, gold, tags=True),
-    )
+def mean_of(rows: Iterable[PageResult], measure: str) -> float | None:
+    """Return the mean of a measure over pages, or None if no page has it."""
+    return mean(values_of(rows, measure))
 
 
-def score_texts(output: str, gold: str) -> dict[str, float]:
-    """Return every measure of a text against the gold by name."""
-    return measure(output, gold).by_name()
+def interval_of(rows: Iterable[PageResult], measure: str) -> list[float] | None:
+    """Return the 95 % interval of the mean of a measure, by resampling pages."""
+    return interval(values_of(rows, measure))
+
+
+def pooled(rows: Iterable[PageResult], count: str) -> Score:
+    """Score the texts of all pages as one text, so that long pages weigh more."""
+    return Score.pool(row.counts[count] for row in rows if count in row.counts)
+
+
+def measure_texts(output: str, gold: str) -> tuple[dict[str, float], dict[str, Score]]:
+    """Return all measures of a text against the gold, and the counts of words behind them.
+
+    Both texts may have CleanEval's tags, which only some measures read.
+    """
+    plain, plain_gold = (SEGMENT_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
+    words, shingles = word_f1(plain, plain_gold), shingle_f1(plain, plain_gold)
+    aligned = cleaneval_words(output, gold)
+    text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
+    scores = {
+        "words_f1": words.f1,
+        "words_precision": words.precision,
+        "words_recall": words.recall,
+        "cleaneval_words_f1": aligned.f1,
+        "cleaneval_words_precision": aligned.precision,
+        "cleaneval_words_recall": aligned.recall,
+        "cleaneval_words_tags_f1": cleaneval_words(output, gold, tags=True).f1,
+        "cleaneval_segments_f1": cleaneval_segments(output, gold, labelled=True).f1,
+        "cleaneval_segments_unlabelled_f1": cleaneval_segments(output, gold, labelled=False).f1,
+        "cleaneval_text": text,
+        "cleaneval_markup": markup,
+        "cleaneval_total": (text + markup) / 2,
+        "shingle_f1": shingles.f1,
+        "empty": float(not words.output and bool(words.gold)),
+    }
+    return scores, {"words": words, "cleaneval_words": aligned, "shingle": shingles}

@@ -1,7 +1,6 @@
-"""Methods at a site: which of its pages they learn from, and how long learning and cleaning take.
+"""Running methods at a site: which of its pages they learn from, and how long learning and labelling take.
 
-`victor compare`, `victor mine`, `victor evaluate` and cross-validation all run methods with these functions. Times are
-CPU seconds.
+`victor compare`, `victor mine`, `victor evaluate` and cross-validation all use these functions. Times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 from victorpy.config import Config, Cuts
 from victorpy.document import Document, Labelling
 from victorpy.errors import ConfigError
-from victorpy.labellers.base import Labeller, Labels
+from victorpy.labellers.base import Labeller
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.research.gold import LabelledPage
 from victorpy.sites.grouping import draw_sample
@@ -32,14 +31,13 @@ class Plan:
     sample: int = SAMPLE
     """Maximum number of pages of a site that a method learns from."""
     tune: int = 0
-    """Number of pages of a site whose labels are given to methods; no method is scored on those."""
+    """Number of pages of a site whose labels are given to methods. No method is scored on those."""
     seed: int = 1
 
     def __post_init__(self) -> None:
         if self.sample < 1 or not 0 <= self.tune <= self.sample:
             raise ConfigError(
-                f"sample {self.sample}, tune {self.tune}: a site is learned from at least 1 page, and the pages whose "
-                "labels are told are among them"
+                f"sample {self.sample}, tune {self.tune}: sample must be at least 1, and tune from 0 to sample"
             )
 
 
@@ -54,9 +52,9 @@ class Shares(NamedTuple):
 
 
 def share_out(count: int, plan: Plan, site: str = "") -> Shares:
-    """Divide the pages of a site, the same way at every run.
+    """Divide the pages of a site, in the same way in every run.
 
-    Pages whose labels are given are evenly spaced, and at most half of the site's; a sample contains all of them.
+    Pages whose labels are given are evenly spaced, and at most half of the site's. A sample contains all of them.
 
     >>> share_out(6, Plan(sample=4, tune=2))
     Shares(learned=[1, 3, 4, 5], tuned=[1, 4], scored=[0, 2, 3, 5])
@@ -83,7 +81,7 @@ class Timed(NamedTuple, Generic[Result]):
 
 
 def timed(function: Callable[[], Result]) -> Timed[Result]:
-    """Call a function, whatever it may raise, and measure the time."""
+    """Call a function and measure its time, even if it raises."""
     value: Result | Exception
     began = time.process_time()
     try:
@@ -93,25 +91,17 @@ def timed(function: Callable[[], Result]) -> Timed[Result]:
     return Timed(value, time.process_time() - began)
 
 
-def learn_site(labeller: Labeller, documents: Iterable[Document], labels: Labels = None) -> Timed[Labeller]:
-    """Let a labeller learn from pages of a site; one that does not learn from sites stays as it is."""
-    return timed(lambda: labeller.at_site(documents, labels))
+def label_site(
+    labeller: Labeller, documents: Sequence[Document], learned: Sequence[int]
+) -> tuple[list[Labelling], float, float]:
+    """Label the pages of a site after learning from some of them, given by index.
 
-
-class LabelledSite(NamedTuple):
-    """The labels of a site's pages, and the seconds of learning the site and of labelling."""
-
-    pages: list[Labelling]
-    learning: float
-    labelling: float
-
-
-def label_site(labeller: Labeller, documents: Sequence[Document], learned: Sequence[int]) -> LabelledSite:
-    """Label the pages of a site after learning from some of them, given by their indices."""
-    at_site = learn_site(labeller, [documents[page] for page in learned])
+    Returns the labels, and the seconds of learning and of labelling.
+    """
+    at_site = timed(lambda: labeller.at_site([documents[page] for page in learned]))
     site_labeller = at_site.get()
     labelled = timed(lambda: [site_labeller.label(document) for document in documents])
-    return LabelledSite(labelled.get(), at_site.seconds, labelled.seconds)
+    return labelled.get(), at_site.seconds, labelled.seconds
 
 
 def label_by_site(
@@ -119,15 +109,15 @@ def label_by_site(
 ) -> Iterator[dict[int, Labelling]]:
     """Label gold pages site by site, and yield the labels of each site's pages by index.
 
-    A site of two data sets is two sites. Without a plan, a site is learned from all its pages.
+    A site in two data sets counts as two sites. Without a plan, a site is learned from all its pages.
     """
     sites: dict[str, list[int]] = {}
     for index, page in enumerate(pages):
         sites.setdefault(f"{page.data} {page.site}", []).append(index)
     for site, indices in sites.items():
         learned = share_out(len(indices), plan, site).learned if plan else range(len(indices))
-        labelled = label_site(labeller, [pages[index].document for index in indices], learned)
-        yield dict(zip(indices, labelled.pages, strict=True))
+        labellings, _, _ = label_site(labeller, [pages[index].document for index in indices], learned)
+        yield dict(zip(indices, labellings, strict=True))
 
 
 def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
@@ -140,5 +130,5 @@ def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs:
 
 
 def cut_key(config: Config) -> tuple[Cuts, tuple[str, ...]]:
-    """Return what decides into which blocks a page is cut: configs with equal keys cut all pages alike."""
+    """Return the settings that decide how a page is split into blocks: configs with equal keys split pages alike."""
     return config.cuts, config.get("tag-delete")

@@ -1,4 +1,4 @@
-"""Statistics of the scores of many pages: means, intervals, and whether one cleaner beats another."""
+"""Statistics of the scores of many pages: means, bootstrap intervals and paired tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 RESAMPLES = 2000
 _CHUNK = 200  # resamples at a time, so that thousands of pages fit in memory
+_NAN = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Difference:
     low: float
     high: float
     p_value: float
-    """Probability that chance alone, swapping the two on any page, makes a difference as large."""
+    """Probability of a difference at least as large if the two cleaners were swapped at random on each page."""
 
     def by_name(self) -> dict[str, float]:
         """Return the numbers by name."""
@@ -43,8 +44,14 @@ def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def interval(values: Sequence[float], weights: Sequence[float] | None = None) -> list[float] | None:
+    """Return the bounds of the 95 % interval of a mean, or None without values."""
+    summary = summarise(values, weights)
+    return [summary.low, summary.high] if summary.count else None
+
+
 def summarise(values: Sequence[float], weights: Sequence[float] | None = None, seed: int = 1) -> Summary:
-    """Summarise a measure. The interval comes from resampling the pages; weights make it a weighted mean.
+    """Summarise a measure. The interval comes from resampling pages; weights give a weighted mean.
 
     >>> summary = summarise([1.0, 1.0, 0.0, 1.0])
     >>> summary.mean, summary.median, summary.count
@@ -52,11 +59,10 @@ def summarise(values: Sequence[float], weights: Sequence[float] | None = None, s
     """
     array = np.asarray(values, dtype=float)
     if not len(array):
-        return Summary(float("nan"), float("nan"), float("nan"), float("nan"), 0)
+        return Summary(_NAN, _NAN, _NAN, _NAN, 0)
     weight = np.ones(len(array)) if weights is None else np.asarray(weights, dtype=float)
-    low, high = np.quantile(_resampled_means(array, weight, seed), [0.025, 0.975])
     average = float((array * weight).sum() / max(float(weight.sum()), 1e-12))
-    return Summary(average, float(low), float(high), float(np.median(array)), len(array))
+    return Summary(average, *_resampled_bounds(array, weight, seed), float(np.median(array)), len(array))
 
 
 def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Difference:
@@ -69,8 +75,7 @@ def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Di
         raise ValueError(f"{len(ours)} scores cannot be compared with {len(theirs)}: they must be of the same pages")
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     if not len(difference):
-        return Difference(float("nan"), float("nan"), float("nan"), 1.0)
-    low, high = np.quantile(_resampled_means(difference, np.ones(len(difference)), seed), [0.025, 0.975])
+        return Difference(_NAN, _NAN, _NAN, 1.0)
     average = float(difference.mean())
     random = np.random.default_rng(seed)
     flipped = [
@@ -78,16 +83,19 @@ def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Di
         for _ in range(RESAMPLES // _CHUNK)
     ]
     extreme = int((np.abs(np.concatenate(flipped)) >= abs(average) - 1e-12).sum())
-    return Difference(average, float(low), float(high), (extreme + 1) / (RESAMPLES + 1))
+    bounds = _resampled_bounds(difference, np.ones(len(difference)), seed)
+    return Difference(average, *bounds, (extreme + 1) / (RESAMPLES + 1))
 
 
-def _resampled_means(
+def _resampled_bounds(
     values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
-) -> npt.NDArray[np.float64]:
+) -> tuple[float, float]:
+    """Return the middle 95 % of the weighted means of resampled values."""
     random = np.random.default_rng(seed)
     means = []
     for _ in range(RESAMPLES // _CHUNK):
         chosen = random.integers(len(values), size=(_CHUNK, len(values)))
         total = np.maximum(weights[chosen].sum(axis=1), 1e-12)
         means.append((values * weights)[chosen].sum(axis=1) / total)
-    return np.concatenate(means)
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return float(low), float(high)

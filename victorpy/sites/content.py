@@ -17,7 +17,6 @@ from collections.abc import Iterable
 
 from victorpy.document import Block, Document
 
-_WORD = re.compile(r"\w+")
 _QUERY = re.compile(r"[?#].*", re.DOTALL)
 _IMAGE, _LINK = "image ", "link "
 
@@ -86,11 +85,6 @@ class Content:
         if self.page_count < 2:
             return frozenset()
         return frozenset(feature for feature in self.sums if 1 - self.entropy(feature) < epsilon)
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, in lower case."""
-    return _WORD.findall(text.lower())
 
 
 def link_features(document: Document, block: Block) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from victorpy.base.words import simple_words
 from victorpy.document import Block, Document
-from victorpy.sites.content import link_features, words
+from victorpy.sites.content import link_features
 from victorpy.sites.importance import Judgement
 from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleTree
@@ -80,5 +81,5 @@ def _repeats(document: Document, block: Block, repeated: frozenset[str]) -> bool
     """
     if not repeated:
         return False
-    features = words(block.text) or link_features(document, block)
+    features = simple_words(block.text) or link_features(document, block)
     return bool(features) and repeated.issuperset(features)

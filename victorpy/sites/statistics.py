@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from victorpy.base.hashes import number_of
+from victorpy.base.words import simple_words
 from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
-from victorpy.sites.content import words
 from victorpy.sites.importance import Judgement
 from victorpy.sites.mapping import Place, block_importances, places_of_blocks
 from victorpy.sites.style_tree import StyleTree, page_fingerprint
@@ -64,7 +64,7 @@ class SiteStatistics:
         leaves = [place.leaf for place in places]
         entropy = np.zeros(len(leaves))
         for number, (block, leaf) in enumerate(zip(document.blocks, leaves, strict=True)):
-            features = words(block.text)
+            features = simple_words(block.text)
             if leaf is not None and leaf.content is not None and features:
                 # The mean entropy of the words at this place (the sentence paper's equation 5).
                 entropy[number] = sum(map(leaf.content.entropy, features)) / len(features)

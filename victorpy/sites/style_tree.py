@@ -10,9 +10,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from victorpy.base.words import simple_words
 from victorpy.document import Document
 from victorpy.errors import ConfigError, suggest
-from victorpy.sites.content import Content, image_features, link_features, words
+from victorpy.sites.content import Content, image_features, link_features
 from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
@@ -125,7 +126,7 @@ class StyleTree:
         _, features = leaves.setdefault(id(element), (element, Counter()))
         for number in node.blocks:
             block = document.blocks[number]
-            features.update(words(block.text))
+            features.update(simple_words(block.text))
             features.update(link_features(document, block))
         features.update(image_features(document, node.images))
 

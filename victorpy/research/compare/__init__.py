@@ -1,7 +1,6 @@
-"""Methods compared on the same pages: what `victor compare` computes, as plain data.
+"""Compare methods on the same pages: what `victor compare` computes, as plain data.
 
-`data.py` reads data sets site by site, `run.py` cleans and times, `measures.py` scores a page, `summary.py` computes
-all numbers of a comparison, and `provenance.py` knows which data a model was trained on.
+`data.py` reads data sets site by site, `run.py` cleans, times and scores pages, `summary.py` builds scores.json.
 """
 
 from victorpy.methods import Method, load_methods

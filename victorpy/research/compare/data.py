@@ -1,17 +1,24 @@
-"""Data sets, site by site: a method may learn from a site's pages before it cleans them."""
+"""Data sets site by site, since a method may learn from a site before it cleans it; and what models were trained on."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from victorpy.errors import DataError
-from victorpy.research.compare.provenance import set_name
+from victorpy.model.store import load_model
 from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.datasets.base import Warn
 from victorpy.research.gold import VALUE_KINDS, parse_data
+
+TRAINED_ON = {"default": ("wcxb", "dragnet", "l3s", "cleaneval"), "cleaneval": ("cleaneval",)}
+"""Kinds of data that bundled models were trained on, if their meta.json does not say so ..."""
+
+KEPT_ASIDE = "test"
+"""... except for a directory of this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class DataSet:
 
     @property
     def measure(self) -> str:
-        """Name of the deciding measure: word F1, or the share of values that survive."""
+        """Name of the deciding measure: word F1, or the share of values kept."""
         return "value_recall" if self.has_values else "words_f1"
 
     def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
@@ -53,7 +60,7 @@ def _site_name(kind: str, page: GoldPage) -> str:
 
 
 def open_sets(specs: Sequence[str], warn: Warn) -> list[DataSet]:
-    """Read data sets given as ``KIND:DIR`` once; warnings about pages are given here and not again."""
+    """Read data sets given as ``KIND:DIR`` once. Warnings about pages are given here and not again."""
     sources = [set_name(spec) for spec in specs]
     repeated = [source for source, times in Counter(sources).items() if times > 1]
     if repeated:
@@ -65,3 +72,29 @@ def open_sets(specs: Sequence[str], warn: Warn) -> list[DataSet]:
         sites = Counter(_site_name(kind, page) for page in read_dataset(kind, directory, warn))
         sets.append(DataSet(kind if kinds[kind] == 1 else source, source, kind, directory, dict(sites)))
     return sets
+
+
+def set_name(spec: str) -> str:
+    """Name a data set without its path on this machine: ``wcxb:/somewhere/wcxb/dev`` is wcxb:dev."""
+    kind, directory = parse_data(spec)
+    return f"{kind}:{directory.resolve().name}"
+
+
+def training_sets(model: str, sets: Sequence[str]) -> list[str]:
+    """Return the data sets that a model is known to have been trained on."""
+    meta = load_model(model).meta
+    return [data for data in sets if was_trained_on(model, meta, data)]
+
+
+def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | None:
+    """Whether a model was trained on a data set; None if its training data is not recorded.
+
+    >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
+    >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final")]
+    [True, False, False]
+    """
+    recorded = meta.get("training", {}).get("data") or TRAINED_ON.get(model)
+    if recorded is None:
+        return None
+    kind, _, name = data.partition(":")
+    return data in recorded or (kind in recorded and name != KEPT_ASIDE)

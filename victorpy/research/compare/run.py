@@ -1,42 +1,45 @@
-"""Every method cleans every page, in one process and page by page in turn; both learning and cleaning are timed.
+"""Clean every page with every method in one process, time learning and cleaning, and score the results.
 
-Cleaning a page is timed from bytes to text, for every method. Time is CPU time, and no method always goes first.
+Cleaning is timed from bytes to text, in CPU time. Methods take turns in going first.
+
+If the gold is a text, the words of the output and the gold are compared. If it is values (SWDE), what counts is how
+many of them are kept. Keeping everything keeps them all, so the share of words removed is always measured too.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from victorpy.base.score import Score
+from victorpy.base.words import aligned_words
 from victorpy.cleaner import Cleaner, read_document
-from victorpy.config import Config
-from victorpy.document import Document, Elements
+from victorpy.config import Config, load_config
+from victorpy.document import Document, Elements, Label
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Labels
-from victorpy.methods import Method
-from victorpy.outputs import OUTPUTS
+from victorpy.methods import CONFIG, Method
+from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.peers import load_peer
+from victorpy.research.align import align
 from victorpy.research.compare.data import DataSet
-from victorpy.research.compare.measures import Cleaned, Outcome, Ruler
 from victorpy.research.datasets import GoldPage
 from victorpy.research.gold import label_page
-from victorpy.research.site_runs import Plan, Shares, learn_site, share_out, timed
+from victorpy.research.scores import BlockCounts, PageResult, cleaneval_words, shingle_f1, word_f1
+from victorpy.research.site_runs import Plan, Shares, cut_key, share_out, timed
 
 Progress = Callable[[str], object]
 """Called with the name of every finished page."""
 
 
-class ComparedPage(NamedTuple):
-    """A page and what every method made of it."""
+class Cleaned(NamedTuple):
+    """The output of a method for a page: its text, and its blocks if the method labels blocks."""
 
-    name: str
-    page_type: str
-    ceiling: Score | None
-    """Values that are in the page's text at all, if the gold is values."""
-    outcomes: dict[str, Outcome]
+    text: str = ""
+    page: CleanPage | None = None
+    seconds: float = 0.0
+    error: str = ""
 
 
 class Learned(NamedTuple):
@@ -49,13 +52,16 @@ class Learned(NamedTuple):
 
 
 class ComparedSite(NamedTuple):
-    """A site of a data set, and what every method made of its pages."""
+    """The results of all methods on the pages of a site."""
 
     data: str
     site: str
     tuned: int
     learned: dict[str, Learned]
-    pages: list[ComparedPage]
+    rows: list[PageResult]
+    """A row for each page and method, page by page."""
+    ceilings: list[Score]
+    """For each page whose gold is values: how many of them are in the page's text at all."""
 
 
 def compare_methods(
@@ -64,64 +70,66 @@ def compare_methods(
     """Compare methods on data sets, one site at a time."""
     valued = [data.source for data in sets if data.has_values]
     if plan.tune and valued:
-        raise DataError(
-            f"{', '.join(valued)}: its gold is values, not texts: no labels can be told of it, leave out tune"
-        )
+        raise DataError(f"{', '.join(valued)}: its gold is values, not texts: it has no labels to tune with")
     compared: list[ComparedSite] = []
     turns = itertools.count()
     for data in sets:
         for site, pages in data.read_sites():
-            if not compared:  # load now what is loaded at first use, before anything is timed
+            if not compared:  # load everything that is loaded at first use before anything is timed
                 for method in methods:
                     MethodAtSite(method, pages[:1], Shares([0], [], [0])).clean(pages[0])
             shares = share_out(len(pages), plan, f"{data.source} {site}")
             at_site = [MethodAtSite(method, pages, shares) for method in methods]
-            compared_pages = []
-            for index in shares.scored:
-                compared_pages.append(_compare_page(pages[index], at_site, next(turns), data.has_values))
-                progress(pages[index].name)
             learned = {method.name: method.learned for method in at_site}
-            compared.append(ComparedSite(data.name, site, len(shares.tuned), learned, compared_pages))
+            result = ComparedSite(data.name, site, len(shares.tuned), learned, [], [])
+            for index in shares.scored:
+                first = next(turns) % len(methods)
+                outputs = {method.name: method.clean(pages[index]) for method in at_site[first:] + at_site[:first]}
+                ruler = Ruler(pages[index], data.name, site, data.has_values)
+                result.rows.extend(ruler.measure(method, outputs[method.name]) for method in at_site)
+                result.ceilings.extend([ruler.ceiling] if ruler.ceiling else [])
+                progress(pages[index].name)
+            compared.append(result)
     return compared
 
 
 class MethodAtSite:
-    """A method that has learned from a site's pages and the given labels; if that fails, it fails on all pages."""
+    """A method that has learned from a site's pages and the given labels. If that fails, it fails on all pages."""
 
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
         self.learned = Learned()
         self.config: Config | None = None
-        """Config that pages are cut by; other programs have none."""
+        """Config that splits pages into blocks; other programs have none."""
         if method.is_peer:
             extract = load_peer(str(method.method), method.parameters)
             self._run: Callable[[GoldPage], Cleaned] = lambda gold: Cleaned(extract(gold.html))
             return
         cleaner = method.load()
-        self.config = cleaner.config
+        self.config = config = cleaner.config
         if cleaner.labeller.wants_site:
-            documents = SiteDocuments([pages[index] for index in shares.learned], cleaner.config)
-            labels = _given_labels(pages, shares, cleaner.config)
-            labeller, seconds = learn_site(cleaner.labeller, documents, labels)
+            documents = SiteDocuments([pages[index] for index in shares.learned], config)
+            labels = _given_labels(pages, shares, config)
+            labeller, seconds = timed(lambda: method.load().labeller.at_site(documents, labels))
             error = _describe(labeller) if isinstance(labeller, Exception) else ""
             self.learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
             if not isinstance(labeller, Exception):
-                cleaner = Cleaner(labeller, cleaner.config)
-        self._run = partial(_clean, cleaner)
+                cleaner = Cleaner(labeller, config)
 
-    def clean(self, gold: GoldPage) -> tuple[Cleaned, float, str]:
-        """Clean a page; returns the output, the seconds and the error. A method that fails returns an empty text."""
+        def run(gold: GoldPage) -> Cleaned:
+            page = cleaner.document(gold.html, gold.url or None)
+            return Cleaned(OUTPUTS.get("text").render(page), page)
+
+        self._run = run
+
+    def clean(self, gold: GoldPage) -> Cleaned:
+        """Clean a page. A method that fails gives an empty text and an error."""
         if self.learned.error:
-            return Cleaned(""), 0.0, f"the site could not be learned: {self.learned.error}"
+            return Cleaned(error=f"the site could not be learned: {self.learned.error}")
         output, seconds = timed(lambda: self._run(gold))
         if isinstance(output, Exception):
-            return Cleaned(""), seconds, _describe(output)
-        return output, seconds, ""
-
-
-def _clean(cleaner: Cleaner, gold: GoldPage) -> Cleaned:
-    page = cleaner.document(gold.html, gold.url or None)
-    return Cleaned(OUTPUTS.get("text").render(page), page)
+            return Cleaned(seconds=seconds, error=_describe(output))
+        return output._replace(seconds=seconds)
 
 
 def _describe(error: Exception) -> str:
@@ -129,7 +137,7 @@ def _describe(error: Exception) -> str:
 
 
 class SiteDocuments:
-    """A site's pages as documents, read one by one whenever they are iterated over, so that none has to be held."""
+    """The pages of a site as documents, which are read again at every iteration, so that none is held in memory."""
 
     def __init__(self, pages: Sequence[GoldPage], config: Config) -> None:
         self._pages = pages
@@ -159,13 +167,53 @@ def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> 
     return labels
 
 
-def _compare_page(gold: GoldPage, methods: Sequence[MethodAtSite], turn: int, has_values: bool) -> ComparedPage:
-    """Clean a page with every method, starting with another one at every page, then score all."""
-    first = turn % len(methods)
-    cleaned = {method.name: method.clean(gold) for method in [*methods[first:], *methods[:first]]}
-    ruler = Ruler(gold, has_values)
-    outcomes = {}
-    for method in methods:
-        output, seconds, error = cleaned[method.name]
-        outcomes[method.name] = ruler.measure(output, method.config)._replace(seconds=seconds, error=error)
-    return ComparedPage(gold.name, gold.page_type, ruler.ceiling, outcomes)
+class Ruler:
+    """Scores the outputs of all methods for one page. What the methods share is computed once."""
+
+    def __init__(self, gold: GoldPage, data: str, site: str, has_values: bool) -> None:
+        self._gold = gold
+        self._page = (gold.name, data, site, gold.page_type)
+        self._values: list[str] | None = None
+        if has_values:  # a value without words cannot be searched for
+            self._values = [" ".join(value) for segment in gold.gold if (value := aligned_words(segment.text))]
+        try:
+            document = read_document(gold.html, load_config(CONFIG))
+        except VictorError:  # not a page
+            document = Document((), Elements())
+        page_words = aligned_words("\n".join(block.text for block in document.blocks))
+        self._word_count = len(page_words)
+        self._labels: dict[object, tuple[Label, ...]] = {}
+        self.ceiling = self._count_values(page_words)
+        """Score of keeping every word of the page: some values may not be in its text."""
+
+    def measure(self, method: MethodAtSite, output: Cleaned) -> PageResult:
+        """Score the output of a method."""
+        kept = aligned_words(output.text)
+        scores = {"words_removed": 1 - min(len(kept) / max(self._word_count, 1), 1.0), "cpu_ms": 1000 * output.seconds}
+        values, blocks = self._count_values(kept), None
+        if values is not None:
+            counts = {"values": values}
+            scores |= {"value_recall": values.recall, "empty": float(not kept and values.gold > 0)}
+        else:
+            gold = self._gold.text
+            words = word_f1(output.text, gold)
+            counts = {"words": words}
+            scores |= {f"words_{name}": value for name, value in words.shares().items()}
+            scores["cleaneval_words_f1"] = cleaneval_words(output.text, gold).f1
+            scores["shingle_f1"] = shingle_f1(output.text, gold).f1
+            scores["empty"] = float(not words.output and words.gold > 0)
+            if output.page and method.config:  # gold labels are the same for methods that split pages alike
+                cut = cut_key(method.config)
+                if cut not in self._labels:
+                    block_level = method.config.cuts.block_level
+                    self._labels[cut] = align(output.page.document, self._gold.gold, block_level)
+                blocks = BlockCounts.of(output.page.labels, self._labels[cut])
+        return PageResult(*self._page, scores, counts, blocks, method.name, error=output.error)
+
+    def _count_values(self, kept: list[str]) -> Score | None:
+        """Count the values whose words follow one another in a text."""
+        if self._values is None:
+            return None
+        text = f" {' '.join(kept)} "
+        found = sum(f" {value} " in text for value in self._values)
+        return Score(found, found, len(self._values))

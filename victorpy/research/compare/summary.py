@@ -1,25 +1,25 @@
-"""A comparison as one plain result: what scores.json contains, and reports draw."""
+"""Build the content of scores.json and pages.jsonl from the results of a comparison."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from victorpy.base.score import Score
 from victorpy.methods import Method
 from victorpy.model.store import find_model
 from victorpy.peers import versions
-from victorpy.research.compare.data import DataSet
-from victorpy.research.compare.measures import Outcome
-from victorpy.research.compare.provenance import was_trained_on
-from victorpy.research.compare.run import ComparedPage, ComparedSite
-from victorpy.research.scores import BlockCounts
+from victorpy.research.compare.data import DataSet, was_trained_on
+from victorpy.research.compare.run import ComparedSite, Learned
+from victorpy.research.scores import BlockCounts, PageResult, interval_of, mean_of, pooled
 from victorpy.research.site_runs import Plan
-from victorpy.research.statistics import compare, mean, summarise
+from victorpy.research.statistics import compare, mean
 
 FEW_SITES, PAGES_PER_SITE = 50, 3
 """A data set with more sites, or with fewer pages per site, has no scores by site."""
+MOST_DISPUTED = 20
+"""Number of pages that are listed because methods differ most on them."""
 
 
 def summarise_comparison(
@@ -29,7 +29,7 @@ def summarise_comparison(
     compared: Sequence[ComparedSite],
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return every number by name; shares are in 0..1, and what does not apply is None."""
+    """Return all numbers by name. Shares are in 0..1, and a number that does not apply is None."""
     trained_on = {method.name: _trained_on(method, sets) for method in methods}
     summary: dict[str, Any] = {
         "settings": {"sample": plan.sample, "tune": plan.tune, "seed": plan.seed},
@@ -44,54 +44,47 @@ def summarise_comparison(
             }
             for method in methods
         ],
-        "results": [],
-        "differences": [],
-        "by_type": [],
-        "by_site": [],
-        "failures": [],
+        **{name: [] for name in ("results", "differences", "by_type", "by_site", "failures", "disputed")},
         "warnings": list(warnings),
     }
-    names = [method.name for method in methods]
     for data in sets:
         sites = [site for site in compared if site.data == data.name]
-        pages = [page for site in sites for page in site.pages]
-        summary["sets"].append(_set_record(data, sites, pages))
-        for name in names:
+        rows = [row for site in sites for row in site.rows]
+        by_method = {method.name: [row for row in rows if row.method == method.name] for method in methods}
+        pages = by_method[methods[0].name]
+        summary["sets"].append(_set_record(data, sites, len(pages)))
+        for name, method_rows in by_method.items():
             known = trained_on[name]
-            record = _result(name, data, sites, pages)
-            summary["results"].append(record | {"trained_on": known[data.name] if known else False})
-        summary["differences"] += _differences(data, names, pages)
+            head = {"method": name, "data": data.name, "pages": len(pages)}
+            scores = _scores(method_rows, [site.learned[name] for site in sites])
+            summary["results"].append(head | scores | {"trained_on": known[data.name] if known else False})
+        deciding = {name: [row.scores[data.measure] for row in method_rows] for name, method_rows in by_method.items()}
+        summary["differences"] += _differences(data, deciding)
+        summary["disputed"] += _disputed(data, deciding, pages)
         types = sorted({page.page_type for page in pages if page.page_type})
         if len(types) > 1:
-            groups = {kind: [page for page in pages if page.page_type == kind] for kind in types}
-            summary["by_type"] += _by_group(data, names, groups, "type")
-        groups = {site.site: site.pages for site in sites if site.pages}
-        if 1 < len(groups) <= FEW_SITES and len(pages) >= PAGES_PER_SITE * len(groups):
-            summary["by_site"] += _by_group(data, names, groups, "site")
+            summary["by_type"] += _by_group(data, by_method, "type", "page_type", types)
+        names = list(dict.fromkeys(row.site for row in rows))
+        if 1 < len(names) <= FEW_SITES and len(pages) >= PAGES_PER_SITE * len(names):
+            summary["by_site"] += _by_group(data, by_method, "site", "site", names)
         summary["failures"] += [
-            {"data": data.name, "page": page.name, "method": name, "error": outcome.error}
-            for page in pages
-            for name, outcome in page.outcomes.items()
-            if outcome.error
+            {"data": data.name, "page": row.name, "method": row.method, "error": row.error} for row in rows if row.error
         ]
     return summary
 
 
 def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
     """Yield a record per page, with the scores of every method."""
+    names = {"words_precision": "precision", "words_recall": "recall", "words_f1": "f1"}
+    names |= {name: name for name in ("value_recall", "words_removed", "cpu_ms")}
     for site in compared:
-        for page in site.pages:
-            scores: dict[str, dict[str, Any]] = {}
-            for name, outcome in page.outcomes.items():
-                scores[name] = {
-                    **(outcome.words.shares() if outcome.words else {}),
-                    **({"value_recall": outcome.values.recall} if outcome.values else {}),
-                    "words_removed": outcome.removed,
-                    "cpu_ms": 1000 * outcome.seconds,
-                    "error": outcome.error,
-                }
-            record = {"data": site.data, "site": site.site, "name": page.name, "type": page.page_type}
-            yield record | {"methods": scores}
+        for page, rows in groupby(site.rows, key=lambda row: (row.name, row.page_type)):
+            scores = {
+                row.method: {short: row.scores[name] for name, short in names.items() if name in row.scores}
+                | {"error": row.error}
+                for row in rows
+            }
+            yield {"data": site.data, "site": site.site, "name": page[0], "type": page[1], "methods": scores}
 
 
 def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | None] | None:
@@ -102,13 +95,13 @@ def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | Non
     return {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
 
 
-def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:
-    ceilings = [page.ceiling for page in pages if page.ceiling]
+def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: int) -> dict[str, Any]:
+    ceilings = [ceiling for site in sites for ceiling in site.ceilings]
     return {
         "data": data.name,
         "source": data.source,
         "measure": data.measure,
-        "pages": len(pages),
+        "pages": pages,
         "sites": len(sites),
         "single_page_sites": sum(count == 1 for count in data.sites.values()),
         "tuned_pages": sum(site.tuned for site in sites),
@@ -117,73 +110,63 @@ def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[Co
     }
 
 
-def _result(name: str, data: DataSet, sites: Sequence[ComparedSite], pages: Sequence[ComparedPage]) -> dict[str, Any]:
+def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str, Any]:
     """Return the scores of one method on one data set."""
-    outcomes = [page.outcomes[name] for page in pages]
-    words = [outcome.words for outcome in outcomes if outcome.words]
-    labelled = [outcome.blocks for outcome in outcomes if outcome.blocks]  # none for pages on which the method failed
+    labelled = [row.blocks for row in rows if row.blocks]  # none for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
-    learned = [site.learned[name] for site in sites]
     learned_pages = sum(cost.pages for cost in learned)
-    main = _main_scores(outcomes)
+    main = _main_scores(rows)
+    means = {
+        name: mean_of(rows, name)
+        for name in ("words_precision", "words_recall", "cleaneval_words_f1", "shingle_f1", "cpu_ms")
+    }
     return {
-        "method": name,
-        "data": data.name,
-        "pages": len(pages),
-        "words_f1": main["words_f1"],
-        "words_f1_interval": main["words_f1_interval"],
-        "words_precision": mean([score.precision for score in words]),
-        "words_recall": mean([score.recall for score in words]),
-        "words_f1_pooled": Score.pool(words).f1 if words else None,
-        "cleaneval_words_f1": mean([outcome.aligned.f1 for outcome in outcomes if outcome.aligned]),
-        "shingle_f1": mean([outcome.shingles.f1 for outcome in outcomes if outcome.shingles]),
+        **main,
+        **means,
+        "words_f1_pooled": None if main["words_f1"] is None else pooled(rows, "words").f1,
         "label_accuracy": blocks.label_accuracy if labelled else None,
         "content_accuracy": blocks.content_accuracy if labelled else None,
-        "value_recall": main["value_recall"],
-        "value_recall_interval": main["value_recall_interval"],
-        "words_removed": main["words_removed"],
-        "empty": sum(outcome.empty for outcome in outcomes),
-        "failed": sum(bool(outcome.error) for outcome in outcomes),
-        "cpu_ms": mean([1000 * outcome.seconds for outcome in outcomes]),
+        "empty": sum(row.scores["empty"] > 0 for row in rows),
+        "failed": sum(bool(row.error) for row in rows),
         "site_ms": 1000 * sum(cost.seconds for cost in learned) / learned_pages if learned_pages else None,
     }
 
 
-def _main_scores(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _main_scores(rows: Sequence[PageResult]) -> dict[str, Any]:
     """Return the deciding measures with their intervals, and the share of words removed."""
-    f1 = [outcome.words.f1 for outcome in outcomes if outcome.words]
-    recall = [outcome.values.recall for outcome in outcomes if outcome.values]
-    return {
-        "words_f1": mean(f1),
-        "words_f1_interval": _interval(f1),
-        "value_recall": mean(recall),
-        "value_recall_interval": _interval(recall),
-        "words_removed": mean([outcome.removed for outcome in outcomes]),
-    }
+    scores: dict[str, Any] = {}
+    for name in ("words_f1", "value_recall"):
+        scores |= {name: mean_of(rows, name), f"{name}_interval": interval_of(rows, name)}
+    return scores | {"words_removed": mean_of(rows, "words_removed")}
 
 
-def _interval(values: Sequence[float]) -> list[float] | None:
-    if not values:
-        return None
-    summary = summarise(values)
-    return [summary.low, summary.high]
-
-
-def _differences(data: DataSet, names: Sequence[str], pages: Sequence[ComparedPage]) -> Iterator[dict[str, Any]]:
+def _differences(data: DataSet, deciding: Mapping[str, Sequence[float]]) -> Iterator[dict[str, Any]]:
     """Yield every method minus the first one, and minus the best one, on the same pages."""
-    scores = {name: [page.outcomes[name].deciding for page in pages] for name in names}
-    best = max(scores, key=lambda name: sum(scores[name]))
-    for against in dict.fromkeys([names[0], best]):
-        for name, values in scores.items():
+    best = max(deciding, key=lambda name: sum(deciding[name]))
+    for against in dict.fromkeys([next(iter(deciding)), best]):
+        for name, values in deciding.items():
             if name != against:
                 row = {"data": data.name, "method": name, "against": against, "measure": data.measure}
-                yield row | compare(values, scores[against]).by_name()
+                yield row | compare(values, deciding[against]).by_name()
+
+
+def _disputed(
+    data: DataSet, deciding: Mapping[str, Sequence[float]], pages: Sequence[PageResult]
+) -> list[dict[str, Any]]:
+    """Return the pages with the largest difference between the best and the worst method."""
+    records = []
+    for page, scores in zip(pages, zip(*deciding.values(), strict=True), strict=True):
+        row = {"data": data.name, "page": page.name, "site": page.site, "difference": max(scores) - min(scores)}
+        records.append(row | {"scores": dict(zip(deciding, scores, strict=True))})
+    records.sort(key=lambda record: -record["difference"])
+    return [record for record in records[:MOST_DISPUTED] if record["difference"] > 0]
 
 
 def _by_group(
-    data: DataSet, names: Sequence[str], groups: Mapping[str, Sequence[ComparedPage]], column: str
+    data: DataSet, by_method: Mapping[str, Sequence[PageResult]], column: str, field: str, groups: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    for group, pages in groups.items():
-        for name in names:
-            row: dict[str, Any] = {"data": data.name, column: group, "method": name, "pages": len(pages)}
-            yield row | _main_scores([page.outcomes[name] for page in pages])
+    for group in groups:
+        for name, rows in by_method.items():
+            in_group = [row for row in rows if getattr(row, field) == group]
+            head: dict[str, Any] = {"data": data.name, column: group, "method": name, "pages": len(in_group)}
+            yield head | _main_scores(in_group)

@@ -1,6 +1,11 @@
-"""The papers' own evaluation: does mining work better on cleaned pages?
+"""The evaluation of the papers on site templates: does mining work better on cleaned pages?
 
 Yi, Liu and Li 2003 (section 4) and the sentence-entropy paper (section 5) cluster and classify the pages of several
-sites by topic, before and after cleaning. The evaluation also shows what a method removes, and which of the values
+sites by topic, before and after cleaning. This evaluation also shows what a method removes, and which of the values
 that it must keep survive: an empty page has no noise either.
 """
+
+from victorpy.research.mining.pages import parse_methods, read_pages
+from victorpy.research.mining.study import Settings, mine
+
+__all__ = ["Settings", "mine", "parse_methods", "read_pages"]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.research.mining.words import Counts
+from victorpy.research.mining.cleaning import Matrix
 
 CONFIGURATIONS = (1, 2, 3, 4)
 Cell = tuple[int, str]
@@ -62,7 +62,7 @@ def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[
     return [cell for cell in cells if cell not in enumerate(trained)]
 
 
-def classify(counts: Counts, verticals: Sequence[str], sites: Sequence[str]) -> Cases:
+def classify(counts: Matrix, verticals: Sequence[str], sites: Sequence[str]) -> Cases:
     """Classify all pairs of verticals in all configurations; there is a vertical and a site per row of `counts`."""
     rows: dict[str, dict[str, list[int]]] = {}
     for row, (vertical, site) in enumerate(zip(verticals, sites, strict=True)):
@@ -70,7 +70,7 @@ def classify(counts: Counts, verticals: Sequence[str], sites: Sequence[str]) -> 
     return {pair: _classify_pair(counts, [rows[name] for name in pair]) for pair in combinations(sorted(rows), 2)}
 
 
-def _classify_pair(counts: Counts, rows: Sequence[Mapping[str, list[int]]]) -> dict[int, list[Case]]:
+def _classify_pair(counts: Matrix, rows: Sequence[Mapping[str, list[int]]]) -> dict[int, list[Case]]:
     """Return all cases of two verticals; `rows` are the pages of either by site."""
     cells = [(side, site) for side in (0, 1) for site in rows[side]]
     sizes = {(side, site): len(rows[side][site]) for side, site in cells}
@@ -85,7 +85,7 @@ def _classify_pair(counts: Counts, rows: Sequence[Mapping[str, list[int]]]) -> d
 
 
 def _called_first(
-    counts: Counts, rows: Sequence[Mapping[str, list[int]]], cells: Sequence[Cell]
+    counts: Matrix, rows: Sequence[Mapping[str, list[int]]], cells: Sequence[Cell]
 ) -> dict[tuple[str, str], dict[Cell, int]]:
     """Count the pages of each cell that are classified as the first vertical, by pair of training sites."""
     pages = counts[[row for side, site in cells for row in rows[side][site]]]
@@ -103,11 +103,11 @@ def _called_first(
 class _Trained:
     """Sums of terms over groups of training pages, and the numbers of pages."""
 
-    def __init__(self, counts: Counts, groups: Sequence[list[int]]) -> None:
+    def __init__(self, counts: Matrix, groups: Sequence[list[int]]) -> None:
         self.sums = np.vstack([np.asarray(counts[group].sum(axis=0), dtype=float) for group in groups])
         self.pages = np.array([len(group) for group in groups], dtype=float)
 
-    def scores(self, pages: Counts, first: _Trained) -> Floats:
+    def scores(self, pages: Matrix, first: _Trained) -> Floats:
         """Return the log-odds that pages are of the first vertical, whose one group is `first`, per group of these.
 
         log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one minus that of the other.

@@ -1,19 +1,23 @@
-"""Every method on every page, one site at a time.
+"""Clean the pages of every site with every method, and count the words and values that are left.
 
 A method for sites first sees a random sample of the site's pages without labels, as in the SST paper with 500 pages
-(section 4.2). What is kept of a page is turned into counts at once, so that no text and no more than one site's
-documents are held.
+(section 4.2). The text that is left is turned into counts at once, so that only one site's documents are in memory.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from victorpy.base.words import simple_words
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document, Labelling
@@ -21,9 +25,91 @@ from victorpy.errors import DataError, VictorError
 from victorpy.methods import Method
 from victorpy.outputs.base import joint
 from victorpy.research.mining.pages import MinedPage, by_site
-from victorpy.research.mining.words import Bags, Survival, occurring, terms, words_of
-from victorpy.research.site_runs import cut_key, label_site, map_in_jobs, timed
+from victorpy.research.site_runs import Timed, cut_key, label_site, map_in_jobs, timed
 from victorpy.sites.grouping import draw_sample
+
+Matrix = Any
+"""A sparse matrix of scipy with a row per page and a column per term."""
+
+
+def terms(words: Iterable[str]) -> Counter[str]:
+    """Count the words that say what a page is about: no single characters, no numbers.
+
+    >>> sorted(terms(["canon", "s", "eos", "7d", "1", "699"]).items())
+    [('7d', 1), ('canon', 1), ('eos', 1)]
+    """
+    return Counter(word for word in words if len(word) > 1 and not word.isdigit())
+
+
+class Bags:
+    """Collects the terms of pages as numbers, which are far smaller than the texts."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._columns: list[npt.NDArray[np.int32]] = []
+        self._counts: list[npt.NDArray[np.int32]] = []
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        """Add the counts of a page."""
+        columns = [self._numbers.setdefault(term, len(self._numbers)) for term in counts]
+        self._columns.append(np.array(columns, dtype=np.int32))
+        self._counts.append(np.fromiter(counts.values(), dtype=np.int32, count=len(counts)))
+
+    def extend(self, other: Bags) -> None:
+        """Add the pages of other bags."""
+        numbers = [self._numbers.setdefault(term, len(self._numbers)) for term in other._numbers]
+        ours = np.array(numbers, dtype=np.int32)
+        self._columns += [ours[columns] for columns in other._columns]
+        self._counts += other._counts
+
+    def matrix(self) -> Matrix:
+        """Return all pages as one sparse matrix, with rows in the order in which pages were added."""
+        from scipy.sparse import csr_matrix
+
+        ends = np.cumsum([0, *(len(columns) for columns in self._columns)])
+        empty = np.empty(0, dtype=np.int32)  # there may be no page at all
+        columns, counts = (np.concatenate([*parts, empty]) for parts in (self._columns, self._counts))
+        shape = (len(self._columns), max(len(self._numbers), 1))
+        return csr_matrix((counts, columns, ends), shape=shape)
+
+
+def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
+    """Whether the words of each value follow one another in a text.
+
+    >>> occurring(["canon eos", "eos canon", "can"], ["the", "canon", "eos", "7d"])
+    (True, False, False)
+    """
+    text = f" {' '.join(words)} "
+    return tuple(f" {value} " in text for value in values)
+
+
+def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
+    """Count what survives of one page, given which of its values occur before and after cleaning.
+
+    `present` counts the values in the text before cleaning. Others are in attributes, titles or pictures, or reworded.
+    """
+    return {
+        "pages": 1,
+        "empty": int(words > 0 and not kept),
+        "values": len(before),
+        "present": sum(before),
+        "survived": sum(first and second for first, second in zip(before, after, strict=True)),
+        "words": words,
+        "kept": kept,
+    }
+
+
+def survival_scores(rows: Iterable[Mapping[str, int]]) -> dict[str, Any]:
+    """Add up the counts of pages, and return them with two shares; a share of nothing is None.
+
+    The two belong together: keeping everything keeps all values, dropping everything removes all noise.
+    """
+    total: dict[str, Any] = survival([], [], 0, 0) | {"pages": 0}
+    for row in rows:
+        total = {name: count + row[name] for name, count in total.items()}
+    survived = total["survived"] / total["present"] if total["present"] else None
+    removed = 1 - total["kept"] / total["words"] if total["words"] else None
+    return total | {"survived_share": survived, "removed_share": removed}
 
 
 @dataclass(slots=True)
@@ -32,7 +118,7 @@ class Cleaned:
 
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
-    survival: list[Survival] = field(default_factory=list)
+    survival: list[dict[str, int]] = field(default_factory=list)
     learned: int = 0
     """Number of pages that sites were learned from."""
     learning: float = 0.0
@@ -45,10 +131,10 @@ class Cleaned:
         self.kept.add(terms_kept)
         self.removed.add(terms(words) - terms_kept)
         before, after = occurring(values, words), occurring(values, words_kept)
-        self.survival.append(Survival.of(before, after, len(words), len(words_kept)))
+        self.survival.append(survival(before, after, len(words), len(words_kept)))
 
     def extend(self, other: Cleaned) -> None:
-        """Add more pages."""
+        """Add the pages of another site."""
         self.kept.extend(other.kept)
         self.removed.extend(other.removed)
         self.survival += other.survival
@@ -66,19 +152,18 @@ class Cleaned:
             "read_ms": 1000 * self.reading / pages,
         }
 
-    def survival_scores(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
+    def survival_by_group(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
         """Return what is removed and what survives: in total, per vertical, and per vertical and site."""
-        verticals: dict[str, list[Survival]] = {}
-        cells: dict[tuple[str, str], list[Survival]] = {}
-        for page, survival in zip(pages, self.survival, strict=True):
-            verticals.setdefault(page.vertical, []).append(survival)
-            cells.setdefault((page.vertical, page.site), []).append(survival)
+        groups: dict[tuple[str, ...], list[dict[str, int]]] = {}
+        for page, row in zip(pages, self.survival, strict=True):
+            groups.setdefault((page.vertical,), []).append(row)
+            groups.setdefault((page.vertical, page.site), []).append(row)
+        scores = {group: survival_scores(rows) for group, rows in sorted(groups.items())}
         return {
-            "all": Survival.sum(self.survival).scores(),
-            "verticals": {name: Survival.sum(counts).scores() for name, counts in sorted(verticals.items())},
+            "all": survival_scores(self.survival),
+            "verticals": {group[0]: row for group, row in scores.items() if len(group) == 1},
             "sites": [
-                {"vertical": vertical, "site": site, **Survival.sum(counts).scores()}
-                for (vertical, site), counts in sorted(cells.items())
+                {"vertical": group[0], "site": group[1], **row} for group, row in scores.items() if len(group) == 2
             ],
         }
 
@@ -113,58 +198,44 @@ def clean_all(
 
 
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedPages:
-    """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it."""
-    reader = SiteReader(pages, methods[0].load().config)
-    site = CleanedPages(reader.pages, {}, reader.warnings)
+    """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it.
+
+    Pages that cannot be read are left out, with a warning. Methods that split pages alike share the documents.
+    """
+    site = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
+    config = methods[0].load().config
+    documents, seconds = [], 0.0
+    for page in pages:
+        result = timed(partial(_read, page, config))
+        seconds += result.seconds
+        try:
+            documents.append(result.get())
+            site.pages.append(page)
+        except VictorError as error:
+            site.warnings.append(f"{page.name}: {error}")
+    if not site.pages:
+        return site
+    read = {cut_key(config): (documents, seconds)}
     learned = draw_sample(range(len(site.pages)), sample, random.Random(f"{seed} {pages[0].site}"))
     words_before: list[list[str]] = []
     for method in methods:
-        cleaned = site.methods[method.name] = Cleaned()
-        if not site.pages:
-            continue
-        cleaner = method.load()
-        documents, cleaned.reading = reader.read(cleaner.config)
+        cleaned, cleaner = site.methods[method.name], method.load()
+        if cut_key(cleaner.config) not in read:
+            reading: Timed[list[Document]] = timed(
+                partial(list, map(partial(_read, config=cleaner.config), site.pages))
+            )
+            read[cut_key(cleaner.config)] = reading.get(), reading.seconds
+        documents, cleaned.reading = read[cut_key(cleaner.config)]
         try:
-            labelled = label_site(cleaner.labeller, documents, learned)
+            labellings, cleaned.learning, cleaned.labelling = label_site(cleaner.labeller, documents, learned)
         except VictorError as error:
             raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
-        cleaned.learned, cleaned.learning, cleaned.labelling = len(learned), labelled.learning, labelled.labelling
-        words_kept = [words_of(kept_text(*page)) for page in zip(documents, labelled.pages, strict=True)]
+        cleaned.learned = len(learned)
+        words_kept = [simple_words(kept_text(*page)) for page in zip(documents, labellings, strict=True)]
         words_before = words_before or words_kept
         for page, before, kept in zip(site.pages, words_before, words_kept, strict=True):
             cleaned.add(page.values, before, kept)
     return site
-
-
-class SiteReader:
-    """A site's pages as documents, read once for all methods that cut pages alike.
-
-    Pages that cannot be read are left out, with a warning.
-    """
-
-    def __init__(self, pages: Sequence[MinedPage], config: Config) -> None:
-        self.warnings: list[str] = []
-        self.pages: list[MinedPage] = []
-        documents = []
-        seconds = 0.0
-        for page in pages:
-            result = timed(partial(_read, page, config))
-            seconds += result.seconds
-            try:
-                documents.append(result.get())
-            except VictorError as error:
-                self.warnings.append(f"{page.name}: {error}")
-            else:
-                self.pages.append(page)
-        self._read = {cut_key(config): (documents, seconds)}
-
-    def read(self, config: Config) -> tuple[list[Document], float]:
-        """Return the documents as a config cuts them, and the CPU seconds of reading them."""
-        key = cut_key(config)
-        if key not in self._read:
-            result = timed(lambda: [_read(page, config) for page in self.pages])
-            self._read[key] = result.get(), result.seconds
-        return self._read[key]
 
 
 def _read(page: MinedPage, config: Config) -> Document:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.research.mining.words import Counts
+from victorpy.research.mining.cleaning import Matrix
 from victorpy.research.site_runs import map_in_jobs
 
 Points = Any
@@ -33,7 +33,7 @@ _TOGETHER = 25  # runs whose first step is computed with one product
 _THRESHOLDS = {"from_70": 0.7, "from_80": 0.8, "from_90": 0.9}
 
 
-def tfidf(counts: Counts) -> Points:
+def tfidf(counts: Matrix) -> Points:
     """Weigh terms by their frequency in a page and their rarity among pages; every page has length 1.
 
     The weight is tf · (1 + ln((1 + pages) / (1 + pages with the term))); a page without any term has length 0.

@@ -14,12 +14,9 @@ _MAIN_TASKS = ("labels", "content")
 _MOST_PAGES = 20
 _IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
 _MOST_PAIRS = 3
-"""A terminal shows the confusion tables of at most this many pairs, reports those of all."""
+"""A terminal shows the confusion tables of at most this many pairs; reports show all."""
 
-_UNDEFINED = (
-    "A dash where everybody put all blocks into one class: chance alone would agree on everything then, and kappa "
-    "says nothing."
-)
+_UNDEFINED = "A dash means that everybody put all blocks into one class: kappa is not defined then."
 
 
 def report(scores: Scores, title: str, most: int | None) -> Report:
@@ -41,7 +38,7 @@ def report(scores: Scores, title: str, most: int | None) -> Report:
 
 
 def summary(scores: Scores, most: int | None) -> Report:
-    """Build what a terminal shows: the main tables and the first disagreements."""
+    """Build the tables for a terminal: the main ones and the first disagreements."""
     sections = [_kappas(scores, "All annotators: Fleiss' kappa", None), _pairs(scores)]
     pairs = len(_pair_names(scores))
     if pairs <= _MOST_PAIRS:
@@ -54,21 +51,21 @@ def summary(scores: Scores, most: int | None) -> Report:
 
 
 def _lead(scores: Scores) -> str:
-    """Say what was compared, and what was left out."""
+    """Describe what was compared, and what was left out."""
     lead = (
         f"{len(scores['annotators'])} annotators, {plural(scores['pages_count'], 'page')}, "
-        f"{scores['blocks_count']:,} blocks that all have labelled, {scores['words_count']:,} words."
+        f"{scores['blocks_count']:,} blocks that all of them labelled, {scores['words_count']:,} words."
     )
     if scores["blocks_left_out"]:
-        lead += f" Blocks left out because somebody gave no label: {scores['blocks_left_out']:,}."
+        lead += f" Blocks left out because somebody did not label them: {scores['blocks_left_out']:,}."
     by_models = [f"{count:,} of {who}" for who, count in scores.get("unconfirmed", {}).items() if count]
     if by_models:
-        what = "count" if scores.get("with_models") else "are nobody's and do not count"
-        lead += f" Labels that only a model gave {what}: {', '.join(by_models)}."
+        what = "are counted" if scores.get("with_models") else "are not counted"
+        lead += f" Labels given only by a model {what}: {', '.join(by_models)}."
     if scores.get("unpaired"):
-        lead += f" Pages left out that not all annotators have: {len(scores['unpaired']):,}."
+        lead += f" Pages left out because not all annotators have them: {len(scores['unpaired']):,}."
     if scores.get("refused"):
-        lead += f" Pages left out that do not fit together or cannot be read: {len(scores['refused']):,}."
+        lead += f" Pages left out because they do not match or cannot be read: {len(scores['refused']):,}."
     return lead
 
 
@@ -77,7 +74,7 @@ def _pair_names(scores: Scores) -> list[str]:
 
 
 def _kappas(scores: Scores, title: str, pair: int | None) -> Section:
-    """Build a table with a row for each task, of the pair with this number or of all annotators."""
+    """Build a table with a row for each task, for one pair of annotators or for all annotators."""
     rows = []
     for task, task_name in _TASKS.items():
         by_weight = [scores["agreement"][weight][task] for weight in ("blocks", "words")]
@@ -87,7 +84,7 @@ def _kappas(scores: Scores, title: str, pair: int | None) -> Section:
         rows.append((task_name, score(blocks["kappa"]), _interval(blocks), *shares, *by_words))
     head = ("", "kappa", "95 % interval", "observed, %", "expected, %", "kappa by words", "95 % interval")
     notes = [_UNDEFINED] if any(row[1] == "–" for row in rows) else []
-    notes += ["There is no interval for a single page."] if scores["pages_count"] == 1 else []
+    notes += ["A single page has no interval."] if scores["pages_count"] == 1 else []
     return Section(title, head, rows, " ".join(notes))
 
 
@@ -113,7 +110,7 @@ def _labels_given(scores: Scores) -> Section:
     for annotator, confusion in zip(others, confusions, strict=True):
         counts[annotator] = [sum(row[label] for row in confusion.values()) for label in Label]
     rows = [(who, *(f"{count:,}" for count in given)) for who, given in counts.items()]
-    return Section("Labels given", ("annotator", *Label), rows, "Blocks.")
+    return Section("Labels given", ("annotator", *Label), rows, "Number of blocks.")
 
 
 def _confusion(scores: Scores, number: int, weight: str, task: str) -> Section:
@@ -124,11 +121,9 @@ def _confusion(scores: Scores, number: int, weight: str, task: str) -> Section:
 
 
 def _pages(scores: Scores) -> Section:
-    def observed(page: Scores) -> float:
-        share = page["labels"]["fleiss"]["observed"]
-        return 1.0 if share is None else float(share)
-
-    pages = sorted(scores["pages"], key=observed)
+    observed = [page["labels"]["fleiss"]["observed"] for page in scores["pages"]]
+    order = sorted(range(len(observed)), key=lambda number: 1.0 if observed[number] is None else observed[number])
+    pages = [scores["pages"][number] for number in order]
     rows = []
     for page in pages[:_MOST_PAGES]:
         cells = [page["name"], f"{page['blocks']:,}", f"{page['disagreements']:,}"]

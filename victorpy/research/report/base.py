@@ -1,12 +1,18 @@
-"""A report that a person reads, and how it is written: for a terminal, as Markdown, as one HTML page with plots."""
+"""A report for people: a title, paragraphs and sections, written for a terminal, as Markdown, or as an HTML page."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from victorpy.research.report.plots import Plot, draw_svg
+from victorpy.errors import DataError
+from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
 from victorpy.research.report.shell import page, picture, text, visible
 
 Scores = Mapping[str, Any]
@@ -21,9 +27,9 @@ class Section:
     head: tuple[str, ...] = ()
     rows: Sequence[tuple[str, ...]] = ()
     note: str = ""
-    """Says how to read the table."""
+    """How to read the table."""
     verdict: str = ""
-    """Says what follows from the table."""
+    """What follows from the table."""
     plots: tuple[Plot, ...] = ()
     look: str = ""
     """Class of the HTML table (page.css). Without one the first column is text and the others are numbers."""
@@ -42,7 +48,7 @@ class Report:
 
 
 def percent(value: float | None) -> str:
-    """Write a share in percent, or a dash for None.
+    """Format a share in percent, or a dash for None.
 
     >>> percent(0.7445), percent(None)
     ('74.45', '–')
@@ -51,7 +57,7 @@ def percent(value: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """Write a score from 0 to 1 with three digits, or a dash for None.
+    """Format a score from 0 to 1 with three digits, or a dash for None.
 
     >>> score(0.7514), score(None)
     ('0.751', '–')
@@ -60,12 +66,12 @@ def score(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """Write an interval of shares in percent."""
+    """Format an interval of shares in percent."""
     return f"{percent(ends[0])} to {percent(ends[1])}" if ends else "–"
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a number with its noun.
+    """Format a number with its noun.
 
     >>> plural(1, "page"), plural(2000, "page")
     ('1 page', '2,000 pages')
@@ -74,7 +80,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool = False) -> str:
-    """Write a table for a terminal: the first column to the left, numbers to the right.
+    """Format a table for a terminal: the first column to the left, numbers to the right.
 
     >>> print(aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]]))
     page     F1
@@ -92,17 +98,17 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool =
 
 
 def to_text(report: Report) -> str:
-    """Write a report for a terminal. A section with a look has texts in all columns."""
+    """Format a report for a terminal. A section with a look has texts in all columns."""
     parts = [visible(paragraph) for paragraph in report.lead]
     for section in report.sections:
         head, *rows = [[visible(cell) for cell in row] for row in (section.head, *section.rows)]
         table = aligned(head, rows, all_left=bool(section.look))
-        parts.append("\n".join(filter(None, [visible(section.title), table, section.note])))
+        parts.append("\n".join(filter(None, [visible(section.title), table, textwrap.fill(section.note, 120)])))
     return "\n\n".join(parts) + "\n"
 
 
 def to_markdown(report: Report) -> str:
-    """Write a report as Markdown, without plots."""
+    """Format a report as Markdown, without plots."""
     paragraphs = [f"# {report.title}", *report.lead] if report.title else report.lead
     written = "\n\n".join(map(_markdown, paragraphs)) + "\n" * bool(paragraphs)
     for section in report.sections:
@@ -117,28 +123,67 @@ def to_markdown(report: Report) -> str:
 
 
 def _markdown(value: str) -> str:
-    return visible(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    """Escape text: a ``<`` only where it could start a tag, so that ``F < 0.5`` stays readable."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", visible(value)).replace("|", "\\|").replace("\n", " ")
 
 
 def to_html(report: Report) -> str:
-    """Write a report as one HTML page; all its texts are escaped."""
-    parts = [f"<h1>{text(report.title)}</h1>", *(f'<p class="note">{text(said)}</p>' for said in report.lead)]
+    """Format a report as one HTML page; all texts are escaped. Without matplotlib it has no plots, and says so."""
+    lead = list(report.lead)
+    has_plots = can_draw()
+    if not has_plots and any(section.plots for section in report.sections):
+        lead.append(f"This report is {NO_PLOTS}")
+    parts = [f"<h1>{text(report.title)}</h1>", *(f'<p class="note">{text(paragraph)}</p>' for paragraph in lead)]
     for section in report.sections:
         parts.append(f"<h2>{text(section.title)}</h2>")
         parts += [f'<p class="note">{text(section.note)}</p>'] if section.note else []
         parts += [_html_table(section)] if section.head else []
         parts += [f"<p>{text(section.verdict)}</p>"] if section.verdict else []
-        parts += [picture(draw_svg(plot), plot.caption) for plot in section.plots]
+        parts += [picture(draw_svg(plot), plot.caption) for plot in section.plots if has_plots]
     return page(report.title, "\n".join(parts))
 
 
 def _html_table(section: Section) -> str:
-    head = "".join(f"<th>{text(cell)}</th>" for cell in section.head)
+    """Build a table. In a narrow window its rows become lists, in which each cell shows the title of its column."""
+    heads = [text(cell) for cell in section.head]
     rows = []
     for row, link in zip(section.rows, section.links or [""] * len(section.rows), strict=True):
         first, *others = map(text, row)
         first = f'<a href="{text(link)}">{first}</a>' if link else first
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in (first, *others)) + "</tr>\n")
+        cells = [f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads[1:], others, strict=True)]
+        rows.append(f"<tr><td>{first}</td>{''.join(cells)}</tr>\n")
     look = f' class="{section.look}"' if section.look else ""
+    head = "".join(f"<th>{cell}</th>" for cell in heads)
     table = f"<table{look}><thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody></table>"
     return f'<div class="scroll">{table}</div>'
+
+
+def check_directory(directory: Path) -> None:
+    """Raise an error if no report can be written to a directory. Creates nothing."""
+    existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    if not existing.is_dir():
+        raise DataError(f"{existing}: is a file; a report is a directory")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise DataError(f"{directory}: cannot be written: no permission in {existing}")
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a text as UTF-8. File names in it that are not UTF-8 are written with backslashes."""
+    path.write_text(content, encoding="utf-8", errors="backslashreplace")
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write plain data, indented."""
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_report(directory: Path, report: Report, scores: Any, others: str = "") -> str:
+    """Write scores.json, report.md and report.html, and return a message that says so."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_json(directory / "scores.json", scores)
+    write_text(directory / "report.md", to_markdown(report))
+    write_text(directory / "report.html", to_html(report))
+    files = ["report.md", "scores.json", *([others] if others else [])]
+    listed = f"{', '.join(files[:-1])} and {files[-1]}"
+    missing = "" if can_draw() or not any(section.plots for section in report.sections) else f", {NO_PLOTS}"
+    return f"written: {directory / 'report.html'}, {listed}{missing}"

@@ -14,9 +14,9 @@ _TRAINED, _UNKNOWN = "†", "?"
 _MARKS = {True: f" {_TRAINED}", None: f" {_UNKNOWN}", False: ""}
 _MEASURE_TITLES = {"words_f1": "Words F1", "value_recall": "Share of values kept"}
 _NEEDS = {
-    "labels": "trained on labelled pages",
+    "labels": "training on labelled pages",
     "site": "other pages of the site",
-    "nothing": "nothing but the page",
+    "nothing": "only the page",
     "peer": "another program",
 }
 
@@ -40,25 +40,27 @@ def _held_out(trained_on: bool | None) -> str:
 
 
 _MAIN = (
-    Column("trained_on", "held out", _held_out, "whether no model of the method was trained on these pages"),
+    Column("trained_on", "held out", _held_out, "whether the method was not trained on these pages"),
     Column("words_f1", "words F1", percent, "overlap of the words of output and gold, as multisets; mean over pages"),
     Column("words_f1_interval", "95 % interval", interval, "of that mean, by resampling pages"),
     Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),
     Column("words_recall", "recall", percent, "share of the gold's words that are in the output"),
     Column("words_f1_pooled", "pooled F1", percent, "words F1 with the words of all pages counted together"),
-    Column("value_recall", "values kept", percent, "share of a page's values whose words stand in the output in a row"),
+    Column(
+        "value_recall", "values kept", percent, "share of a page's values whose words follow one another in the output"
+    ),
     Column("value_recall_interval", "95 % interval", interval, "of that mean, by resampling pages"),
-    Column("words_removed", "words removed", percent, "share of a page's words that are gone; mean over pages"),
-    Column("empty", "empty", str, "pages of which not a word is left although the gold has some"),
-    Column("failed", "failed", str, "pages that the method could not clean at all; they count as empty output"),
+    Column("words_removed", "words removed", percent, "share of a page's words that were removed; mean over pages"),
+    Column("empty", "empty", str, "pages without a word in the output although the gold has some"),
+    Column("failed", "failed", str, "pages that the method could not clean; they count as empty output"),
     Column("cpu_ms", "CPU ms a page", _number, "CPU time of cleaning a page, from bytes to text"),
-    Column("site_ms", "CPU ms to learn, a page", _number, "CPU time of learning a site, by pages learned from"),
+    Column("site_ms", "CPU ms to learn, a page", _number, "CPU time of learning a site, per page learned from"),
 )
 _MORE = (
     Column("cleaneval_words_f1", "CleanEval words F1", percent, "words in order: the longest common subsequence"),
     Column("shingle_f1", "4-word shingles F1", percent, "overlap of runs of four words"),
-    Column("content_accuracy", "content/noise right", percent, "share of blocks rightly kept or dropped"),
-    Column("label_accuracy", "labels right", percent, "share of blocks whose kind is right too"),
+    Column("content_accuracy", "content/noise right", percent, "share of blocks correctly kept or dropped"),
+    Column("label_accuracy", "labels right", percent, "share of blocks with the right label"),
 )
 _NOT_IN_TERMINAL = ("words_precision", "words_recall", "words_f1_pooled")
 
@@ -68,10 +70,16 @@ def report(scores: Scores) -> Report:
     title = f"{plural(len(scores['methods']), 'method')} on {', '.join(map(_short, scores['sets']))}"
     sections = [_all_sets(scores)] if len(scores["sets"]) > 1 else []
     for data in scores["sets"]:
-        sections += [_scores(scores, data), _differences(scores, data)]
-        sections.append(_table(f"More measures on {_short(data)}", _MORE, _ranked(scores, data)))
+        results = [row for row in scores["results"] if row["data"] == data["data"]]
+        results.sort(key=lambda row: -(row[data["measure"]] or 0.0))  # the best first
+        heading = f"{_short(data)}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
+        table = _table(heading, _MAIN, results, _note(scores, data, results))
+        sections.append(replace(table, plots=_plots(data["measure"], results)))
+        sections.append(_differences(scores, data, results))
+        sections.append(_table(f"More measures on {_short(data)}", _MORE, results))
         measures = [data["measure"]] + ["words_removed"] * (data["measure"] == "value_recall")
         sections += [_by_group(scores, data, group, name) for group in ("type", "site") for name in measures]
+        sections.append(_disputed(scores, data))
     meanings = [(column.title, column.meaning) for column in _used((*_MAIN, *_MORE), scores["results"])]
     columns = Section("What the columns mean", ("column", "meaning"), meanings, look="words")
     sections += [_methods(scores), columns]
@@ -79,7 +87,7 @@ def report(scores: Scores) -> Report:
 
 
 def summary(scores: Scores) -> Report:
-    """Build the table that a terminal shows: all methods on all data sets."""
+    """Build the table for a terminal: all methods on all data sets."""
     columns = [column for column in _used(_MAIN, scores["results"]) if column.name not in _NOT_IN_TERMINAL]
     rows = [
         (_marked(row), row["data"], str(row["pages"]), *(column.show(row[column.name]) for column in columns))
@@ -89,23 +97,23 @@ def summary(scores: Scores) -> Report:
 
 
 def _lead(scores: Scores) -> tuple[str, str]:
-    """Say how the numbers were made."""
+    """Describe how the numbers were made."""
     settings = scores["settings"]
-    lead = "All methods cleaned the same pages in one process, page by page in turn; times are CPU times."
+    lead = "All methods cleaned the same pages in one process, page by page in turn. Times are CPU times."
     if any(row["site_ms"] is not None for row in scores["results"]):
         sample = f"at most {settings['sample']} of each, seed {settings['seed']}"
-        lead += f" Methods that learn from sites saw each site's own pages first ({sample}), without their labels"
-        lead += f" but for {settings['tune']} pages a site." if settings["tune"] else "."
+        lead += f" Methods that learn from sites first saw each site's own pages ({sample}), without their labels"
+        lead += f" except for {settings['tune']} pages per site." if settings["tune"] else "."
     if scores["failures"]:
-        lead += f" {len(scores['failures'])} times a method failed on a page: scores.json says where and why."
+        lead += f" Methods failed {len(scores['failures'])} times on a page; scores.json lists where and why."
     if scores["warnings"]:
-        lead += f" {len(scores['warnings'])} warnings on data were given: scores.json has them."
+        lead += f" There were {plural(len(scores['warnings']), 'warning')} about the data, listed in scores.json."
     versions = ", ".join(f"{name} {number}" for name, number in scores["versions"].items())
     return lead, f"Versions: {versions}."
 
 
 def _short(data: Scores) -> str:
-    """Return a data set's name; the kind alone if its directory has the same name."""
+    """Return a data set's name; only the kind if its directory has the same name."""
     kind, _, name = data["source"].partition(":")
     return str(kind if kind == name else data["source"])
 
@@ -115,14 +123,8 @@ def _marked(row: Scores) -> str:
     return f"{row['method']}{_MARKS[row['trained_on']]}"
 
 
-def _ranked(scores: Scores, data: Scores) -> list[Scores]:
-    """Return the results on a data set, the best first."""
-    rows = [row for row in scores["results"] if row["data"] == data["data"]]
-    return sorted(rows, key=lambda row: -(row[data["measure"]] or 0.0))
-
-
 def _used(columns: Sequence[Column], rows: Sequence[Scores]) -> list[Column]:
-    """Return the columns in which some row has something."""
+    """Return the columns that are not empty."""
     return [column for column in columns if any(row[column.name] is not None for row in rows)]
 
 
@@ -146,34 +148,25 @@ def _all_sets(scores: Scores) -> Section:
     return Section("All data sets", ("method", *head), rows)
 
 
-def _scores(scores: Scores, data: Scores) -> Section:
-    """Build the main table and the plots of a data set."""
-    results = _ranked(scores, data)
-    title = f"{_short(data)}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
-    table = _table(title, _MAIN, results, _note(scores, data, results))
-    return replace(table, plots=_plots(data["measure"], results))
-
-
 def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
-    """Say what a reader has to know about a data set, and about methods on it."""
+    """Describe what a reader has to know about a data set, and about methods on it."""
     is_values = data["measure"] == "value_recall"
-    sentences = [f"Shares are in percent; {'what keeps most values' if is_values else 'the best'} first."]
+    order = "methods that keep most values" if is_values else "the best methods"
+    sentences = [f"Shares are in percent; {order} come first."]
     if data["tuned_pages"]:
-        told = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} of a site, at most half of it)"
-        sentences.append(
-            f"The labels of {told} were told to methods that learn from sites; no method is scored on them."
-        )
+        told = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} per site, at most half of it)"
+        sentences.append(f"Methods that learn from sites were given the labels of {told}; no method is scored on them.")
     if is_values:
         share = percent(data["values_in_pages"])
         sentences.append(
             f"The gold is {data['values']:,} values, not texts; {share} % of them are in the pages' text at all."
         )
     if any(row["site_ms"] is not None for row in results) and data["single_page_sites"]:
-        sentences.append(f"{data['single_page_sites']} sites have one page only, from which no site can be learned.")
+        sentences.append(f"{data['single_page_sites']} sites have only one page, which is not enough to learn a site.")
     if any(row["trained_on"] for row in results):
-        sentences.append(f"{_TRAINED} was trained on these pages: the score says nothing of how it does on new ones.")
+        sentences.append(f"{_TRAINED} was trained on these pages: the score does not show how it does on new ones.")
     if any(row["trained_on"] is None for row in results):
-        sentences.append(f"{_UNKNOWN} does not say what it was trained on; it may have been these pages.")
+        sentences.append(f"{_UNKNOWN} does not record its training data; it may have been trained on these pages.")
     return " ".join(sentences)
 
 
@@ -190,27 +183,26 @@ def _plots(measure: str, results: Sequence[Scores]) -> tuple[plots.Plot, ...]:
     return (*drawn, plots.points(costs, caption, "CPU ms a page", title, logarithmic=True))
 
 
-def _differences(scores: Scores, data: Scores) -> Section:
+def _differences(scores: Scores, data: Scores, results: Sequence[Scores]) -> Section:
     pairs = {(row["method"], row["against"]): row for row in scores["differences"] if row["data"] == data["data"]}
     others = list(dict.fromkeys(other for _, other in pairs))
-    results = _ranked(scores, data)
     names = {row["method"]: _marked(row) for row in results}
     rows = []
-    for row in results:
-        cells = [_marked(row)]
+    for name, marked in names.items():
+        cells = [marked]
         for other in others:
-            pair = pairs.get((row["method"], other))
+            pair = pairs.get((name, other))
             if pair is None:
                 cells += ["–", "–"]
             else:
-                mean, low, high = (f"{100 * pair[name]:+.2f}" for name in ("mean", "low", "high"))
+                mean, low, high = (f"{100 * pair[part]:+.2f}" for part in ("mean", "low", "high"))
                 p_value = f"{pair['p_value']:.3f}" if pair["p_value"] >= 0.001 else "<0.001"
                 cells += [f"{mean} ({low} to {high})", p_value]
         rows.append(tuple(cells))
-    head = [cell for other in others for cell in (f"less {names[other]}", "p")]
+    head = [cell for other in others for cell in (f"minus {names[other]}", "p")]
     note = (
-        "Differences on the same pages, in points, with 95 % intervals, from the first method and from the best one; "
-        "p is how often chance alone, swapping the two on each page at will, makes a difference as large."
+        "Differences on the same pages, in points, with 95 % intervals, from the first method and from the best one. "
+        "p is the probability of a difference as large if the two were swapped at random on each page."
     )
     return Section(f"Differences on {_short(data)}", ("method", *head), rows if others else (), note)
 
@@ -227,6 +219,19 @@ def _by_group(scores: Scores, data: Scores, group: str, measure: str) -> Section
         (group, "pages", *methods.values()),
         [(name, str(pages[name]), *(percent(values[name, method]) for method in methods)) for name in pages],
     )
+
+
+def _disputed(scores: Scores, data: Scores) -> Section:
+    """List the pages on which methods differ most."""
+    pages = [row for row in scores["disputed"] if row["data"] == data["data"]]
+    methods = [method["method"] for method in scores["methods"]]
+    rows = [
+        (row["page"], row["site"], percent(row["difference"]), *(percent(row["scores"][name]) for name in methods))
+        for row in pages
+    ]
+    note = f"{_MEASURE_TITLES[data['measure']]} of each method; the largest difference first."
+    title = f"Pages on which methods differ most, {_short(data)}"
+    return Section(title, ("page", "site", "difference", *methods), rows, note, look="pages")
 
 
 def _methods(scores: Scores) -> Section:

@@ -35,39 +35,51 @@ def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
 
 
 def summary(scores: Scores) -> Report:
-    """Build what a terminal shows."""
-    shown = [section for section in _tables(scores) if section.title in _IN_TERMINAL]
-    heads = [tuple(name.replace("CleanEval ", "CE ") for name in section.head) for section in shown]
-    return Report(
-        sections=tuple(replace(section, head=head, note="") for section, head in zip(shown, heads, strict=True))
-    )
+    """Build the tables for a terminal."""
+    sections = []
+    for section in _tables(scores):
+        if section.title in _IN_TERMINAL:
+            head = tuple(name.replace("CleanEval ", "CE ") for name in section.head)
+            sections.append(replace(section, head=head, note=""))
+    return Report(sections=tuple(sections))
 
 
 def _tables(scores: Scores) -> list[Section]:
-    """Build the tables that have something to show."""
-    fold_rows = [(f"fold {number}", *_measures(fold)) for number, fold in enumerate(scores["folds"], 1)]
-    grouping = "by page: sites may be on both sides, which flatters"
+    """Build all tables that have rows."""
+    grouping = "by page: a site may be in both training and test pages, which makes scores too good"
     if scores["settings"]["group"] == "site":
-        grouping = "by site: no site is on both sides"
-    grid_rows = [
-        (" ".join(f"{name}={value:g}" for name, value in row["parameters"].items()), *_measures(row["mean"]))
+        grouping = "by site: no site is in both training and test pages"
+    folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
+    curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
+    curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
+    curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures, "Scores by number of training pages")
+    grid = [
+        ((" ".join(f"{name}={value:g}" for name, value in row["parameters"].items()),), row["mean"])
         for row in scores["grid"]
     ]
     sections = [
         _overview(scores),
-        Section("Folds", ("fold", *MEASURES.values()), fold_rows, f"Pages are shared out {grouping}."),
+        _by_measure("Folds", ("fold",), folds, f"Pages are divided {grouping}."),
         _labels(scores),
         _confusion(scores),
         _page_types(scores),
-        _learning_curve(scores),
+        _by_measure("Learning curve", ("training pages",), curve, plot=curve_plot),
         _ablation(scores),
-        Section("Grid", ("parameters", *MEASURES.values()), grid_rows),
+        _by_measure("Grid", ("parameters",), grid),
     ]
     return [section for section in sections if section.rows]
 
 
-def _measures(means: Mapping[str, float | None]) -> list[str]:
-    return [percent(means.get(name)) for name in MEASURES]
+def _by_measure(
+    title: str,
+    columns: tuple[str, ...],
+    rows: Sequence[tuple[tuple[str, ...], Scores]],
+    note: str = "",
+    plot: plots.Plot | None = None,
+) -> Section:
+    """Build a table of all measures. A row is given by its first cells and its means."""
+    cells = [(*first, *(percent(means.get(name)) for name in MEASURES)) for first, means in rows]
+    return Section(title, (*columns, *MEASURES.values()), cells, note, plots=(plot,) if plot else ())
 
 
 def _overview(scores: Scores) -> Section:
@@ -80,7 +92,7 @@ def _overview(scores: Scores) -> Section:
         rows.append((*cells, percent(scores["keep_everything"][name])))
     note = (
         "Means over pages, in percent; labels and content/noise are shares of all blocks. "
-        "The interval resamples pages. Keeping everything is what a cleaner has to beat."
+        "Intervals come from resampling pages. A cleaner has to beat keeping everything."
     )
     folds = ("lowest and highest fold",) if scores["folds"] else ()
     return Section("Scores", ("measure", "mean", "95 % interval", *folds, "keep everything"), rows, note)
@@ -96,7 +108,7 @@ def _labels(scores: Scores) -> Section:
 def _confusion(scores: Scores) -> Section:
     confusion = scores["confusion"]
     rows = [(gold, *(f"{counts[ours]:,}" for ours in confusion)) for gold, counts in confusion.items()]
-    note = "Blocks by their gold label and the one they got."
+    note = "Number of blocks by gold label and predicted label."
     plot = plots.confusion_matrix(confusion, "Confusion of labels, in percent of each gold label")
     return Section("Confusion", ("gold \\ ours", *confusion), rows, note, plots=(plot,))
 
@@ -104,43 +116,30 @@ def _confusion(scores: Scores) -> Section:
 def _page_types(scores: Scores) -> Section:
     by_type = scores["by_type"]
     counts = {kind: sum(page["type"] == kind for page in scores["pages"]) for kind in by_type}
-    rows = [(kind, str(counts[kind]), *_measures(means)) for kind, means in by_type.items()]
     values = [(kind, means["words_f1"], None) for kind, means in by_type.items()]
-    plot = plots.bars(values, "Words F1 by page type; the line is the mean of all", scores["mean"]["words_f1"])
-    return Section("Page types", ("type", "pages", *MEASURES.values()), rows, plots=(plot,))
-
-
-def _learning_curve(scores: Scores) -> Section:
-    curve = scores["learning_curve"]
-    measures = {name: MEASURES[name] for name in _IN_CURVE}
-    plot = plots.learning_curve(curve, measures, "Scores by number of training pages")
-    return _variants("Learning curve", "training pages", "pages", curve, plot)
+    plot = plots.bars(values, "Words F1 by page type; the line is the mean of all pages", scores["mean"]["words_f1"])
+    rows = [((kind, str(counts[kind])), means) for kind, means in by_type.items()]
+    return _by_measure("Page types", ("type", "pages"), rows, plot=plot)
 
 
 def _ablation(scores: Scores) -> Section:
+    """Build a table with a row per set of features, and its difference from all features on the same pages."""
     variants = scores["ablation"]
     values = [(row["variant"], row["mean"]["words_f1"], row["interval"].get("words_f1")) for row in variants]
     caption = "Words F1 with fewer features, with 95 % intervals; the line has all features"
     plot = plots.bars(values, caption, scores["mean"]["words_f1"])
-    return _variants("Ablation", "features", "variant", variants, plot)
-
-
-def _variants(title: str, column: str, key: str, variants: Sequence[Scores], plot: plots.Plot) -> Section:
-    """Build a table of variants; some have the difference from the whole on the same pages, and its p-value."""
+    table = _by_measure("Ablation", ("features",), [((row["variant"],), row["mean"]) for row in variants], plot=plot)
     rows = []
-    for row in variants:
-        cells = [str(row[key]), *_measures(row["mean"])]
-        if "difference" in row:
-            cells.append(f"{100 * row['difference']['mean']:+.2f} ({row['difference']['p_value']:.3f})")
-        rows.append(tuple(cells))
-    extra = ("words F1 difference (p)",) if any("difference" in row for row in variants) else ()
-    return Section(title, (column, *MEASURES.values(), *extra), rows, plots=(plot,))
+    for cells, variant in zip(table.rows, variants, strict=True):
+        difference = variant["difference"]
+        rows.append((*cells, f"{100 * difference['mean']:+.2f} ({difference['p_value']:.3f})"))
+    return replace(table, head=(*table.head, "words F1 difference (p)"), rows=rows)
 
 
 def _calibration(scores: Scores) -> Section:
     if not scores["calibration"]:
         return Section("Calibration", note="The labeller gives no probabilities.", in_markdown=False)
-    caption = "Predicted probability of content against the share that is; on the line the model is honest"
+    caption = "Share of content by predicted probability of content; a well-calibrated model is on the line"
     plot = plots.reliability(scores["calibration"], caption)
     return Section("Calibration", plots=(plot,), in_markdown=False)
 
@@ -148,14 +147,10 @@ def _calibration(scores: Scores) -> Section:
 def _worst_pages(scores: Scores, views: Mapping[str, str]) -> Section:
     worst = sorted(scores["pages"], key=lambda page: page["scores"]["words_f1"])[:_MOST_PAGES]
     measures = ("words_f1", "words_precision", "words_recall")
-    return Section(
-        "Worst pages",
-        ("page", "site", "type", "words F1", "precision", "recall"),
-        [
-            (page["name"], page["site"], page["type"], *(percent(page["scores"][name]) for name in measures))
-            for page in worst
-        ],
-        look="pages",
-        links=[quote(views.get(f"{page['data']}/{page['name']}", "")) for page in worst],
-        in_markdown=False,
-    )
+    rows = [
+        (page["name"], page["site"], page["type"], *(percent(page["scores"][name]) for name in measures))
+        for page in worst
+    ]
+    links = [quote(views.get(f"{page['data']}/{page['name']}", "")) for page in worst]
+    head = ("page", "site", "type", "words F1", "precision", "recall")
+    return Section("Worst pages", head, rows, look="pages", links=links, in_markdown=False)

@@ -9,10 +9,10 @@ from victorpy.research.report import plots
 from victorpy.research.report.base import Report, Scores, Section, percent, score
 
 _CONFIGURATIONS = {
-    "1": "both classes are learned from the same site and tested at all others",
-    "2": "the classes are learned from two sites and tested at all others",
-    "3": "the classes are learned from two sites and tested on all other pages, those of the two sites too",
-    "4": "as 3, from two sites that have both classes, and tested only on the class of each that was not learned",
+    "1": "trained on both classes at one site, tested at all other sites",
+    "2": "trained on two sites, one for each class, tested at all other sites",
+    "3": "trained on two sites, one for each class, tested on all other pages, those of the two sites included",
+    "4": "as 3 with two sites that have both classes, tested only on the class of each that was not used in training",
 }
 _AVERAGES = [f"{letter}{number}" for letter in "FA" for number in _CONFIGURATIONS]
 
@@ -26,40 +26,45 @@ def report(scores: Scores, title: str) -> Report:
     )
     if scores["warnings"]:
         lead += f" {len(scores['warnings'])} pages could not be used."
-    sections = [_overview(scores), _by_vertical(scores), _clustering(scores), _classification(scores)]
+    by_vertical = [result["survival"]["verticals"] for result in scores["results"]]
+    verticals = [(name, [column[name] for column in by_vertical]) for name in data["verticals"]]
+    by_site = zip(*(result["survival"]["sites"] for result in scores["results"]), strict=True)
+    sites = [(f"{row[0]['vertical']}: {row[0]['site']}", row) for row in by_site]
+    sections = [_overview(scores), _survival("By vertical", "vertical", scores, verticals)]
+    sections += [_clustering(scores), _classification(scores)]
     if any(result["removed"] for result in scores["results"]):
         sections.append(_removed(scores))
     for measure, letter, table in (("f", "F", "table 3, F scores"), ("accuracy", "A", "table 4, accuracies")):
         sections += [_by_pair(scores, number, measure, letter, table) for number in _CONFIGURATIONS]
     if scores["order"]:
         sections.append(_order(scores))
-    return Report(title, (lead, _how(scores)), (*sections, _by_site(scores)))
+    return Report(title, (lead, _how(scores)), (*sections, _survival("By site", "site", scores, sites)))
 
 
 def summary(scores: Scores) -> Report:
-    """Build what a terminal shows: the main tables without verdicts."""
+    """Build the tables for a terminal: the main ones without verdicts."""
     sections = (_overview(scores), _clustering(scores), _classification(scores))
     return Report(sections=tuple(replace(section, verdict="") for section in sections))
 
 
 def _how(scores: Scores) -> str:
-    """Say how the pages were mined."""
+    """Describe how the pages were mined."""
     settings = scores["settings"]
     parameters = [f"{name} with {', '.join(values)}" for name, values in scores["parameters"].items() if values]
     clustered = min(settings["cluster_pages"], scores["data"]["pages"])
-    which = f"{clustered:,} pages drawn by chance" if clustered else "All pages"
+    which = f"{clustered:,} randomly drawn pages" if clustered else "All pages"
     dimensions = settings["dimensions"]
-    reduced = f"; after its first step it goes on in {dimensions} dimensions" if dimensions else ""
+    reduced = f" After the first step it continues in {dimensions} dimensions." if dimensions else ""
     sentences = [
         f"Methods that learn from a site saw at most {settings['sample']:,} of its pages, without labels.",
         f"Parameters: {'; '.join(parameters)}." if parameters else "",
-        "Terms are words of at least two characters that are no mere numbers.",
-        f"{which} are clustered, as tf-idf vectors of length 1. A run of k-means starts from pages drawn by chance "
-        f"(seed {settings['seed']}), the same ones for every method{reduced}. Its F is the mean over the verticals "
-        "under the best assignment of clusters to them.",
-        "Classification is by multinomial naive Bayes; F is the mean over the two classes.",
+        "Terms are words of at least two characters that are not numbers.",
+        f"{which} are clustered, as tf-idf vectors of length 1. A run of k-means starts from randomly drawn pages "
+        f"(seed {settings['seed']}), the same for every method.{reduced} The F of a run is the mean over the verticals "
+        "with the best assignment of clusters to them.",
+        "Classification uses multinomial naive Bayes; F is the mean over the two classes.",
         "The papers' order is none < template methods (pagelets, dom-template, text-template, rtdm) < sst ≤ "
-        "sentence-entropy; other methods have no place in it.",
+        "sentence-entropy; other methods are not part of it.",
     ]
     return " ".join(filter(None, sentences))
 
@@ -76,32 +81,18 @@ def _overview(scores: Scores) -> Section:
     costs = ("learning, ms a page", "cleaning, ms a page", "reading, ms a page")
     total = scores["results"][0]["survival"]["all"]
     note = (
-        f"A value survives when its words still follow one another in the text. Of {total['values']:,} values "
-        f"{total['values'] - total['present']:,} do not occur in the text before cleaning and are not counted. "
-        "Removing much is no merit where values go with it. Times are CPU; learning is by page learned from, and "
-        "reading (decoding, parsing, cutting into blocks) is the same for all methods that cut pages alike."
+        f"A value survives if its words still follow one another in the text. Of {total['values']:,} values, "
+        f"{total['values'] - total['present']:,} are not in the text before cleaning and are not counted. "
+        "Removing many words is only good if the values survive. Times are CPU times. Learning is per page learned "
+        "from. Reading (decoding, parsing, splitting into blocks) is the same for all methods that split pages alike."
     )
-    caption = (
-        "Words removed against values that survive; small marks are verticals. The best place is at the upper right"
-    )
+    caption = "Words removed against values that survive; small marks are verticals. The upper right is best"
     plot = plots.trade(scores["results"], caption)
     return Section("What is removed and what survives", (*head, *costs), rows, note, plots=(plot,))
 
 
-def _by_vertical(scores: Scores) -> Section:
-    columns = [result["survival"]["verticals"] for result in scores["results"]]
-    groups = [(name, [column[name] for column in columns]) for name in scores["data"]["verticals"]]
-    return _side_by_side("By vertical", "vertical", scores, groups)
-
-
-def _by_site(scores: Scores) -> Section:
-    columns = [result["survival"]["sites"] for result in scores["results"]]
-    groups = [(f"{row[0]['vertical']}: {row[0]['site']}", row) for row in zip(*columns, strict=True)]
-    return _side_by_side("By site", "site", scores, groups)
-
-
-def _side_by_side(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
-    """Show the shares that each method removes and keeps, a row for each group of pages."""
+def _survival(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
+    """Show the shares that each method removes and keeps, with a row for each group of pages."""
     rows = []
     for name, by_method in groups:
         row = [name, f"{by_method[0]['pages']:,}"]
@@ -122,7 +113,7 @@ def _clustering(scores: Scores) -> Section:
     head = ("method", "mean F", "deviation", "F < 0.5, %", "F ≥ 0.7, %", "F ≥ 0.8, %", "F ≥ 0.9, %")
     runs, clusters = scores["settings"]["runs"], len(scores["data"]["verticals"])
     note = f"{runs:,} runs of k-means from random pages into {clusters} clusters."
-    plot = plots.distribution(scores["results"], "How many runs have which F (figure 9)")
+    plot = plots.distribution(scores["results"], "Number of runs by F (figure 9)")
     return Section("Clustering (table 2)", head, rows, note, _order_holds(scores, "clustering F"), (plot,))
 
 
@@ -133,8 +124,8 @@ def _classification(scores: Scores) -> Section:
     first = next(iter(averages.values()))
     counts = ", ".join(f"{(first[number] or {'cases': 0})['cases']:,}" for number in _CONFIGURATIONS)
     note = (
-        f"Means over all pairs of verticals; {counts} cases in configurations 1 to 4. The fourth is not in the papers: "
-        "it is tested on those pages of their third that mislead most, from sites that taught the other class."
+        f"Means over all pairs of verticals; {counts} cases in configurations 1 to 4. The fourth is not in the papers. "
+        "It is tested on the most misleading pages of the third: those of sites that the other class was learned from."
     )
     order_counts = []
     for measure in _AVERAGES:
@@ -153,19 +144,19 @@ def _score(cell: Scores | None, measure: str) -> str:
 
 
 def _removed(scores: Scores) -> Section:
-    """Show how well the removed text tells classes apart by itself: why cleaning may not help."""
+    """Show how well the removed text separates classes by itself, which explains why cleaning may not help."""
     removed = [(result["method"], result["removed"]) for result in scores["results"]]
     rows = [(method, *_averages(average)) for method, average in removed if average is not None]
     note = (
-        "The same with nothing but the text that each method removed. Where it does well, what sites repeat is about "
-        "their vertical, and removing it takes away what helps. The papers' sites had pages of all classes, which "
-        "menus cannot tell apart; here configurations 1 and 4 are about such sites."
+        "The same with only the text that each method removed. If the scores are high, the repeated text of sites "
+        "tells their vertical, and removing it removes a clue. The papers' sites had pages of all classes, so that "
+        "their menus gave no clue; here this is true of configurations 1 and 4 only."
     )
-    return Section("What is removed, by itself", ("method", *_AVERAGES), rows, note)
+    return Section("Classification of the removed text", ("method", *_AVERAGES), rows, note)
 
 
 def _by_pair(scores: Scores, number: str, measure: str, letter: str, table: str) -> Section:
-    """Show a configuration of table 3 or 4 by itself: a row for each pair of verticals, and the averages."""
+    """Show one configuration of table 3 or 4: a row for each pair of verticals, and the averages."""
     results = [result["classification"] for result in scores["results"]]
     lines = [
         (" – ".join(pairs[0]["classes"]), [pair[number] for pair in pairs])
@@ -179,14 +170,15 @@ def _by_pair(scores: Scores, number: str, measure: str, letter: str, table: str)
     note = f"Configuration {number}: {_CONFIGURATIONS[number]}."
     if any(pair[number] is None for pair in results[0]["pairs"]):
         reasons = {"1": "no site has pages of both", "4": "no two sites have pages of both"}
-        note += f" A dash where {reasons.get(number, 'sites are too few')}, or no pages of both are left to test on."
+        reason = reasons.get(number, "there are too few sites")
+        note += f" A dash means that {reason}, or that no pages of both are left to test on."
     title = f"{'Beyond' if number == '4' else 'As'} {table}: {letter}{number}"
     verdict = _order_holds(scores, f"{letter}{number}")
     return Section(title, ("classes", "cases", *scores["methods"]), rows, note, verdict)
 
 
 def _order(scores: Scores) -> Section:
-    """Show all comparisons that the papers' order asks for."""
+    """Show all comparisons that the papers' order implies."""
     rows = [
         (
             row["measure"],
@@ -198,19 +190,19 @@ def _order(scores: Scores) -> Section:
         for row in scores["order"]
     ]
     note = (
-        "Each method against every one that the papers found better, on the same runs or cases. The interval resamples "
-        "these, not the sites: it says nothing of other sites. Cases weigh alike here and pairs of verticals in the "
-        "tables, so that differences may disagree in the last digit."
+        "Each method against every method that the papers found better, on the same runs or cases. The interval "
+        "resamples these, not the sites, so it is not valid for other sites. Here all cases have the same weight, in "
+        "the tables all pairs of verticals, so differences may disagree in the last digit."
     )
     head = ("measure", "the papers' order", "holds", "difference", "95 % interval")
     return Section("The papers' order", head, rows, note)
 
 
 def _order_holds(scores: Scores, measure: str) -> str:
-    """Say whether the papers' order (none < template < SST <= sentence entropy) holds in a measure, and where not."""
+    """Describe whether the papers' order (none < template < SST <= sentence entropy) holds, and the exceptions."""
     comparisons = [row for row in scores["order"] if row["measure"] == measure]
     if not comparisons:
-        return "The papers' order cannot be checked here: there is nothing to compare."
+        return "The papers' order cannot be checked: there is nothing to compare."
     exceptions = []
     for row in comparisons:
         if not row["holds"]:
@@ -221,4 +213,4 @@ def _order_holds(scores: Scores, measure: str) -> str:
     if not exceptions:
         return f"The papers' order holds in all {count} comparisons of methods."
     holding = f"The papers' order holds in {count - len(exceptions)} of {count} comparisons of methods."
-    return f"{holding} Not so: {'; '.join(exceptions)}."
+    return f"{holding} Exceptions: {'; '.join(exceptions)}."

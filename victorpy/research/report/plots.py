@@ -1,17 +1,19 @@
-"""The plots of reports, drawn as SVG when a report is written. matplotlib is imported here and nowhere else."""
+"""The plots of reports, drawn as SVG when a report is written. Only this module imports matplotlib."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from victorpy.errors import require
+from victorpy.errors import missing
 
 INK, SOFT, GREY, BLUE, ORANGE = "#3b3f46", "#c9ced6", "#8d96a3", "#2f6db5", "#c9702a"
 _METHOD_COLOURS = (GREY, ORANGE, BLUE, "#3a8f5c", "#8d5bb0", "#b5404f", "#1f9aa6", "#a58a1f", INK, "#d484b0")
 _METHOD_MARKERS = "osD^vP*X<>"
+_UNIT = (-0.03, 1.03)  # limits of an axis of shares
 _LEGEND_AT_RIGHT: Any = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -31,7 +33,7 @@ _STYLE: Any = {
 
 
 class Plot(NamedTuple):
-    """A plot that is yet to be drawn, on one pair of axes."""
+    """How to draw a plot on one pair of axes."""
 
     caption: str
     size: tuple[float, float]
@@ -39,14 +41,16 @@ class Plot(NamedTuple):
     draw: Callable[[Any], None]
 
 
-def require_matplotlib() -> None:
-    """Raise an error that says what to install if matplotlib is missing."""
-    require(["matplotlib"], "research", "an HTML report")
+NO_PLOTS = f"without plots: {missing('matplotlib', 'research', 'drawing them')}"
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def draw_svg(plot: Plot) -> str:
     """Draw a plot as an SVG element, the same bytes in every run."""
-    require_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -75,7 +79,7 @@ def label_bars(labels: Mapping[str, Mapping[str, float]], caption: str) -> Plot:
 
 
 def confusion_matrix(confusion: Mapping[str, Mapping[str, int]], caption: str) -> Plot:
-    """Plot how gold labels were labelled, each row as shares of its sum."""
+    """Plot which labels blocks of each gold label got, as shares of the gold label."""
     labels = list(confusion)
 
     def draw(axes: Any) -> None:
@@ -93,7 +97,7 @@ def confusion_matrix(confusion: Mapping[str, Mapping[str, int]], caption: str) -
 
 
 def reliability(calibration: Sequence[Mapping[str, float]], caption: str) -> Plot:
-    """Plot how often blocks of each predicted probability are content, beside the diagonal."""
+    """Plot the share of content among blocks of each predicted probability, beside the diagonal."""
 
     def draw(axes: Any) -> None:
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
@@ -102,8 +106,7 @@ def reliability(calibration: Sequence[Mapping[str, float]], caption: str) -> Plo
         predicted, observed = ([row[name] for row in calibration] for name in ("predicted", "observed"))
         axes.plot(predicted, observed, color=BLUE, linewidth=1.2)
         axes.scatter(predicted, observed, s=sizes, color=BLUE, alpha=0.8)
-        axes.set(xlabel="predicted probability of content", ylabel="share that is content")
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        axes.set(xlabel="predicted probability of content", ylabel="share that is content", xlim=_UNIT, ylim=_UNIT)
 
     return Plot(caption, (4.4, 3.8), draw)
 
@@ -132,12 +135,11 @@ def bars(
     """Plot a horizontal bar per row, with its interval, and a line at the baseline."""
 
     def draw(axes: Any) -> None:
-        places = range(len(rows))
-        axes.barh(places, [value for _, value, _ in rows], color=BLUE, height=0.62)
-        for place, (_, _, interval) in zip(places, rows, strict=True):
+        axes.barh(range(len(rows)), [value for _, value, _ in rows], color=BLUE, height=0.62)
+        for place, (_, _, interval) in enumerate(rows):
             if interval:
                 axes.plot(interval, [place, place], color=INK, linewidth=1.2)
-        axes.set_yticks(places, [name for name, _, _ in rows])
+        axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xlabel(across)
@@ -175,7 +177,7 @@ def points(
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Move labels apart that are closer than a gap, as little as possible; their order stays.
+    """Move labels apart that are closer than a gap, as little as possible and without changing their order.
 
     >>> spread([0.5, 0.9, 0.5], 0.1)
     [0.45, 0.9, 0.55]
@@ -197,7 +199,7 @@ def _bottom(group: Sequence[float], gap: float) -> float:
 
 
 def distribution(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
-    """Plot figure 9 of the SST paper: how many runs of clustering have an F in each of ten bins, a line per method."""
+    """Plot figure 9 of the SST paper: the number of clustering runs with an F in each of ten bins, by method."""
 
     def draw(axes: Any) -> None:
         for number, result in enumerate(results):
@@ -226,8 +228,7 @@ def trade(results: Sequence[Mapping[str, Any]], caption: str) -> Plot:
             survival, look = result["survival"], {**_method_look(number), "linestyle": "none"}
             axes.plot(*shares(survival["verticals"].values()), markersize=4, alpha=0.45, **look)
             axes.plot(*shares([survival["all"]]), markersize=9, label=result["method"], **look)
-        axes.set(xlabel="share of words removed", ylabel="share of values that survive")
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        axes.set(xlabel="share of words removed", ylabel="share of values that survive", xlim=_UNIT, ylim=_UNIT)
         axes.grid(color=SOFT, linewidth=0.5)
         axes.legend(**_LEGEND_AT_RIGHT)
 

@@ -1,7 +1,6 @@
-"""The shell of every HTML page that victorpy writes: self-contained, and closed to anything a web page smuggles in.
+"""The frame of every HTML page that victorpy writes: self-contained, and safe against content of web pages.
 
-The Content-Security-Policy allows the page's own style and script by their digests, pictures from data URLs, and
-nothing else.
+The Content-Security-Policy allows only the page's own style and script, by their digests, and pictures from data URLs.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import re
 from functools import cache
 from pathlib import Path
 
-# Control characters, marks of the direction of writing, and lone surrogates.
+# Control characters, marks of writing direction, and lone surrogates.
 _STEERING = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
-    """Put a body into a whole HTML page; `title` is plain text, `body` is HTML whose texts are escaped."""
+    """Build a whole HTML page; `title` is plain text, `body` is HTML whose texts are escaped."""
     css = read_asset("page.css") + style
     policy = f"default-src 'none'; img-src data:; style-src '{_digest(css)}'; base-uri 'none'; form-action 'none'"
     policy += f"; script-src '{_digest(script)}'" if script else ""
@@ -53,12 +52,12 @@ def read_asset(name: str) -> str:
 
 
 def text(value: str) -> str:
-    """Escape text for HTML; characters that steer a terminal or the direction of writing are shown by number."""
+    """Escape text for HTML; control characters and marks of writing direction are shown by number."""
     return html.escape(visible(value))
 
 
 def visible(value: str) -> str:
-    """Show characters by number that steer a terminal or the direction of writing.
+    """Show control characters and marks of writing direction by number, so that they have no effect.
 
     >>> visible("red: \\x1b[31m")
     'red: ⟨U+001B⟩[31m'
@@ -67,7 +66,7 @@ def visible(value: str) -> str:
 
 
 def picture(svg: str, caption: str) -> str:
-    """Embed a drawing, with its caption also as the text for those who do not see it."""
+    """Embed a drawing, with its caption, which is also its alternative text."""
     data = base64.b64encode(svg.encode()).decode()
     image = f'<img class="plot" alt="{text(caption)}" src="data:image/svg+xml;base64,{data}">'
     return f"<figure>{image}<figcaption>{text(caption)}</figcaption></figure>"

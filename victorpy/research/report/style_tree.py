@@ -1,4 +1,4 @@
-"""A site's style tree drawn for a person: what the site repeats, and what only single pages say."""
+"""A site's style tree for people: what the site repeats, and what is specific to single pages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 MOST_CHILDREN = 60
-"""Further children of an element are only counted."""
+"""Maximum number of children shown below an element; further ones are only counted."""
 OPEN_LEVELS = 14
-"""How deep the tree is open at first."""
+"""Number of levels that are open at first."""
 EXAMPLES = 8
-"""Words shown of what pages say at a leaf."""
+"""Number of words shown of the text at a leaf."""
 
 _SIGNS = {"noise": "-", "content": "+", "mixed": " "}
 _STYLE = """
@@ -31,7 +31,7 @@ _STYLE = """
 
 
 def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
-    """Write the tree as indented lines: all of it, or the simplified tree."""
+    """Format the tree as indented lines: all of it, or the simplified tree."""
 
     def lines(element: ElementNode, depth: int) -> Iterator[str]:
         importance = judgement.of(element)
@@ -48,7 +48,7 @@ def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
 
 
 def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = False) -> str:
-    """Write the tree as a page in which branches open and close, coloured by importance from red to green."""
+    """Format the tree as a page in which branches open and close, coloured by importance from red to green."""
 
     def draw(element: ElementNode, depth: int) -> str:
         importance = judgement.of(element)
@@ -67,16 +67,16 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
         return f'<details{is_open}><summary class="{colour}">{label}</summary>{below}</details>\n'
 
     note = (
-        "Red is what the site repeats, green what its pages say of their own. Numbers: composite importance, "
-        "importance of the node's own styles, pages that have it, styles. A branch that does not open is noise or "
-        "content as a whole; noise is struck through."
+        "Red is repeated by the site, green is specific to single pages. Numbers: composite importance, importance "
+        "of the node's own styles, number of pages that have it, number of styles. A branch that does not open is "
+        "noise or content as a whole; noise is struck through."
     )
     body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{draw(tree.root, 0)}</div>'
     return page(title, body, style=_STYLE)
 
 
 def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[list[ElementNode], int]:
-    """Return the children that are shown, and how many are not.
+    """Return the children that are shown, and the number of those that are not.
 
     The simplified tree (3.4) ends at maximal noisy and meaningful nodes.
     """
@@ -95,7 +95,7 @@ def _name(element: ElementNode) -> str:
 
 
 def _words(element: ElementNode) -> str:
-    """Return what most pages say at the first leaf below an element."""
+    """Return the words that most pages have at the first leaf below an element."""
     for node in element.walk():
         if node.content is not None and node.content.sums:
             sums = node.content.sums

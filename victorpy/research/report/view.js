@@ -1,6 +1,7 @@
 const blocks = [...document.querySelectorAll('.block')];
 const panel = document.querySelector('aside dl');
 const table = document.querySelector('aside tbody');
+const firstKept = Math.max(blocks.findIndex(block => !block.matches('.other')), 0);
 let fixed = false;
 function entry(name, value) {
   const dt = document.createElement('dt'), dd = document.createElement('dd');
@@ -29,9 +30,12 @@ for (const block of blocks) {
 }
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const at = blocks.indexOf(document.activeElement);
   const keys = {j: [1], ArrowDown: [1], k: [-1], ArrowUp: [-1], n: [1, '.missed, .extra, .differs'], p: [-1, '.missed, .extra, .differs']};
   if (!(event.key in keys)) return;
   event.preventDefault();
-  step(at, ...keys[event.key]);
+  const [by, wanted] = keys[event.key], focused = blocks.indexOf(document.activeElement);
+  const start = by < 0 ? firstKept : wanted ? -1 : firstKept - 1;
+  step(focused >= 0 ? focused : start, by, wanted);
 });
+// A page starts with its menu: open on the first block that is kept, which j steps to first.
+if (firstKept) blocks[firstKept].scrollIntoView({block: 'center'});

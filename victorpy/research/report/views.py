@@ -1,4 +1,4 @@
-"""A page that a person can look at: every block in its place, coloured by its label."""
+"""Views of pages: an HTML page that shows every block in its place, coloured by its label."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from victorpy.config import Config
 from victorpy.document import Block, Label
 from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import CleanPage
-from victorpy.research.crossval import PageResult
 from victorpy.research.gold import LabelledPage
 from victorpy.research.report.shell import page as html_page
 from victorpy.research.report.shell import read_asset, text
+from victorpy.research.scores import PageResult
 
 _BREAKING = re.compile(
     r"/?(?:address|article|aside|blockquote|br|dd|div|dl|dt|fig\w+|footer|form|h\d|header|hr|li|main"
@@ -33,7 +33,7 @@ class Column:
 
 
 def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | None = None) -> str:
-    """Write a page with the labels of one cleaner, or of several side by side, compared with the gold labels if given.
+    """Build a page that shows the labels of one or several cleaners, compared with the gold labels if given.
 
     A block is marked as different if the next cleaner keeps it and this one does not, or the reverse.
     """
@@ -41,12 +41,12 @@ def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | N
     paths = document.paths()
     sections = ""
     for column in columns:
-        other = next((each.page.labels for each in columns if each is not column), None)
+        other = next((rival.page.labels for rival in columns if rival is not column), None)
         lines: list[str] = []
         for block in document.blocks:
             written = _block(block, column.page, paths[block.index], gold, other)
             if lines and not any(_BREAKING.match(tag) for tag in block.distance):
-                lines[-1] += (" " if block.spaced else "") + written  # both were in one line of the page
+                lines[-1] += (" " if block.spaced else "") + written  # on the same line of the page
             else:
                 lines.append(written)
         blocks = "".join(f'<div class="line">{line}</div>\n' for line in lines)
@@ -57,7 +57,7 @@ def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | N
     body = (
         f'<header><h1>{text(title)}</h1><p class="soft">{text(document.url)}</p>{legend}</header>\n'
         f'<main><div class="columns">{sections}</div>'
-        '<aside aria-live="polite"><h2>Block</h2><dl><dd>Point at a block, or step with j and k.</dd></dl>'
+        '<aside aria-live="polite"><h2>Block</h2><dl><dd>Point at a block, or press j and k.</dd></dl>'
         "<table><tbody></tbody></table></aside></main>"
     )
     return html_page(title, body, read_asset("view.css"), read_asset("view.js"))
@@ -65,14 +65,14 @@ def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | N
 
 def _legend(has_gold: bool, has_other: bool) -> str:
     names = "".join(f'<span class="{label} s4">{label}</span>' for label in Label)
-    keys = "keys: j, k step"
+    keys = "keys: j, k next and previous block"
     if has_gold:
         names += '<span class="missed">dropped, but gold</span><span class="extra">kept, but not gold</span>'
     if has_other:
         names += '<span class="differs">the other cleaner differs</span>'
     if has_gold or has_other:
-        keys += ", n, p step through disagreements"
-    return f'<p class="legend">{names} <span class="soft">stronger: surer; {keys}</span></p>'
+        keys += ", n, p next and previous disagreement"
+    return f'<p class="legend">{names} <span class="soft">stronger colour: higher probability; {keys}</span></p>'
 
 
 def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
@@ -82,7 +82,7 @@ def _counts(page: CleanPage, gold: Sequence[Label] | None) -> str:
         pairs = list(zip(page.labels, gold, strict=True))
         missed = sum(wanted.is_content and not ours.is_content for ours, wanted in pairs)
         extra = sum(ours.is_content and not wanted.is_content for ours, wanted in pairs)
-        shown += f"; {missed} dropped that are gold, {extra} kept that are not"
+        shown += f"; {missed} dropped although gold, {extra} kept although not gold"
     return shown
 
 
@@ -122,9 +122,9 @@ def write_views(
     count: int = 20,
     method: str = "",
 ) -> dict[str, str]:
-    """Write views of the worst pages. Return the path of each, relative to the report, by data set and name.
+    """Write views of the worst pages, and return the path of each, relative to the report, by data set and name.
 
-    `method` names a method that is not trained: it has no folds, and no features to show.
+    `method` is the name of a method that is not trained, which has no folds and no features.
     """
     by_name = {(page.data, page.name): page for page in pages}
     worst = sorted(results, key=lambda result: result.scores["words_f1"])[:count]

@@ -1,11 +1,12 @@
-"""The whole evaluation: clean, cluster, classify, count what survives; `mine` returns what scores.json contains."""
+"""The whole study: clean, cluster, classify, count what survives, and check the order of methods that papers report."""
 
 from __future__ import annotations
 
 import importlib.util
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,22 @@ import numpy as np
 from victorpy.errors import DataError, missing
 from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
-from victorpy.research.mining.classification import averages, classify
-from victorpy.research.mining.cleaning import clean_all
+from victorpy.research.mining.classification import CONFIGURATIONS, Cases, averages, classify
+from victorpy.research.mining.cleaning import Matrix, clean_all
 from victorpy.research.mining.clustering import cluster, statistics, tfidf
-from victorpy.research.mining.order import check_order
-from victorpy.research.mining.pages import MinedPage, check_pages
+from victorpy.research.mining.pages import NONE, MinedPage, check_pages
+from victorpy.research.statistics import compare
 from victorpy.sites.grouping import draw_sample
 
-Progress = Callable[[str], None]
+STEPS: tuple[tuple[str, ...], ...] = (
+    (NONE,),
+    ("pagelets", "dom-template", "text-template", "rtdm"),
+    ("sst",),
+    ("sentence-entropy",),
+)
+"""The papers' methods from the worst to the best. Those of one step are not compared with each other."""
 
+_MAY_BE_EQUAL = frozenset([("sst", "sentence-entropy")])
 _LEAST = {"sample": 1, "limit": 0, "runs": 1, "dimensions": 0, "cluster_pages": 0, "seed": 0, "jobs": 1}
 
 
@@ -55,9 +63,12 @@ def require_sklearn() -> None:
 
 
 def mine(
-    pages: Sequence[MinedPage], methods: Sequence[Method], settings: Settings, progress: Progress = lambda _: None
+    pages: Sequence[MinedPage],
+    methods: Sequence[Method],
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Mine pages before cleaning and after each method, and return all numbers by name; shares are in 0..1."""
+    """Mine pages before cleaning and after each method, and return the content of scores.json; shares are in 0..1."""
     require_sklearn()
     settings.check()
     check_pages(pages)
@@ -71,13 +82,13 @@ def mine(
         progress(f"clustered: {name}")
         cases[name] = classify(counts, verticals, sites)
         progress(f"classified: {name}")
-        # How well the removed text by itself separates verticals: if it does, mining has lost something.
+        # If the removed text separates verticals by itself, mining has lost something.
         removed = method_pages.removed.matrix()
         results.append(
             {
                 "method": name,
                 "cost": method_pages.cost(),
-                "survival": method_pages.survival_scores(cleaned.pages),
+                "survival": method_pages.survival_by_group(cleaned.pages),
                 "clustering": statistics(runs[name]),
                 "classification": averages(cases[name]),
                 "removed": averages(classify(removed, verticals, sites))["average"] if removed.nnz else None,
@@ -99,7 +110,7 @@ def mine(
     }
 
 
-def _cluster(counts: Any, verticals: Sequence[str], settings: Settings) -> list[float]:
+def _cluster(counts: Matrix, verticals: Sequence[str], settings: Settings) -> list[float]:
     """Cluster all pages, or a sample that is the same for every method, and return the F of every run."""
     size = settings.cluster_pages or len(verticals)
     chosen = draw_sample(range(len(verticals)), size, random.Random(settings.seed))
@@ -109,3 +120,47 @@ def _cluster(counts: Any, verticals: Sequence[str], settings: Settings) -> list[
     classes = np.array([names.index(verticals[page]) for page in chosen])
     points = tfidf(counts[chosen])
     return cluster(points, classes, len(names), settings.runs, settings.dimensions, settings.seed, settings.jobs)
+
+
+def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of methods of which the papers say that the second is better.
+
+    >>> expected_pairs(["sst", "none", "crf", "pagelets"])
+    [('none', 'pagelets'), ('none', 'sst'), ('pagelets', 'sst')]
+    """
+    steps = [[name for name in methods if name.partition("(")[0] in step] for step in STEPS]
+    step_of = {name: number for number, step in enumerate(steps) for name in step}
+    return [(worse, better) for worse, better in combinations(step_of, 2) if step_of[worse] < step_of[better]]
+
+
+def check_order(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases]) -> list[dict[str, Any]]:
+    """Check the papers' order, none < template < SST <= sentence entropy, by the F of clustering, and F and accuracy.
+
+    Methods are compared on the same runs or cases, and the interval of a difference resamples these. They share their
+    pages, so it is valid for these sites only.
+    """
+    measures: dict[str, Mapping[str, Sequence[float]]] = {"clustering F": runs}
+    for (name, title), number in product((("f", "F"), ("accuracy", "A")), CONFIGURATIONS):
+        measures[f"{title}{number}"] = {
+            method: [getattr(case, name) for pair in by_pair.values() for case in pair[number]]
+            for method, by_pair in cases.items()
+        }
+    comparisons = []
+    for (measure, values), (worse, better) in product(measures.items(), expected_pairs(list(runs))):
+        if not values.get(worse):
+            continue
+        difference = compare(values[better], values[worse])
+        may_be_equal = (worse.partition("(")[0], better.partition("(")[0]) in _MAY_BE_EQUAL
+        comparisons.append(
+            {
+                "measure": measure,
+                "worse": worse,
+                "better": better,
+                "may_be_equal": may_be_equal,
+                "holds": difference.mean >= 0 if may_be_equal else difference.mean > 0,
+                "difference": difference.mean,
+                "low": difference.low,
+                "high": difference.high,
+            }
+        )
+    return comparisons
