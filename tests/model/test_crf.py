@@ -24,6 +24,7 @@ from victorpy.config import load_config, read_config
 from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
+from victorpy.model import labeller as labeller_module
 from victorpy.model.crf.decoding import marginals, viterbi
 from victorpy.model.crf.tables import Tables
 from victorpy.model.crf.training import CRF, AttributeNames, make_crf, train
@@ -516,8 +517,7 @@ def test_features_come_with_the_labels_from_one_computation(labeller, pages, mon
     document = pages[0].document
     expected = labeller.label(document), labeller.features(document)
     counted = []
-    columns = ModelLabeller._columns
-    monkeypatch.setattr(ModelLabeller, "_columns", lambda self, page: counted.append(page) or columns(self, page))
+    monkeypatch.setattr(labeller_module, "Columns", lambda *given: counted.append(given[0]) or Columns(*given))
     assert labeller.label_with_features(document) == expected
     assert counted == [document]
 

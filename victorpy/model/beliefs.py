@@ -43,8 +43,8 @@ _SUREST = 0.995
 SitePage = tuple[Document, Sequence[str] | None]
 """A page of the site, and its labels if they are known."""
 
-Judge = Callable[[Document], tuple[Columns, Findings]]
-"""Runs the trees of a model on a page."""
+Judge = Callable[[Document], tuple[Columns, Findings | None]]
+"""Runs the trees of a model on a page, if it has any."""
 
 
 class Beliefs:
@@ -135,7 +135,11 @@ class SitePages:
 def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Beliefs:
     """Sum up what a model thinks of the places of a site, and what the labelled pages say of them."""
     beliefs = Beliefs()
-    judged = [(_JudgedPage(*judge(document), site), labels) for document, labels in pages]
+    judged = []
+    for document, labels in pages:
+        columns, findings = judge(document)
+        if findings is not None:  # the model has trees
+            judged.append((_JudgedPage(columns, findings, site), labels))
     for page, _ in judged:
         beliefs.think(page.name, page.places, page.log_odds, page.weight)
     for page, labels in judged:

@@ -56,6 +56,13 @@ class Stages:
     evidence: Evidence | None = None
     kinds: Kinds | None = None
 
+    def judge(self, page: Columns) -> Findings | None:
+        """Run the trees on a page, if there are any."""
+        if self.evidence is None:
+            return None
+        findings = self.evidence.judge(page)
+        return findings if self.kinds is None else self.kinds.judge(page, findings)
+
 
 class ModelLabeller(Labeller):
     """Labels the blocks of a page with a model, whose stages, features and training a config describes.
@@ -165,9 +172,8 @@ class ModelLabeller(Labeller):
         for document, page_labels in first_pages(documents, labels):
             site.add(document)
             pages.add(document, page_labels)
-        evidence = self._trained().evidence
-        if evidence is not None and site.pages > 1:
-            changed.beliefs_ = believe(pages.all, site, lambda document: changed._judge(document, evidence))
+        if self.tunes and site.pages > 1:
+            changed.beliefs_ = believe(pages.all, site, changed._find)
         return changed
 
     def label(self, document: Document) -> Labelling:
@@ -217,26 +223,17 @@ class ModelLabeller(Labeller):
         return labelling, codes
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:
-        """Run the stages before the CRF, if there are any. Return the page as the CRF sees it, and their findings."""
-        if self.stages_ is None or self.stages_.evidence is None:
-            return self._columns(document), None
-        page, findings = self._judge(document, self.stages_.evidence)
+        """Run the stages before the CRF. Return the page as the CRF sees it, and what the trees found, if any ran."""
+        site = None if self.site_ is None else self.site_.columns(document)
+        page = Columns(document, self.prepare().config, site)
+        findings = None if self.stages_ is None else self.stages_.judge(page)
+        if findings is None:
+            return page, None
         if self.beliefs_ is not None and self.site_ is not None:
             from victorpy.model.beliefs import adjust
 
             findings = adjust(findings, page, self.site_, self.beliefs_)
         return page.with_evidence(findings.log_odds), findings
-
-    def _judge(self, document: Document, evidence: Evidence) -> tuple[Columns, Findings]:
-        """Run the trees on a page."""
-        page = self._columns(document)
-        findings = evidence.judge(page)
-        kinds = self._trained().kinds
-        return page, findings if kinds is None else kinds.judge(page, findings)
-
-    def _columns(self, document: Document) -> Columns:
-        site = None if self.site_ is None else self.site_.columns(document)
-        return Columns(document, self.prepare().config, site)
 
     def prepare(self) -> _Prepared:
         """Find the features and the template of the config. Done once, at the first page at the latest."""
