@@ -36,7 +36,9 @@ def site_of(url: str, by: str = "domain") -> str:
     except ValueError:  # pages have broken addresses
         return ""
     is_number = ":" in host or host.rpartition(".")[2].isdigit()  # an IP address has no domain
-    return host if by == "host" or is_number else _suffixes().privatesuffix(host) or host
+    if by == "host" or is_number or not host:
+        return host
+    return _suffixes().privatesuffix(host) or host
 
 
 @cache
