@@ -175,9 +175,9 @@ def test_index_finds_committed_texts_until_their_run_is_forgotten(tmp_path):
 GROWTH = """
 import os, sys
 from pathlib import Path
-from victorpy.dedup import find, index, load_detector
+from victorpy.dedup import find, load_detector
 
-index.CACHE_KIB = 256
+find.CACHE_KIB = 256
 
 def rows():
     for number in range(9_000):
@@ -185,8 +185,8 @@ def rows():
         if number % 3_000 == 2_999:
             print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("RssAnon")))
 
-with index.open_database(Path(sys.argv[1])) as database:
-    assert not list(find.decide(rows(), index.Index(load_detector("minhash"), database)))
+with find.open_database(Path(sys.argv[1])) as database:
+    assert not list(find.decide(rows(), find.Index(load_detector("minhash"), database)))
     database.execute("commit")
 """
 

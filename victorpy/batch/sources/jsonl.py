@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.record import Origin, Record, size_problem
-from victorpy.batch.sources.base import ReadOptions, place_of, source
+from victorpy.batch.sources import ReadOptions, place_of, source
 from victorpy.batch.sources.expanding import expand_gzip
 from victorpy.errors import missing
 

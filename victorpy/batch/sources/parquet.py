@@ -8,7 +8,7 @@ from typing import Any
 
 from victorpy.batch.reasons import Kind
 from victorpy.batch.record import Origin, Record
-from victorpy.batch.sources.base import ReadOptions, source
+from victorpy.batch.sources import ReadOptions, source
 from victorpy.batch.sources.jsonl import broken_record, field_record
 from victorpy.errors import DataError, missing
 

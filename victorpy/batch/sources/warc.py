@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from victorpy.batch.http import codings_of, is_html, split_message
 from victorpy.batch.reasons import Kind, Problem
 from victorpy.batch.record import Origin, Record, size_problem
-from victorpy.batch.sources.base import ReadOptions, place_of, source
+from victorpy.batch.sources import ReadOptions, place_of, source
 from victorpy.batch.sources.expanding import GZIP, ExpandedGzip, expand_gzip, find_bytes, is_padding
 from victorpy.errors import missing
 

@@ -33,7 +33,7 @@ from victorpy.batch.inputs import InputFile, is_unread, survey
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.reasons import Kind, Status
 from victorpy.batch.sinks import as_line
-from victorpy.batch.sources.base import place_of
+from victorpy.batch.sources import place_of
 from victorpy.batch.spark import task
 from victorpy.batch.spark.task import Form, find_units
 from victorpy.batch.store import SPARK_SETTINGS, Counts
