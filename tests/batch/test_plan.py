@@ -1,0 +1,100 @@
+"""The plan of a run: it travels to every process, and its identity says what decides the output."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from victorpy import Cleaner
+from victorpy.batch import plan as plan_module
+from victorpy.batch.plan import Dedup, Limits, Plan
+from victorpy.batch.sources import ReadOptions
+from victorpy.errors import ConfigError, VictorError
+from victorpy.methods import Method, _load_cleaner
+
+SITES = Plan(("a.warc",), "out", "jsonl", method=Method("sst", ("t=0.3",)), by_site=True, dedup=Dedup("fingerprint"))
+
+
+def test_a_plan_is_plain_data():
+    assert pickle.loads(pickle.dumps(SITES)) == SITES
+    assert len({SITES, replace(SITES), replace(SITES, to="parquet")}) == 2
+    identity = SITES.identity("digest")
+    assert json.loads(json.dumps(identity)) == identity
+
+
+def test_what_does_not_decide_the_output_may_change():
+    other = replace(SITES, output=Path("elsewhere"), limits=Limits(jobs=8, deadline=60.0, memory=10))
+    assert other.identity("digest") == SITES.identity("digest")
+    retry = replace(SITES, retry=Path("failed.jsonl"))  # another retry usually raises the limits
+    assert retry.identity("digest") != replace(other, retry=retry.retry).identity("digest")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"inputs": ("b.warc",)},
+        {"to": "parquet"},
+        {"format": "markdown"},
+        {"method": Method("sst", ("t=0.4",))},
+        {"method": Method("site")},
+        {"method": Method("site", favor="recall")},
+        {"site_key": "host"},
+        {"sample": 3},
+        {"by_site": False},
+        {"dedup": Dedup("fingerprint", ("interval=2",))},
+        {"dedup": None},
+        {"read": ReadOptions(html_field="page")},
+        {"shard_records": 7},
+        {"shard_files": 7},
+        {"buckets": 7},
+        {"url": "http://tea.example/"},
+        {"learned_from": ("crawl/",)},
+        {"learned": True},
+    ],
+)
+def test_what_decides_the_output_is_part_of_the_identity(change):
+    assert replace(SITES, **change).identity("digest") != SITES.identity("digest")
+    assert SITES.identity("other digest") != SITES.identity("digest")
+
+
+def test_what_a_run_has_pickled_is_for_the_same_version_only(monkeypatch):
+    before = SITES.identity("digest")
+    monkeypatch.setattr(plan_module, "__version__", "99.0")
+    assert SITES.identity("digest") != before
+
+
+def test_a_model_is_identified_by_its_content():
+    names = [Method(), Method("crf"), Method("default"), Method(model="default"), Method(config="default")]
+    assert len({json.dumps(method.identity()) for method in names}) == 1
+    assert Method("site").identity() != Method().identity()
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (Plan(format="txt"), r"no output format 'txt' \(did you mean 'text'\?\)"),
+        (Plan(site_key="hots"), r"domain, host, not 'hots' \(did you mean 'host'\?\)"),
+        (Plan(method=Method("stt")), r"no method 'stt' \(did you mean 'sst'\?\)"),
+        (Plan(method=Method("sst", model="default")), "give it without `model` and `config`"),
+        (Plan(method=Method(parameters=("t=1",))), "`param` t=1: parameters are of a `method`"),
+        (Plan(method=Method("sst", favor="recall")), "`favor`: the method sst has no probabilities"),
+        (Plan(dedup=Dedup("minhahs")), "did you mean 'minhash'"),
+    ],
+)
+def test_mistakes_are_reported_before_the_run(plan, words):
+    with pytest.raises((ConfigError, VictorError), match=words):
+        plan.check()
+
+
+def test_a_model_is_loaded_once_per_process(monkeypatch):
+    _load_cleaner.cache_clear()
+    loaded = []
+    load = Cleaner.load.__func__
+    monkeypatch.setattr(Cleaner, "load", classmethod(lambda cls, *names: loaded.append(names) or load(cls, *names)))
+    Plan().check()
+    assert Plan().load() is Plan(format="markdown").load() is Method().load()
+    assert len(loaded) == 1
