@@ -46,18 +46,18 @@ def run(arguments: Arguments) -> int:
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
     began = time.perf_counter()
-    pages, sources = _load(arguments, config)
+    pages, counts = _load(arguments, config)
     trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
     story = trained.story
     if arguments.data:
-        story["data"] = [set_name(spec) for spec in arguments.data]
+        story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
     trained.save(target)
     if not arguments.quiet:
         stages = trained.labeller.stages_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
         seconds = time.perf_counter() - began
         print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
-        print(f"pages: {', '.join(sources)}")
+        print(f"pages: {', '.join(f'{count:,} of {source}' for source, count in counts.items())}")
         print(f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights; {seconds:.1f} s")
         print(
             f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
@@ -67,40 +67,32 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], list[str]]:
-    """Return the pages to learn from, and the number of pages of each source."""
+def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], dict[str, int]]:
+    """Return the pages to learn from, and the number of pages from each source."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
-    arguments.pages += [
-        Path(name) for name in arguments.data if name not in specs
-    ]  # files that were typed after --data
-    arguments.data = specs
-    if not (arguments.pages or specs):
+    typed_after_data = [Path(name) for name in arguments.data if name not in specs]
+    kinds = {spec: parse_data(spec) for spec in specs}
+    paths = arguments.pages + typed_after_data + [path for kind, path in kinds.values() if kind == "anno"]
+    if not (paths or specs):
         raise DataError("what should be learned from? give annotation files, or gold standards with --data KIND:DIR")
-    kinds = [parse_data(spec) for spec in specs]
-    paths = [*arguments.pages, *(directory for kind, directory in kinds if kind == "anno")]
-    pages: list[CleanPage] = []
-    sources = []
+    pages = _load_annotations(arguments, find_annotations(paths), config) if paths else []
+    counts = {"annotation files": len(pages)} if paths else {}
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
-    if paths:
-        pages += _load_annotations(arguments, find_annotations(paths), config)
-        sources.append(f"{len(pages):,} of annotation files")
-    for spec, (kind, _) in zip(specs, kinds, strict=True):
-        if kind == "anno":
-            continue
-        if kind in VALUE_KINDS:
+    for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
+        if kinds[spec][0] in VALUE_KINDS:
             arguments.say(f"{spec}: its gold is values, not texts: the model will learn to keep these values only")
-        gold = load_gold([spec], config, warn)
-        for page in gold:
-            if not page.document.blocks:
-                warn(f"{kind}: {page.name}: there is no text in it")
-        pages += [page.annotated for page in gold if page.document.blocks]
-        sources.append(f"{sum(bool(page.document.blocks) for page in gold):,} of {spec}")
+        for page in load_gold([spec], config, warn):
+            if page.document.blocks:
+                pages.append(page.annotated)
+            else:
+                warn(f"{kinds[spec][0]}: {page.name}: there is no text in it")
+        counts[spec] = len(pages) - sum(counts.values())
     if not pages:
         raise DataError(f"{', '.join(specs)}: there is no page that can be learned from")
-    return pages, sources
+    return pages, counts
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
