@@ -51,6 +51,7 @@ class Arguments(argparse.Namespace):
     """What the user typed: ``victor clean`` or ``clean.py``."""
     options: dict[str, str]
     """The options of the command, by the name of their value."""
+    quiet = False
 
     def say(self, message: str) -> None:
         """Print a line on stderr, after the name of the command."""
@@ -59,6 +60,11 @@ class Arguments(argparse.Namespace):
             sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
         else:
             print(line, file=sys.stderr, flush=True)
+
+    def note(self, message: str) -> None:
+        """Print a line on stderr, except with --quiet."""
+        if not self.quiet:
+            self.say(message)
 
     def as_typed(self, text: str) -> str:
         """Name options and programs in a text as the user does.

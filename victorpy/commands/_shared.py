@@ -13,6 +13,7 @@ from typing import Any
 
 from victorpy.base.digests import META
 from victorpy.base.files import write_atomically
+from victorpy.base.variables import FAVORS
 from victorpy.batch.plan import Dedup, Limits, Plan
 from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import ReadOptions
@@ -38,54 +39,35 @@ def add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=sample)
 
 
-def add_arguments(group: argparse._ActionsContainer) -> None:
-    """Add the limits of a page and the fields that it is read from. Options that are not given are None."""
-    group.add_argument("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
-    group.add_argument("--memory", type=float, metavar="MB", help="memory that a page may take (default: 1000)")
-    group.add_argument("--max-size", type=float, metavar="MB", help="skip pages that are larger (default: 32)")
-    group.add_argument("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
-    group.add_argument("--url-field", metavar="NAME", help="where they have its address (default: url)")
-    group.add_argument("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
-    group.add_argument("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
-    group.add_argument(
-        "--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, site)"
-    )
-    group.add_argument(
-        "--site-key",
-        choices=SITE_KEYS,
-        help="with --by-site, what the pages of a site have in common: the registered domain of their addresses, with "
-        "all hosts below it (default), or the host",
-    )
+def add_method(parser: argparse.ArgumentParser) -> None:
+    """Add what cleans, and how: the model or method, the format of the texts, and --quiet."""
+    add = parser.add_argument
+    add("-f", "--format", metavar="F", help="text (default), markdown, html, jsonl or another: victor list formats")
+    add("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
+    add("-c", "--config", help="use the model that was trained with this config")
+    add("--method", metavar="NAME", help="how to clean: a model, sst or another (victor list methods)")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    add("--sample", type=int, metavar="N", help=f"learn a site from at most N of its pages (default: {SAMPLE})")
+    add("--favor", choices=FAVORS, help="avoid noise (precision), avoid loss of content (recall), or both alike")
+    add("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
 
 
-def configure_dedup(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--dedup",
-        metavar="METHOD",
-        help=f"leave out pages that repeat others ({', '.join(DETECTORS)}): docs/guides/deduplication.md",
-    )
-    group.add_argument("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
-    group.add_argument(
-        "--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method"
-    )
-
-
-def limits_of(arguments: Arguments, jobs: int = 1) -> Limits:
-    """Return the limits of a page."""
-    defaults = Limits()
-    memory = positive(arguments.memory, "--memory", defaults.memory / 1e6)
-    return Limits(jobs, positive(arguments.timeout, "--timeout", defaults.deadline), int(memory * 1e6))
-
-
-def read_options_of(arguments: Arguments) -> ReadOptions:
-    """Return how sources are read."""
-    defaults = ReadOptions()
-    return ReadOptions(
-        html_field=arguments.html_field or defaults.html_field,
-        url_field=arguments.url_field or defaults.url_field,
-        check_digests=arguments.check_digests,
-        most_bytes=int(positive(arguments.max_size, "--max-size", defaults.most_bytes / 1e6) * 1e6),
-    )
+def add_batch(group: argparse._ActionsContainer) -> None:
+    """Add the options for many pages. Those that are not given are None or empty."""
+    add = group.add_argument
+    add("--dedup", metavar="METHOD", help=f"leave out pages that repeat others: {', '.join(DETECTORS)}")
+    add("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
+    add("--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method")
+    add("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
+    add("--memory", type=float, metavar="MB", help="memory that a page may take (default: 1000)")
+    add("--max-size", type=float, metavar="MB", help="skip pages that are larger (default: 32)")
+    add("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
+    add("--url-field", metavar="NAME", help="where they have its address (default: url)")
+    add("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
+    add("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
+    add("--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, site)")
+    site_key = "what pages of a site share: the registered domain of their addresses (default), or the host"
+    add("--site-key", choices=SITE_KEYS, help=f"with --by-site, {site_key}")
 
 
 def tell_model(arguments: Arguments) -> None:
@@ -103,12 +85,12 @@ def tell_model(arguments: Arguments) -> None:
             advice = f"train one with: victor learn --config {arguments.config} FILES.anno"
             raise ModelError(f"there is no model of the config {arguments.config!r} yet; {advice}") from error
     own = Path("models") / (typed or "")
-    if not typed or arguments.quiet or not (own / META).is_file():
+    if not typed or not (own / META).is_file():
         return
     if name in bundled_models():
-        arguments.say(f"using the bundled model {name}; to use the one in {own}: --model {own}")
+        arguments.note(f"using the bundled model {name}; to use the one in {own}: --model {own}")
     elif not (arguments.model or arguments.method):
-        arguments.say(f"using the model {own}")
+        arguments.note(f"using the model {own}")
 
 
 def method_of(arguments: Arguments, at_site: bool) -> Method:
@@ -127,14 +109,22 @@ def method_of(arguments: Arguments, at_site: bool) -> Method:
 
 def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any) -> Plan:
     """Return the plan of a run: the settings that all commands over many pages have, and others."""
+    limits, reading = Limits(), ReadOptions()
+    memory = positive(arguments, "memory", limits.memory / 1e6)
+    largest = positive(arguments, "max_size", reading.most_bytes / 1e6)
     return Plan(
         format=arguments.format,
         method=method,
-        limits=limits_of(arguments, jobs),
-        read=read_options_of(arguments),
+        limits=Limits(jobs, positive(arguments, "timeout", limits.deadline), int(memory * 1e6)),
+        read=ReadOptions(
+            html_field=arguments.html_field or reading.html_field,
+            url_field=arguments.url_field or reading.url_field,
+            check_digests=arguments.check_digests,
+            most_bytes=int(largest * 1e6),
+        ),
         by_site=arguments.by_site,
         site_key=arguments.site_key or SITE_KEYS[0],
-        sample=int(positive(arguments.sample, "--sample", SAMPLE)),
+        sample=int(positive(arguments, "sample", SAMPLE)),
         dedup=dedup_of(arguments),
         **settings,
     )
@@ -164,10 +154,11 @@ def name_of(method: Method) -> str:
     return next((f"{option} {value}" for option, value in options.items() if value), "the default model")
 
 
-def positive(value: float | None, option: str, default: float) -> float:
-    """Return the value of an option, or its default. Raise if it is not above 0."""
+def positive(arguments: Arguments, name: str, default: float) -> float:
+    """Return the value of an option, or its default. Raises if it is not above 0."""
+    value: float | None = getattr(arguments, name)
     if value is not None and not value > 0:
-        raise ConfigError(f"{option} {value:g}: a number above 0 is wanted")
+        raise ConfigError(f"{arguments.options[name]} {value:g}: a number above 0 is wanted")
     return default if value is None else value
 
 

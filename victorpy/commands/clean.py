@@ -29,7 +29,6 @@ from typing import Any
 
 from w3lib.encoding import resolve_encoding
 
-from victorpy.base.variables import FAVORS
 from victorpy.batch.inputs import find_files, find_records, is_output
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
@@ -44,9 +43,9 @@ from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
-    add_arguments,
+    add_batch,
+    add_method,
     check_summary,
-    configure_dedup,
     dedup_of,
     method_of,
     name_of,
@@ -76,52 +75,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
     parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    parser.add_argument(
-        "-f", "--format", metavar="F", help="text (default), markdown, html, jsonl or another: victor list formats"
-    )
-    parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
-    parser.add_argument("-c", "--config", help="use the model that was trained with this config")
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        help="how to clean: a model, sst or another (victor list methods); some take all pages to be of one site",
-    )
-    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    parser.add_argument(
-        "--site",
-        metavar="DIR",
-        help="pages of one site to learn from, and to clean where no others are named; or a tree of victor sst",
-    )
-    parser.add_argument(
-        "--labelled",
-        action="append",
-        default=[],
-        metavar="FILE.anno",
-        help="an annotated page of the site, to tune a method by; may be repeated",
-    )
-    parser.add_argument("--sample", type=int, metavar="N", help="learn from N pages (default: 500)")
-    parser.add_argument(
-        "--favor",
-        choices=FAVORS,
-        help="be wary of noise that stays (precision), of content that goes (recall), or of both alike (balanced)",
-    )
+    add_method(parser)
+    site = "pages of one site to learn from, and to clean if no others are named; or a tree of victor sst"
+    parser.add_argument("--site", metavar="DIR", help=site)
+    labelled = "an annotated page of the site, to tune a method by; may be repeated"
+    parser.add_argument("--labelled", action="append", default=[], metavar="FILE.anno", help=labelled)
     parser.add_argument("--url", help="the address of the page, for its links and its identity")
     parser.add_argument("--charset", help="the encoding that the page was sent with")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
     group = parser.add_argument_group("many pages", "for whole crawls: see docs/guides/batch.md")
     group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
     group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
     group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
-    configure_dedup(group)
-    group.add_argument(
-        "--retry", type=Path, metavar="failed.jsonl", help="clean the pages again that a run before has failed on"
-    )
-    add_arguments(group)
+    group.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
+    add_batch(group)
 
 
 def run(arguments: Arguments) -> int:
     """Clean the pages."""
-    positive(arguments.sample, "--sample", SAMPLE)
+    positive(arguments, "sample", SAMPLE)
     previous = settings_beside(arguments.retry) if arguments.retry else {}
     for name, value in (retry_defaults(arguments, previous) if previous else {}).items():
         if not getattr(arguments, name):
@@ -140,6 +111,8 @@ def run(arguments: Arguments) -> int:
             raise ConfigError(
                 f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
             )
+    if arguments.charset and resolve_encoding(arguments.charset) is None:
+        raise ConfigError(f"no encoding is called {arguments.charset!r}")
     plan, pages = _make_plan(arguments, inputs, output)
     _refuse_inputs(arguments.output, plan)
     check_summary(arguments.summary)
@@ -151,7 +124,7 @@ def run(arguments: Arguments) -> int:
         summary = run_it()
     write_summary(arguments.summary, summary)
     if not (arguments.quiet or pages == 1):
-        _report(plan, summary)
+        _report(arguments, plan, summary)
     return 1 if summary["failed"] else 0
 
 
@@ -178,7 +151,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     is_few = 0 < pages <= FEW
     directory = _find_directory(arguments, output, is_plain, is_single=pages == 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    jobs = int(positive(arguments.jobs, "--jobs", 1 if is_few or not has_pebble() else cores))
+    jobs = int(positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
     dedup = dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
         raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
@@ -198,10 +171,10 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
         learned_from=(arguments.site or "", *arguments.labelled),
         learned=cleaner is not base and not (arguments.site and is_tree(Path(arguments.site))),
         url=arguments.url,
-        content_type=_content_type(arguments.charset),
+        content_type=f"text/html; charset={arguments.charset}" if arguments.charset else None,
         retry=arguments.retry,
         plain=is_plain,
-        shard_records=int(positive(arguments.shard_records, "--shard-records", Plan().shard_records)),
+        shard_records=int(positive(arguments, "shard_records", Plan().shard_records)),
     )
     return plan, pages
 
@@ -267,24 +240,16 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
             stream.close()
 
 
-def _report(plan: Plan, summary: dict[str, Any]) -> None:
+def _report(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
     """Print the counts: a line if the plan is plain, otherwise a table."""
     if plan.plain:
         counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
-        print(f"clean: {summary['pages']} pages: {counts}", file=sys.stderr)
+        arguments.say(f"{summary['pages']} pages: {counts}")
         return
     print(summary_table(summary), file=sys.stderr)
     if plan.output is not None and summary["failed"]:
         failed = failed_path(plan, Path(plan.output))
-        print(f"clean: what failed is in {failed}; to try it again: --retry {failed}", file=sys.stderr)
-
-
-def _content_type(charset: str | None) -> str | None:
-    if charset is None:
-        return None
-    if resolve_encoding(charset) is None:
-        raise ConfigError(f"no encoding is called {charset!r}")
-    return f"text/html; charset={charset}"
+        arguments.say(f"what failed is in {failed}; to try it again: --retry {failed}")
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
@@ -308,9 +273,4 @@ def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Seq
         pages = list(find_records(inputs))
         if cleaner.labeller.learns_from is LearnsFrom.LABELS and len(pages) < 2:
             return cleaner  # a model for sites cleans a page by itself too
-
-    def warn(words: str) -> None:
-        if not arguments.quiet:
-            print(f"clean: {words}", file=sys.stderr)
-
-    return learn_site(cleaner, pages, labelled, arguments.sample or SAMPLE, warn)
+    return learn_site(cleaner, pages, labelled, arguments.sample or SAMPLE, arguments.note)

@@ -117,8 +117,7 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
     confirmed = [file for file in files if file not in left_out]
     if not confirmed:
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
-    if not arguments.quiet:
-        arguments.say(f"left out: {problem}")
+    arguments.note(f"left out: {problem}")
     return load_pages(confirmed, config)
 
 

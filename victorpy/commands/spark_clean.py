@@ -16,14 +16,13 @@ import argparse
 import os
 import sys
 
-from victorpy.base.variables import FAVORS
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.plan import Plan
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
-    add_arguments,
+    add_batch,
+    add_method,
     check_summary,
-    configure_dedup,
     learns_from_site,
     method_of,
     name_of,
@@ -32,7 +31,6 @@ from victorpy.commands._shared import (
     write_summary,
 )
 from victorpy.errors import ConfigError, missing
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.outputs import find_output
 
 SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MASTER")
@@ -44,20 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUT", help="a directory, on any file system that Spark can write to")
     parser.add_argument("--master", help="Spark's master (default: that of spark-submit, or local[*])")
     parser.add_argument("--to", default="parquet", help="parquet, jsonl or jsonl.gz (default: parquet)")
-    parser.add_argument(
-        "-f", "--format", default="text", metavar="F", help="of the texts (default: text): victor list formats"
-    )
-    parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
-    parser.add_argument("-c", "--config", help="use the model that was trained with this config")
-    parser.add_argument("--method", metavar="NAME", help="clean by another method")
-    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    parser.add_argument("--favor", choices=FAVORS, help="be wary of noise, of loss, or of both alike")
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="learn from N pages (default: 500)")
-    parser.add_argument("--shard-files", type=int, default=64, metavar="N", help="files in a shard (default: 64)")
-    parser.add_argument("--buckets", type=int, default=16, metavar="N", help="shards of sites (default: 16)")
-    configure_dedup(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
-    add_arguments(parser)
+    add_method(parser)
+    parser.add_argument("--shard-files", type=int, metavar="N", help="files in a shard (default: 64)")
+    parser.add_argument("--buckets", type=int, metavar="N", help="shards of sites (default: 16)")
+    add_batch(parser)
 
 
 def run(arguments: Arguments) -> int:
@@ -75,24 +63,22 @@ def run(arguments: Arguments) -> int:
     opened = spark.session(master)
     if master and master.startswith("local"):
         opened.sparkContext.setLogLevel("ERROR")  # its warnings are of interest on a cluster
-
-    def say(words: str) -> None:
-        if not arguments.quiet:
-            arguments.say(f"{words}")
-
     try:
-        summary = spark.run_plan(opened, plan, say)
+        summary = spark.run_plan(opened, plan, arguments.note)
     finally:
         opened.stop()
     write_summary(arguments.summary, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
-            say(f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry")
+            arguments.say(
+                f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry"
+            )
     return 1 if summary["failed"] else 0
 
 
 def _make_plan(arguments: Arguments) -> Plan:
+    arguments.format = arguments.format or "text"
     find_output(arguments.format)
     method = method_of(arguments, at_site=arguments.by_site)
     if learns_from_site(method) and not arguments.by_site:
@@ -103,6 +89,6 @@ def _make_plan(arguments: Arguments) -> Plan:
         inputs=tuple(arguments.inputs),
         output=arguments.output,
         to=arguments.to,
-        shard_files=int(positive(arguments.shard_files, "--shard-files", 64)),
-        buckets=int(positive(arguments.buckets, "--buckets", 16)),
+        shard_files=int(positive(arguments, "shard_files", 64)),
+        buckets=int(positive(arguments, "buckets", 16)),
     )
