@@ -80,6 +80,8 @@ class Arguments(argparse.Namespace):
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
     parsed = Arguments(command=name, program=program or f"{name}.py", options={})
+    if name == "clean" and "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take longer to start than a page takes
     try:
         description, epilog = _description(name)
         parser = argparse.ArgumentParser(
