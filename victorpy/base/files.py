@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 from itertools import count
 from pathlib import Path
 
@@ -60,6 +59,8 @@ def keep_copy(path: Path, mark: str) -> Path:
     try:
         place.hardlink_to(path)
     except OSError:  # not every file system has links
+        import shutil
+
         shutil.copy2(path, place)
     return place
 

@@ -57,15 +57,15 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
             with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
                 for line in lines:
                     if line.strip():
-                        yield from _find(line.strip(), _suffix_choices())
+                        yield from _find(line.strip(), _suffix_choices)
         else:
-            yield from _find(name, _suffix_choices())
+            yield from _find(name, _suffix_choices)
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find pages that are files: ``-`` or nothing is standard input, a directory means all pages below it."""
     for name in list(inputs) or ["-"]:
-        yield from (page_record(*file[:3]) for file in _find(name, [PAGE_SUFFIXES]))
+        yield from (page_record(*file[:3]) for file in _find(name, lambda: [PAGE_SUFFIXES]))
 
 
 def _suffix_choices() -> list[tuple[str, ...]]:
@@ -74,12 +74,12 @@ def _suffix_choices() -> list[tuple[str, ...]]:
     return [(*PAGE_SUFFIXES, *archives), tuple(SOURCES)]
 
 
-def _find(name: str, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
+def _find(name: str, suffix_choices: Callable[[], list[tuple[str, ...]]]) -> Iterator[InputFile]:
     path = Path(name)
     if path == STDIN:
         yield InputFile(path, Path("stdin"), "standard input")
     elif path.is_dir():
-        yield from _find_below(path, suffix_choices)
+        yield from _find_below(path, suffix_choices())
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
     else:
@@ -176,8 +176,8 @@ def size_before(inputs: Sequence[str], number: int) -> int:
 
 def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
     """Find lines and tables that are not read, because their directory is read for its pages or archives."""
-    suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
     for directory in (Path(name) for name in inputs if Path(name).is_dir()):
+        suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
         first = next(_find_below(directory, _suffix_choices())).path
         if not first.name.lower().endswith(suffixes):
             yield from _files_below(directory, suffixes)

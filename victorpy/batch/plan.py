@@ -11,10 +11,9 @@ from victorpy.base.version import __version__
 from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Detector, Keep, load_detector
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.outputs import find_output
-from victorpy.sites.grouping import SITE_KEYS, site_of
+from victorpy.sites.grouping import SAMPLE, SITE_KEYS, site_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.batch.http import undo_codings
 from victorpy.batch.reasons import Kind, Problem, ProblemError
 from victorpy.sites.grouping import site_of
 
@@ -77,6 +76,8 @@ class Record:
         if self.file is not None:
             return self.file.read_bytes()
         if self.codings and isinstance(self.payload, bytes):
+            from victorpy.batch.http import undo_codings
+
             return undo_codings(self.payload, self.codings, most_bytes)
         return self.payload
 

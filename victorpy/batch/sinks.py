@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
@@ -254,6 +253,8 @@ class Warc(Sink):
     def _add(self, headers: dict[str, str], text: str) -> None:
         block = text.encode("utf-8", "backslashreplace")
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value)
+        import uuid
+
         identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())
         head = f"WARC/1.1\r\nWARC-Record-ID: <urn:uuid:{identity}>\r\n{lines}Content-Length: {len(block)}\r\n\r\n"
         record = head.encode("utf-8", "backslashreplace") + block + b"\r\n\r\n"

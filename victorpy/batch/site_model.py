@@ -17,10 +17,10 @@ from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, DataError, VictorError
-from victorpy.labellers.site_style_tree import SAMPLE, SiteStyleTree
+from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import Method
 from victorpy.outputs.anno import load_anno
-from victorpy.sites.grouping import draw_sample
+from victorpy.sites.grouping import SAMPLE, draw_sample
 from victorpy.sites.store import load_tree
 
 _DEEPEST = 10_000  # nested calls of pickle: the tree of a site is as deep as its pages

@@ -6,7 +6,6 @@ import argparse
 import errno
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.dedup.base import DETECTORS, KEEP, Keep
 from victorpy.errors import ConfigError, ModelError, OutputError
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import OLD_NAMES, Method
 from victorpy.model.store import bundled_models, find_model
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.sites.grouping import SAMPLE, SITE_KEYS
 
 
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -55,7 +53,7 @@ def add_method(parser: argparse.ArgumentParser) -> None:
 def add_batch(group: argparse._ActionsContainer) -> None:
     """Add the options for many pages. Those that are not given are None or empty."""
     add = group.add_argument
-    add("--dedup", metavar="METHOD", help=f"leave out pages that repeat others: {', '.join(DETECTORS)}")
+    add("--dedup", metavar="METHOD", help="leave out pages that repeat others, by fingerprint or another method")
     add("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
     add("--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method")
     add("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
@@ -198,6 +196,8 @@ def check_summary(path: Path | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        import tempfile
+
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:

@@ -37,7 +37,6 @@ from victorpy.batch.outcome import Outcome, Status
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
 from victorpy.batch.sinks import SINKS, sink_name
-from victorpy.batch.site_model import SiteModel, at_site_bytes, learn_site, use_tree
 from victorpy.batch.sources import source_of
 from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
@@ -57,10 +56,9 @@ from victorpy.commands._shared import (
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.base import LearnsFrom
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
-from victorpy.sites.store import is_tree
+from victorpy.sites.grouping import SAMPLE
 
 FEW = 50
 """Pages that are cleaned in this process, because starting workers takes longer. It makes no other difference."""
@@ -158,7 +156,12 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     base = method.load()
     cleaner = base if arguments.by_site else _at_site(arguments, method, base, inputs)
     make: Callable[[], Cleaner] | None = None
+    learned = False
     if cleaner is not base:
+        from victorpy.batch.site_model import SiteModel, at_site_bytes
+        from victorpy.sites.store import is_tree
+
+        learned = not (arguments.site and is_tree(Path(arguments.site)))
         make = (lambda: cleaner) if is_few else SiteModel(method, at_site_bytes(cleaner, base)).load
     plan = plan_of(
         arguments,
@@ -169,7 +172,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
         to="folder" if is_plain else arguments.to or sink_name(arguments.output or "") or "folder",
         make=make,
         learned_from=(arguments.site or "", *arguments.labelled),
-        learned=cleaner is not base and not (arguments.site and is_tree(Path(arguments.site))),
+        learned=learned,
         url=arguments.url,
         content_type=f"text/html; charset={arguments.charset}" if arguments.charset else None,
         retry=arguments.retry,
@@ -257,6 +260,11 @@ def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Seq
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
         raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site's labels has a use for it")
+    if not arguments.site and not cleaner.labeller.wants_site:
+        return cleaner
+    from victorpy.batch.site_model import learn_site, use_tree
+    from victorpy.sites.store import is_tree
+
     if arguments.site and is_tree(Path(arguments.site)):
         if arguments.sample is not None:
             raise ConfigError(f"--sample {arguments.sample}: {arguments.site} is built already, from pages of its own")
@@ -265,8 +273,6 @@ def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Seq
         pages = list(find_records([arguments.site]))
         if not any(page.file is None or page.file.exists() for page in pages):
             raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
-    elif not cleaner.labeller.wants_site:
-        return cleaner
     else:
         if any(source_of(file.path) for file in find_files(inputs)):
             raise ConfigError(f"{name_of(method)} learns from a site: for files with pages of many give --by-site")

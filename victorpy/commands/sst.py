@@ -21,10 +21,9 @@ from victorpy.batch.site_model import documents_of
 from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.errors import DataError
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
-from victorpy.sites.grouping import draw_sample
+from victorpy.sites.grouping import SAMPLE, draw_sample
 from victorpy.sites.importance import GAMMA, Judgement
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES

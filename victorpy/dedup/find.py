@@ -7,14 +7,16 @@ Memory is bounded by sqlite's cache, however many texts there are.
 from __future__ import annotations
 
 import errno
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from victorpy.dedup.base import KEEP, Detector, Keep, load_detector
 from victorpy.errors import ConfigError, suggest
+
+if TYPE_CHECKING:
+    import sqlite3
 
 RowId = TypeVar("RowId")
 
@@ -27,6 +29,8 @@ def open_database(path: Path | None) -> Iterator[sqlite3.Connection]:
 
     The caller commits it; otherwise it is rolled back. Errors of the database are raised as those of a file.
     """
+    import sqlite3  # only if replicas are looked for
+
     try:
         with closing(sqlite3.connect(path or "", isolation_level=None)) as database:
             database.execute(f"pragma cache_size = -{CACHE_KIB}")

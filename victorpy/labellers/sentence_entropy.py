@@ -23,8 +23,9 @@ from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
-from victorpy.labellers.site_style_tree import SAMPLE, Example, add_pages
+from victorpy.labellers.site_style_tree import Example, add_pages
 from victorpy.sites.content import Content
+from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.mapping import leaves_of_blocks
 from victorpy.sites.segments import SegmentTree
 from victorpy.sites.style_tree import ElementNode, StyleTree

@@ -16,13 +16,11 @@ from victorpy.base.parameters import check_range
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept
+from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
 from victorpy.sites.merging import FREQ, LAM, merge_alike
 from victorpy.sites.style_tree import StyleTree
-
-SAMPLE = 500
-"""How many pages of a site are enough for its tree (4.2)."""
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
 

@@ -16,9 +16,8 @@ from victorpy.config import Config, Cuts
 from victorpy.document import Document, Labelling
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import Labeller
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.research.gold import LabelledPage
-from victorpy.sites.grouping import draw_sample
+from victorpy.sites.grouping import SAMPLE, draw_sample
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

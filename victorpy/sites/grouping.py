@@ -16,6 +16,9 @@ Item = TypeVar("Item")
 SITE_KEYS = ("domain", "host")
 """What pages of a site have in common: the registered domain of their addresses, or the host."""
 
+SAMPLE = 500
+"""How many pages of a site a method learns from, unless told otherwise."""
+
 SEED = 1
 
 

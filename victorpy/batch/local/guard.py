@@ -6,15 +6,11 @@ one by one, each with a deadline of its own. The page that does it again has fai
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -150,6 +146,9 @@ class Guard:
 
     def result(self, task: Task[Any]) -> Any:
         """Wait for a task and return its result, or the `Problem` that ended it."""
+        from concurrent.futures import CancelledError
+        from concurrent.futures.process import BrokenProcessPool
+
         while True:
             try:
                 result = task.future.result(timeout=3 * self._deadline(task) + PATIENCE)
@@ -196,7 +195,7 @@ class Guard:
         exit_code = getattr(error, "exitcode", None)  # of Pebble's ProcessExpired
         if isinstance(error, MemoryError) or exit_code == worker.MEMORY_EXIT:
             return Problem(Kind.MEMORY, f"took more than {self.limits.memory / 1e6:,.0f} MB of memory")
-        if isinstance(error, FutureTimeoutError):
+        if isinstance(error, TimeoutError):
             return Problem(Kind.TIMEOUT, f"took longer than {self.limits.deadline:g} seconds")
         if exit_code is None:
             return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
@@ -226,6 +225,8 @@ class Guard:
                 self._schedule(task)
 
     def _new_pool(self) -> Any:
+        import multiprocessing
+
         from pebble import ProcessPool
 
         has_forkserver = "forkserver" in multiprocessing.get_all_start_methods()

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
-from victorpy.batch.local.by_site import SiteFeed
-from victorpy.batch.local.dedup import INDEX, AsideSink, Ended, aside_directory, remove_aside, without_replicas
 from victorpy.batch.local.guard import Guard, Task, Unguarded, cleaning_guard, cleaning_tasks, has_pebble
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.reading import Reader
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
-from victorpy.batch.retry import Wanted, read_failed
 from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.store import MANIFEST, Counts, Store, head_settings
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
+
+if TYPE_CHECKING:  # what only some runs need is imported where it is used
+    from victorpy.batch.local.dedup import Ended
 
 MOST_COUNTED = 1_000
 
@@ -85,6 +84,10 @@ class _Run:
             if dedup is None:
                 ended = stack.enter_context(self.cleaned(None))
             else:
+                import tempfile
+
+                from victorpy.batch.local.dedup import AsideSink, without_replicas
+
                 place = stack.enter_context(tempfile.TemporaryDirectory(prefix="victor-replicas-"))
                 aside = stack.enter_context(closing(Store(Path(place), {})))
                 self.clean_into(aside, AsideSink(aside.directory))
@@ -99,6 +102,8 @@ class _Run:
 
     def store(self, directory: Path, settings: dict[str, Any]) -> dict[str, Any]:
         """Clean records into the parts of an output directory."""
+        from victorpy.batch.local.dedup import remove_aside
+
         store = self.open_store(directory, settings)
         earlier = Counts(store.counts.as_dict())
         try:
@@ -140,6 +145,8 @@ class _Run:
 
     def fill(self, store: Store) -> None:
         """Write all parts that are missing. To find replicas, clean all pages into a store aside first."""
+        from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
+
         plan = self.plan
         sink = SINKS.get(plan.to)(plan.to, store.directory, find_output(plan.format), plan.inputs)
         sink.resume(store.finished_parts())
@@ -185,7 +192,11 @@ class _Run:
         """Clean the records that a store does not have yet. At the end, delete the records spilled by site."""
         plan = self.plan
         after = store.last if store else None
-        wanted = Wanted(read_failed(plan.retry)) if plan.retry else None
+        wanted = None
+        if plan.retry:
+            from victorpy.batch.retry import Wanted, read_failed
+
+            wanted = Wanted(read_failed(plan.retry))
         reader = Reader(plan.limits)
         guard: Guard | Unguarded
         if self.guarded and (has_pebble() or plan.limits.jobs > 1):
@@ -197,6 +208,8 @@ class _Run:
             guard = Unguarded(plan)
         try:
             if plan.by_site and store is not None:
+                from victorpy.batch.local.by_site import SiteFeed
+
                 feed = SiteFeed(plan, store.directory / f".{store.label}spill", self.progress, reader.read, wanted)
                 yield _outcomes(feed.tasks(after, guard), guard)
                 feed.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from victorpy.base.registry import Registry
-from victorpy.batch.record import Record
+from victorpy.batch.record import PAGE_SUFFIXES, Record
 
 MOST_BYTES = 32_000_000
 """Pages that are larger, or expand to more, are skipped."""
@@ -63,6 +63,8 @@ def source(*suffixes: str, archive: bool = False, crashes: bool = False) -> Call
 def source_of(path: Path | str) -> Source | None:
     """Return the kind of source that a file is; None for a page."""
     name = str(path).lower()
+    if name.endswith(PAGE_SUFFIXES):
+        return None
     suffix = max((suffix for suffix in SOURCES if name.endswith(suffix)), key=len, default="")
     return SOURCES.get(suffix) if suffix else None
 

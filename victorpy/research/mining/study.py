@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from victorpy.errors import DataError, missing
-from victorpy.labellers.site_style_tree import SAMPLE
 from victorpy.methods import Method
 from victorpy.research.mining.classification import CONFIGURATIONS, Cases, averages, classify
 from victorpy.research.mining.cleaning import Matrix, clean_all
 from victorpy.research.mining.clustering import cluster, statistics, tfidf
 from victorpy.research.mining.pages import NONE, MinedPage, check_pages
 from victorpy.research.statistics import compare
-from victorpy.sites.grouping import draw_sample
+from victorpy.sites.grouping import SAMPLE, draw_sample
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (NONE,),
