@@ -26,7 +26,7 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
     model = poison_model(tmp_path / "poison")
     for number in range(2):
         crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {1: ("HANGS", "CRASHES")[number], 15: "RAISES"})
-    program = [sys.executable, str(TESTS / "spark_cluster.py"), "in", "out", str(model)]
+    program = [sys.executable, str(TESTS / "support" / "spark_cluster.py"), "in", "out", str(model)]
     variables = {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{TESTS}",
         "PYSPARK_PYTHON": sys.executable,
