@@ -43,7 +43,7 @@ class ParseError(DataError):
 
 
 class OutputError(VictorError):
-    """What was cleaned cannot be written where it should go."""
+    """Output cannot be written."""
 
 
 def missing(package: str, extra: str, purpose: str) -> VictorError:

@@ -192,7 +192,7 @@ def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path:
         (["build", "{crawl}", "--sample", "1", "-o", "x.sst"], "sst: a tree needs at least 2 pages: --sample 1"),
         (["build", "{crawl}", "-t", "1.5", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not 1.5"),
         (["build", "{crawl}", "-t", "nan", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not nan"),
-        (["add", "{tree}"], "sst: which pages are to be added to {tree}? name them behind it"),
+        (["add", "{tree}"], "sst: {tree}: name the pages to add after the tree"),
         (["add", "nothing.sst", "{crawl}"], "sst: nothing.sst: No such file or directory"),
         (["add", "{crawl}/page0.html", "{crawl}"], "sst: {crawl}/page0.html: not a site's style tree, or damaged"),
         (["add", "{tree}", "empty"], "sst: empty: no pages"),

@@ -46,7 +46,9 @@ def add_method(parser: argparse.ArgumentParser) -> None:
     add("--method", metavar="NAME", help="how to clean: a model, sst or another (victor list methods)")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     add("--sample", type=int, metavar="N", help=f"learn a site from at most N of its pages (default: {SAMPLE})")
-    add("--favor", choices=FAVORS, help="avoid noise (precision), avoid loss of content (recall), or both alike")
+    add(
+        "--favor", choices=FAVORS, help="avoid noise (precision), keep all content (recall), or balance both (balanced)"
+    )
     add("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
 
 

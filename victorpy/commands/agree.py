@@ -5,10 +5,10 @@ examples:
   victor agree alice/ bob/ carol/                        files with the same name belong together
   victor agree alice/ bob/ --disagreements all --json agreement.json -o report/
 
-Cohen's kappa is for every pair, Fleiss' for all, for five labels, for content and noise, and for each label against
-the rest. Only blocks that everybody labelled count; a label that only a model gave (a number stands beside it in the
-file) is nobody's, unless --with-models lets models be annotators. --json has every number and every disagreement; -o
-writes report.md, report.html and scores.json.
+Cohen's kappa is computed for every pair and Fleiss' kappa for all: for five labels, for content and noise, and for each
+label against the rest. Only blocks that everybody labelled count. Labels that only a model gave (they have a number in
+the file) do not count, unless you give --with-models. --json writes every number and every disagreement; -o writes
+report.md, report.html and scores.json.
 
 exit codes: 0 all well, 1 some pages of the folders do not fit together or cannot be read (named on stderr and left
 out), 2 wrong usage, or nothing to compare

@@ -1,9 +1,9 @@
 """Train a model that tells categories, on pages in folders, and tell the categories of pages.
 
 examples:
-  victor categories train topics/ -o topics.model            a folder a category, each with HTML files
+  victor categories train topics/ -o topics.model            one folder per category, with HTML files
   victor categories train topics/ -o topics.model --classifier linear-svm --by-site
-  victor categories predict topics.model page.html more/     a line a page: its name and its category
+  victor categories predict topics.model page.html more/     prints one line per page: name and category
   victor clean --format 'docview(categories=topics.model)' page.html
 
 Pages are cleaned first; --method everything takes them as they are. Training ends with the precision, recall and F1 of
@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--classifier", default=default.classifier, metavar="NAME", help=", ".join(CLASSIFIERS))
     parser.add_argument("--terms", type=int, default=default.terms, help=f"terms by χ² (default: {default.terms})")
     parser.add_argument("-k", type=int, default=default.k, help=f"neighbours that vote (default: {default.k})")
-    parser.add_argument("--folds", type=int, default=5, help="of the cross-validation; 0: none (default: 5)")
+    parser.add_argument("--folds", type=int, default=5, help="folds of the cross-validation; 0 for none (default: 5)")
     parser.add_argument("--by-site", action="store_true", help="keep pages of a site or sub-folder in one fold")
     parser.add_argument("--seed", type=int, default=default.seed, help="for the folds (default: 1)")
 
@@ -124,7 +124,7 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], li
 def _predict(arguments: Arguments) -> int:
     path, *pages = arguments.inputs
     if not pages:
-        raise DataError(f"which pages are to be told by {path}? name them behind it")
+        raise DataError(f"{path}: name the pages to classify after the model")
     model = load_categories(path)
     cleaner = load_method(*split_name(arguments.method or model.method))
     failed = False

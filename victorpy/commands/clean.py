@@ -5,11 +5,11 @@ examples:
   curl -s URL | victor clean --format markdown     a page from standard input, as Markdown
   victor clean crawl/ -o clean/                    every page below a directory, to a directory
   victor clean 'pages/*.html' --format jsonl -o pages.jsonl
-  victor clean --favor recall page.html            rather too much than too little
+  victor clean --favor recall page.html            keep more, even some noise
   victor clean --config cleaneval --format cleaneval page.html
-  victor clean --site crawl/example.org/ -o clean/ pages of one site, with what the site repeats in sight
+  victor clean --site crawl/example.org/ -o clean/ pages of one site, with the model for sites
   victor clean --method sst --param t=0.6 crawl/example.org/ -o clean/
-  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/ guarded workers on all cores; the same command again goes on
+  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/ on all cores; the same command resumes
   victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
 exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage

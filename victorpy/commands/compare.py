@@ -6,7 +6,7 @@ examples:
   victor compare --methods all --data cleanportaleval:DIR --tune 3 -o report/
 
 A method is one of `victor list methods`, a model's directory, or another program: trafilatura, resiliparse,
-readability-lxml, jusText. Parameters stand behind it in parentheses. `all` is everything that is there, `peers` every
+readability-lxml, jusText. Parameters follow in parentheses. `all` is every available method, `peers` every
 other program that is installed. With -o, scores.json has every number, report.md the tables, report.html tables and
 plots, and pages.jsonl the scores of every page.
 """

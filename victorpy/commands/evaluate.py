@@ -51,7 +51,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", help="a method or model instead of a config: all pages are scored")
     add_data(parser)
     parser.add_argument("--folds", type=int, help=f"how many folds (default: {FOLDS})")
-    parser.add_argument("--group", choices=["site", "page"], default="site", help="what is never torn apart")
+    parser.add_argument(
+        "--group",
+        choices=["site", "page"],
+        default="site",
+        help="what is kept in one fold: pages of a site, or single pages",
+    )
     parser.add_argument("--seed", type=int, default=1, help="for sharing pages out (default: 1)")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="folds that are run at the same time (default: 1)")
     parser.add_argument("--learning-curve", action="store_true", help="also with growing shares of the pages")

@@ -6,8 +6,8 @@ examples:
   victor learn --config crf --data cleaneval:DIR          a gold standard; `victor list datasets` has the kinds
   victor clean --model my-model page.html                 clean with it
 
-Annotated pages come from victor annotate. Labels that only a model gave (a number stands beside them in the file) are
-learned from too, with a warning that counts them; --only-confirmed leaves out the pages that have such labels.
+Annotated pages come from victor annotate. Labels that only a model gave (they have a number in the file) are used too,
+with a warning. --only-confirmed leaves out the pages that have such labels.
 """
 
 from __future__ import annotations

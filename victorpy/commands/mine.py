@@ -30,9 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_sample(parser)
     parser.add_argument("--limit", type=int, default=0, help="pages of a site and vertical, the first ones; 0: all")
     parser.add_argument("--runs", type=int, default=800, help="runs of k-means (default: 800)")
-    parser.add_argument("--dimensions", type=int, default=100, help="k-means runs in so many; 0: in all (default: 100)")
-    parser.add_argument("--cluster-pages", type=int, default=0, help="cluster so many pages, drawn by chance; 0: all")
-    parser.add_argument("--seed", type=int, default=1, help="for all that is drawn by chance (default: 1)")
+    parser.add_argument(
+        "--dimensions", type=int, default=100, help="dimensions for k-means; 0 for no reduction (default: 100)"
+    )
+    parser.add_argument("--cluster-pages", type=int, default=0, help="cluster N pages, drawn at random; 0 for all")
+    parser.add_argument("--seed", type=int, default=1, help="seed of random choices (default: 1)")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
 

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=["build", "add", "show"], help="what to do")
     parser.add_argument("inputs", nargs="+", metavar="FILE", help="pages, or a tree and pages to add, or what to show")
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="the tree's file (build), an HTML page (show)")
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="at most so many pages (default: 500)")
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="use at most N pages (default: 500)")
     parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help="how pages are seen (default: modern)")
     parser.add_argument("-t", type=float, default=0.4, help="the threshold of noise (default: 0.4)")
     parser.add_argument("--full", action="store_true", help="show what is below noise and content too")
@@ -57,7 +57,7 @@ def run(arguments: Arguments) -> int:
     else:
         path, *pages = arguments.inputs
         if not pages:
-            raise DataError(f"which pages are to be added to {path}? name them behind it")
+            raise DataError(f"{path}: name the pages to add after the tree")
         tree, target = load_tree(Path(path)), arguments.output or Path(path)
         _add_pages(arguments, tree, pages)
     save_tree(tree, target)
