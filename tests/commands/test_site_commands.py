@@ -364,7 +364,7 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
             ["--method", "sst", "--site", "no", "{page}"],
             "clean: no: there is no such directory of pages, and no such tree",
         ),
-        (["--method", "sst", "images"], "clean: sst learns from the pages of a site: there are none"),
+        (["--method", "sst", "images"], "clean: sst learns from pages of a site, but there were none"),
         (["--method", "everything", "{page}", "--labelled", "a.anno"], "clean: --labelled a.anno: only a method that"),
         (["--method", "sst", "{crawl}", "--labelled", "no.anno"], "clean: no.anno: cannot be read"),
         (["--method", "sst", "{crawl}", "--labelled", "{page}"], "clean: {page}:1: not an annotation file"),

@@ -10,14 +10,15 @@ from support.sitepages import document, kept, own_labels, own_words, site
 from victorpy.document import Block
 from victorpy.labellers.sentence_entropy import (
     THRESHOLDS,
+    SegmentTree,
     Sentence,
     SentenceEntropy,
     best_threshold,
     is_informative,
+    merge_segments,
     stop_words,
 )
 from victorpy.sites.page_tree import PageNode
-from victorpy.sites.segments import SegmentTree, merge_segments
 
 
 def node(tag, *children):
@@ -59,7 +60,7 @@ def shape(found):
         (leaf("div", 0), "div0"),
     ],
 )
-def test_a_page_is_merged_into_segments(tree, expected):
+def test_page_is_merged_into_segments(tree, expected):
     merge_segments(tree)
     assert shape(tree) == expected
 
@@ -72,7 +73,7 @@ def test_images_go_with_their_segments():
     assert (tree.images, tree.children) == ([3, 5], [])
 
 
-def test_the_page_itself_is_no_segment():
+def test_page_root_is_not_a_segment():
     page = document("<div><p>one</p><p>two</p></div>")
     assert shape(SegmentTree().page(page)) == "#root(div01)"
     page = document("<div><p>one</p><p>two</p></div><div><p>three</p></div>")
@@ -97,12 +98,12 @@ def sentences_of(labeller, page):
     return labeller.sentences(page.blocks[0], content_of(labeller))
 
 
-def test_a_sentence_has_the_mean_entropy_of_its_words():
+def test_sentence_entropy_is_the_mean_over_its_words():
     found = sentences_of(fitted(PAGES), document(PAGES[0]))
     assert found == [(pytest.approx(1), 3), (pytest.approx((0 + 1) / 2), 2)]
 
 
-def test_the_entropy_of_a_word_is_by_its_weights_over_the_pages_to_the_base_of_the_pages():
+def test_word_entropy_uses_counts_per_page_and_the_number_of_pages_as_base():
     pages = ["<p>tea tea tea</p>", "<p>tea</p>", "<p>milk</p>", "<p>Milk</p>"]
     found = sentences_of(fitted(pages), document("<p>Tea. Milk. Rum.</p>"))
     tea = -(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4))
@@ -136,7 +137,7 @@ def test_sentences_end_in_any_script(text, count):
         ([], 0.9, True),  # nothing is said against it
     ],
 )
-def test_a_block_is_informative_if_at_least_half_of_its_words_are(entropies, threshold, informative):
+def test_block_is_informative_if_at_least_half_of_its_words_are(entropies, threshold, informative):
     assert is_informative([Sentence(entropy, 4) for entropy in entropies], threshold) is informative
 
 
@@ -145,7 +146,7 @@ def test_sentences_count_by_their_words():
     assert not is_informative([Sentence(1.0, 5), Sentence(0.0, 3)], 0.5)
 
 
-def test_what_every_page_says_is_dropped_and_a_higher_threshold_keeps_more():
+def test_text_of_every_page_is_dropped_and_a_higher_threshold_keeps_more():
     pages = site(10)
     counts = []
     for threshold in (-1.0, 0.0, 0.5, 0.9, 1.0):
@@ -156,7 +157,7 @@ def test_what_every_page_says_is_dropped_and_a_higher_threshold_keeps_more():
     assert counts[-1] == len(pages[0].blocks)
 
 
-def test_a_style_of_its_own_is_kept():
+def test_blocks_in_a_unique_style_are_kept():
     labeller = SentenceEntropy().fit(site(5))
     assert kept(labeller.label(document("<table><td>Home<td>News</table>")).labels) == [True, True]
 
@@ -175,11 +176,11 @@ def test_a_style_of_its_own_is_kept():
         ([], -1.0),
     ],
 )
-def test_the_threshold_with_the_highest_f_is_chosen(sentences, expected):
+def test_threshold_with_the_highest_f_is_chosen(sentences, expected):
     assert best_threshold([(Sentence(entropy, 5), wanted) for entropy, wanted in sentences]) == expected
 
 
-def test_thresholds_go_from_0_to_1_by_a_tenth():
+def test_thresholds_go_from_0_to_1_in_steps_of_a_tenth():
     assert THRESHOLDS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -191,7 +192,7 @@ REPEATED = [
 WANTED = ["header", "paragraph", "other", "paragraph"]
 
 
-def test_each_node_has_a_threshold_of_its_own_where_there_are_labels():
+def test_nodes_with_labels_get_their_own_threshold():
     pages = [document(html) for html in REPEATED]
     fixed = SentenceEntropy().fit(pages)
     assert fixed.thresholds_ == {}
@@ -201,7 +202,7 @@ def test_each_node_has_a_threshold_of_its_own_where_there_are_labels():
     assert sorted(labelled.thresholds_.values()) == [-1.0, 1.0, 1.0, 1.0]
 
 
-def test_a_node_that_no_labelled_page_has_keeps_the_fixed_threshold():
+def test_nodes_without_labels_keep_the_fixed_threshold():
     pages = [document(html) for html in REPEATED]
     other, again = (document(f"<ul><li>Home</li></ul><ol><li>{word}</li></ol>") for word in ("Milk", "MILK"))
     labeller = SentenceEntropy().fit([*pages, other, again], [WANTED, *(None for _ in range(5))])
@@ -209,7 +210,7 @@ def test_a_node_that_no_labelled_page_has_keeps_the_fixed_threshold():
     assert kept(labeller.label(other).labels) == [False, False]
 
 
-def test_labels_of_a_site_choose_what_is_right_for_it():
+def test_labels_of_a_site_choose_its_thresholds():
     pages = site(8)
     labeller = SentenceEntropy(T=1.0).fit(pages, [*(own_labels(page) for page in pages[:3]), *[None] * 5])
     for page in pages:
@@ -219,7 +220,7 @@ def test_labels_of_a_site_choose_what_is_right_for_it():
 # Stop words.
 
 
-def test_words_that_are_all_over_the_tree_are_stop_words():
+def test_words_in_many_places_are_stop_words():
     cells = "".join(f"<h{level}>the {word}</h{level}><p>x{level}</p>" for level, word in enumerate("abcdef", 1))
     tree = SegmentTree()
     tree.add(document(f"<div>{cells}</div>"))
@@ -227,7 +228,7 @@ def test_words_that_are_all_over_the_tree_are_stop_words():
     assert stop_words(tree, 1.1) == frozenset()
 
 
-def test_a_sentence_of_stop_words_alone_is_judged_by_them():
+def test_sentence_of_stop_words_only_is_judged_by_them():
     labeller = fitted(PAGES)
     labeller.stop_words_ = frozenset(["all", "rights", "reserved", "here"])
     found = sentences_of(labeller, document(PAGES[0]))

@@ -19,12 +19,11 @@ from victorpy.base.hashes import PageCounts, enough, number_of, windows
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.longest_run import LongestRun, best_run
 from victorpy.labellers.pagelets import Pagelets, fingerprints
-from victorpy.labellers.rtdm import Rtdm
+from victorpy.labellers.rtdm import Mapping, Node, Rtdm
 from victorpy.labellers.satisfiable_subtree import SatisfiableSubtree
 from victorpy.labellers.templates import DomTemplate, TextTemplate, cover
 from victorpy.methods import load_method
 from victorpy.page.tree import PageTree
-from victorpy.sites.restricted_mapping import Mapping, Node
 
 HERE = Path(__file__).parents[1]
 CASES = HERE / "cases" / "template-methods"
@@ -80,7 +79,7 @@ def names(tree, elements):
 # A page's tree.
 
 
-def test_a_tree_has_texts_and_elements_in_the_order_of_the_page():
+def test_tree_has_texts_and_elements_in_page_order():
     tree = PageTree(read("<body>a <b>b</b> c<br>d <img alt=e><p><i></i>f</p> g"))
     tags = tree.elements.tag
     shown = [
@@ -92,7 +91,7 @@ def test_a_tree_has_texts_and_elements_in_the_order_of_the_page():
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.parent.name)
-def test_every_text_lies_in_one_element_and_in_the_range_of_all_around_it(path, config):
+def test_every_text_is_in_the_range_of_all_its_ancestors(path, config):
     tree = PageTree(read_document(path.read_bytes(), config))
     assert sorted(~each for held in tree.content for each in held if each < 0) == list(range(len(tree.texts)))
     for element, texts in enumerate(tree.text_ranges):
@@ -100,7 +99,7 @@ def test_every_text_lies_in_one_element_and_in_the_range_of_all_around_it(path, 
         assert list(texts) == [number for number, text in enumerate(tree.texts) if text.element in inside]
 
 
-def test_links_are_counted_with_what_is_in_an_element():
+def test_link_count_includes_nested_links():
     tree = PageTree(read("<body><p><a href=/x>x</a> <b><a href=/y>y</a></b> <a name=z>z</a></p>"))
     counts = dict(zip(tree.elements.tag, tree.links, strict=True))
     assert (counts["p"], counts["b"]) == (2, 1)
@@ -125,7 +124,7 @@ def test_numbers_are_the_same_in_every_process():
 
 
 @pytest.mark.parametrize("size", [1, 3, 10])
-def test_windows_are_equal_where_the_sequence_is(size):
+def test_equal_subsequences_have_equal_windows(size):
     sequence = np.array([random.Random(number).randrange(2) for number in range(60)], dtype=np.uint64)
     found = windows(sequence, size)
     spelled = [tuple(sequence[start : start + size]) for start in range(60 - size + 1)]
@@ -133,7 +132,7 @@ def test_windows_are_equal_where_the_sequence_is(size):
     assert len(set(found.tolist())) == len(set(spelled)) == len(set(zip(found.tolist(), spelled, strict=True)))
 
 
-def test_pages_are_counted_and_not_occurrences():
+def test_pages_are_counted_instead_of_occurrences():
     counts = PageCounts()
     counts.add(1, np.array([5, 5, 6], dtype=np.uint64))
     counts.add(2, np.array([6, 7], dtype=np.uint64))
@@ -144,7 +143,7 @@ def test_pages_are_counted_and_not_occurrences():
     assert (len(counts), counts.with_page(1), counts.with_page(9)) == (2, 2, 3)
 
 
-def test_what_is_rare_is_forgotten_when_there_is_too_much():
+def test_rare_numbers_are_forgotten_if_there_are_too_many():
     counts = PageCounts(most=10)
     for number in range(5):
         counts.add(number, np.array([1, 2, *range(100 * number + 10, 100 * number + 90)], dtype=np.uint64))
@@ -154,7 +153,7 @@ def test_what_is_rare_is_forgotten_when_there_is_too_much():
 @pytest.mark.parametrize(
     ("wanted", "pages", "expected"), [(100, 1000, 100), (100, 200, 100), (100, 99, 50), (100, 7, 4), (100, 1, 2)]
 )
-def test_a_template_is_on_half_of_the_pages_of_a_small_site(wanted, pages, expected):
+def test_half_of_the_pages_are_enough_for_a_template_of_a_small_site(wanted, pages, expected):
     assert enough(wanted, pages) == expected
 
 
@@ -166,7 +165,7 @@ def fragment():
     return read((CASES / "satisfiable-subtree.html").read_text(encoding="utf-8"))
 
 
-def test_the_satisfiable_subtrees_of_the_paper(fragment):
+def test_satisfiable_subtrees_of_the_paper(fragment):
     tree, labeller = PageTree(fragment), SatisfiableSubtree(G=2, alpha=13, beta=13, gamma=0.4)
     found = labeller.satisfiable(tree)
     assert names(tree, [element for element, is_root in enumerate(found) if is_root]) == {"N1", "N2"}
@@ -193,7 +192,7 @@ def test_thresholds_of_satisfiable_subtrees(fragment, settings, expected):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_satisfiable_subtrees_are_those_of_the_definition(seed):
+def test_satisfiable_subtrees_match_the_definition(seed):
     chance = random.Random(seed)
     parts = [
         chance.choice(["<div>", "</div>", "<a href=/>link</a>", "<b>bold</b>", "word " * chance.randrange(6)])
@@ -221,19 +220,19 @@ def _satisfies(tree, element, generations=2, alpha=8, beta=15, gamma=0.4):
 # The longest run.
 
 
-def test_the_longest_run_leaves_menus_out():
+def test_longest_run_leaves_out_menus():
     document = read(f"<body>{MENU * 3}<p>{' '.join(NEWS[:3])}</p><p>{NEWS[3]} <img alt='A cup'></p>{MENU}")
     assert kept(LongestRun(), document) == [" ".join(NEWS[:3]), NEWS[3]]
 
 
-def test_the_longest_run_in_a_script_without_spaces():
+def test_longest_run_in_a_script_without_spaces():
     text = "茶是用热水冲泡茶树叶子制成的饮料" * 4
     document = read(f"<body><ul><li><a>茶</a><li><a>水</a></ul><p>{text}</p><ul><li>杯<li>壶</ul>")
     assert kept(LongestRun(), document) == [text]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_best_run_is_the_best_of_all(seed):
+def test_best_run_equals_exhaustive_search(seed):
     chance = random.Random(seed)
     words, tags = ([chance.randrange(8) for _ in range(25)] for _ in range(2))
     inside, before = [0, *accumulate(words)], [0, *accumulate(tags)]
@@ -256,7 +255,7 @@ def test_pagelets_have_no_child_with_three_links():
     assert names(tree, Pagelets(k=99).pagelets(tree)) == {"html"}
 
 
-def test_the_pagelets_of_two_pages_are_noise_but_not_the_text_between_them():
+def test_repeated_pagelets_are_noise_but_not_the_text_between_them():
     menus = f"<div>Between the menus{MENU}{MENU.replace('tea', 'wine')}</div>"
     pages = [page(text, menu=menus) for text in NEWS[:3]]
     labeller = Pagelets().fit(pages)
@@ -264,17 +263,17 @@ def test_the_pagelets_of_two_pages_are_noise_but_not_the_text_between_them():
         assert kept(labeller, document) == ["Between the menus", text.split()[0], text]
 
 
-def test_a_pagelet_that_one_page_alone_repeats_is_kept():
+def test_pagelet_repeated_within_one_page_is_kept():
     pages = [page(NEWS[0], foot=MENU.replace("Pots", "Sieves") * 2), page(NEWS[1])]
     assert kept(Pagelets().fit(pages), pages[0]).count("Sieves and cups") == 2
 
 
-def test_a_page_that_was_not_seen_has_its_pagelets_compared_too():
+def test_pagelets_of_an_unseen_page_are_compared_too():
     assert kept(Pagelets().fit(site(1)), page(NEWS[5])) == [NEWS[5].split()[0], NEWS[5]]
 
 
 @pytest.mark.parametrize("hashes", [1, 3])
-def test_fingerprints_are_equal_as_often_as_the_resemblance_says(hashes):
+def test_fingerprints_are_equal_with_the_probability_of_resemblance(hashes):
     chance = random.Random(1)
     equal = 0
     for _ in range(400):
@@ -286,7 +285,7 @@ def test_fingerprints_are_equal_as_often_as_the_resemblance_says(hashes):
     assert equal / 400 == pytest.approx((33 / 41) ** hashes, abs=0.06)
 
 
-def test_fingerprints_of_stretches_do_not_depend_on_what_is_around_them():
+def test_fingerprints_do_not_depend_on_surrounding_words():
     words = np.arange(30, dtype=np.uint64) % np.uint64(10)
     stretches = [(0, 10), (10, 20), (20, 30), (0, 3), (10, 13), (1, 3), (5, 5)]
     first, second, third, short, again, other, empty = fingerprints(words, stretches, 4, 3)
@@ -307,26 +306,26 @@ def test_nodes_on_half_of_the_pages_are_noise():
     assert kept(strict, pages[0])[2:] == ["On 1 pages of six"]
 
 
-def test_a_node_with_other_attributes_is_another_but_its_texts_are_not():
+def test_node_with_other_attributes_differs_but_its_texts_do_not():
     pages = [page(text, foot=f"<p class=c{place}>Same <b id=i{place}>text</b></p>") for place, text in enumerate(NEWS)]
     assert "Same text" in dropped(DomTemplate().fit(pages), pages[0])
 
 
 @pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_repeated_label_with_a_new_value_is_kept(method):
+def test_repeated_label_with_a_new_value_is_kept(method):
     pages = [page(text, foot=f"<p><b>Price:</b> {chr(65 + place) * 5}</p>") for place, text in enumerate(NEWS)]
     settings = ["text=yes"] if method == "rtdm" else []
     assert "Price: AAAAA" in kept(at_site(method, pages, *settings), pages[0])
 
 
-def test_text_that_many_pages_have_is_noise_whatever_its_tags():
+def test_text_of_many_pages_is_noise_regardless_of_tags():
     feet = [FOOT, FOOT.replace("div", "p"), FOOT.replace("reserved", "<b>reserved</b>")]
     pages = [page(text, foot=foot) for text, foot in zip(NEWS, feet * 2, strict=True)]
     labeller = TextTemplate().fit(iter(pages))
     assert [kept(labeller, document)[-1] for document in pages] == NEWS
 
 
-def test_a_gap_of_a_template_is_bridged():
+def test_gaps_in_a_template_are_bridged():
     feet = [FOOT.replace("1850", f"<i>{number}</i>") for number in (1234, 5678, 9012, 3456, 7890, 1111)]
     pages = [page(text, foot=f"<p>{foot}") for text, foot in zip(NEWS, feet, strict=True)]
     foot = next(block.text for block in pages[0].blocks if "1234" in block.text)
@@ -340,13 +339,13 @@ def test_a_gap_of_a_template_is_bridged():
     ("starts", "gap", "expected"),
     [([], 0, "0000000000"), ([0, 1, 7], 0, "1111000111"), ([0, 6], 2, "1110001110"), ([0, 6], 3, "1111111110")],
 )
-def test_windows_cover_what_they_lie_on(starts, gap, expected):
+def test_windows_cover_their_positions(starts, gap, expected):
     found = cover(np.array(starts, dtype=np.int64), 3, gap, 10)
     assert "".join("01"[bool(each)] for each in found) == expected
 
 
 @pytest.mark.parametrize(("method", "setting"), [("text-template", "P=3"), ("rtdm", "sample=3")])
-def test_no_more_pages_are_read_than_the_sample_has(method, setting):
+def test_only_the_sample_is_read(method, setting):
     pages = iter(site())
     at_site(method, pages, setting)
     assert len(list(pages)) == 3
@@ -399,20 +398,20 @@ def _random_tree(chance, depth):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_short_cuts_do_not_change_the_distance(seed):
+def test_shortcuts_do_not_change_the_distance(seed):
     chance = random.Random(seed)
     one, other = (["root", *(_random_tree(chance, 2) for _ in range(3))] for _ in range(2))
     assert Mapping().cost(node(one), node(other)) == _plain_cost(one, other)
 
 
-def test_a_mapping_that_would_cost_too_much_is_not_made():
+def test_too_expensive_mappings_are_skipped():
     one, other = (["a", *([tag] for tag in tags), ["end"]] for tags in ("bcbcb", "cbccb"))
     # Of bcb and cbc nothing is mapped: nine pairs would have to be compared.
     assert unlike(Mapping(cells=8).common(node(one), node(other))) == unlike(node(["a", ["c"], ["b"], ["end"]]))
     assert len(Mapping(cells=9).common(node(one), node(other)).children) == 5
 
 
-def test_rtdm_drops_what_has_the_same_structure_and_with_text_what_says_the_same():
+def test_rtdm_drops_equal_structure_and_with_text_only_equal_texts():
     longer = [f"<p>{NEWS[place]}</p>" * (place > 2) for place in range(6)]
     pages = [page(text, foot=FOOT + more) for text, more in zip(NEWS, longer, strict=True)]
     assert kept(Rtdm().fit(iter(pages)), pages[0]) == []
@@ -420,7 +419,7 @@ def test_rtdm_drops_what_has_the_same_structure_and_with_text_what_says_the_same
     assert kept(Rtdm(text=True).fit(iter(pages)), pages[0]) == [NEWS[0].split()[0], NEWS[0]]
 
 
-def test_rtdm_by_names_keeps_what_is_called_otherwise():
+def test_rtdm_with_names_keeps_elements_with_other_names():
     pages = [page(text, foot=FOOT.replace("foot", f"foot{place}")) for place, text in enumerate(NEWS)]
     foot = pages[0].blocks[-1].text
     assert foot in dropped(Rtdm(text=True).fit(pages), pages[0])
@@ -445,7 +444,7 @@ def test_one_page_has_no_template(method, pages):
 
 
 @pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
-def test_a_method_takes_any_page(method, config):
+def test_methods_accept_any_page(method, config):
     pages = [read_document(path.read_bytes(), config) for path in PAGES]
     pages += [read_document(text, config) for text in ("", "x", "<html></html>", "<p>" * 3000 + "deep", "a\ud800b")]
     pages.append(read("#victor 1\n\nother\tTea is hot\n", "cleaneval"))  # without elements
@@ -455,7 +454,7 @@ def test_a_method_takes_any_page(method, config):
 
 
 @pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
-def test_cost_grows_with_the_page_and_not_faster(method):
+def test_cost_grows_linearly_with_the_page(method):
     def seconds(rows):
         chance = random.Random(1)
         cells = [f"<tr>{'<td><b>x' * chance.randrange(1, 6)}{number}</tr>" for number in range(rows)]
@@ -472,8 +471,8 @@ def test_cost_grows_with_the_page_and_not_faster(method):
 
 
 @pytest.mark.parametrize("method", SITE_METHODS)
-def test_a_site_must_have_pages_and_have_been_seen(method):
-    with pytest.raises(DataError, match="pages of a site, and there were none"):
+def test_fit_without_pages_and_label_before_fit_are_refused(method):
+    with pytest.raises(DataError, match="pages of a site, but there were none"):
         at_site(method, [])
     with pytest.raises(VictorError, match="has seen no pages of the site: call fit or at_site"):
         load_method(method).labeller.label(page(NEWS[0]))
@@ -497,12 +496,12 @@ def test_a_site_must_have_pages_and_have_been_seen(method):
         ("rtdm", "text=perhaps", "text=perhaps: expected yes or no"),
     ],
 )
-def test_parameters_that_make_no_sense(method, setting, message):
+def test_invalid_parameters_are_refused(method, setting, message):
     with pytest.raises(ConfigError) as error:
         load_method(method, [setting])
     assert message in str(error.value)
 
 
-def test_a_parameter_must_be_whole_in_code_too():
+def test_fractional_count_is_refused_in_code_too():
     with pytest.raises(ConfigError, match=r"k=2\.5: expected a whole number"):
         Pagelets(k=2.5)

@@ -125,7 +125,7 @@ def test_kappas_by_hand():
     assert fleiss_kappa(table[None]) == pytest.approx(((0.6 - chance) / (1 - chance), 0.6, chance))  # Scott's pi
 
 
-def test_a_block_of_seven_words_counts_as_seven_blocks_of_one():
+def test_block_of_seven_words_counts_as_seven_blocks_of_one():
     long = page_of([H, P, O, P], [H, O, O, P], texts=["a b c d e f g", "a b", "a", "a"])
     short = page_of([H] * 7 + [P] * 2 + [O, P], [H] * 7 + [O] * 2 + [O, P], texts=["a"] * 11)
     assert kappas_of(long, weight="words") == kappas_of(short, weight="blocks")
@@ -137,7 +137,7 @@ labellings = st.integers(2, 4).flatmap(
 
 
 @given(labellings)
-def test_kappa_is_defined_just_where_not_all_agree_on_one_class(blocks):
+def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
     counted = [labels for labels in blocks if None not in labels]
     page = page_of(*zip(*blocks, strict=True))
     if not counted:
@@ -203,7 +203,7 @@ def test_one_annotator_is_not_enough(tea):
 # Intervals
 
 
-def test_the_interval_is_that_of_resampled_pages():
+def test_interval_comes_from_resampled_pages():
     pages = random_pages(2, pages=12, blocks=30)
     confusions = [agreement_of(page)["pairs"][0]["confusion"] for page in pages]
     tables = np.array([[[list(row.values()) for row in confusion.values()]] for confusion in confusions])
@@ -226,7 +226,7 @@ def test_interval_of_equal_pages_is_their_kappa():
     assert (fleiss["kappa"], fleiss["interval"]) == (1, None)
 
 
-def test_the_seed_decides():
+def test_seed_decides_the_interval():
     pages = random_pages(5, pages=8, blocks=20)
     one, same, other = (compared(*pages, seed=seed)["agreement"]["blocks"]["labels"]["fleiss"] for seed in (1, 1, 2))
     assert one == same
@@ -329,7 +329,7 @@ def mark_as_predicted(path, *numbers):
     path.write_text(f"{head}\n\n" + "\n".join(lines))
 
 
-def test_labels_that_only_a_model_gave_do_not_count(tea, tmp_path):
+def test_labels_given_only_by_a_model_do_not_count(tea, tmp_path):
     mark_as_predicted(tea[1], 2, 3)
     annotators = read_annotators(tea)
     assert annotators.pages[0].labels == ((H, P, O, O), (H, None, None, P))
@@ -365,7 +365,7 @@ def test_labels_of_models_are_added_up_over_folders(folders):
     assert "6 blocks that all of them labelled" in ended.stdout
 
 
-def test_page_that_was_cut_differently_is_refused_unless_cut_again(tmp_path):
+def test_differently_split_page_is_refused_unless_split_again(tmp_path):
     """Both are refused as they stand, and fit when both are cut anew."""
     texts = "Tea", "Tea is <b>a</b> drink."
     whole = write(tmp_path / "a" / "tea.anno", *rows_of("hp", texts))
@@ -377,8 +377,8 @@ def test_page_that_was_cut_differently_is_refused_unless_cut_again(tmp_path):
         "continuation\t-\t</b>\t drink.\nend\t-\t</p></body></html>\t\n"
     )
     said = refused(whole, pieces)
-    assert f"{pieces}: the page was cut otherwise than in {whole} (2 and 4 blocks" in said
-    assert "cut at every tag, not at block-level tags" in said
+    assert f"{pieces}: the page was split differently from {whole} (2 and 4 blocks" in said
+    assert "split at every tag, not at block-level tags" in said
     assert f"block 2 is 'Tea is a drink.' in {whole} and 'Tea is' in {pieces}" in said
     assert "--config" in said
     found = read_annotators([whole, pieces], load_config("default"))
@@ -452,7 +452,7 @@ def test_files_of_folders_belong_together_by_name(folders):
         assert re.search(rf"^{pair} +-?\d", ended.stdout, re.MULTILINE)
 
 
-def test_page_of_folders_that_does_not_fit_or_cannot_be_read_is_left_out(folders, tmp_path):
+def test_unmatched_or_unreadable_page_is_left_out(folders, tmp_path):
     write(tmp_path / "bob" / "sub" / "page-1.anno", *rows_of("hp"))
     ended = agree(*folders, "--json", tmp_path / "a.json")
     assert ended.returncode == 1
@@ -528,7 +528,7 @@ def test_wrong_usage(tmp_path, tea, folders):
     assert "given twice" in refused(tea[0], tea[1], tea[0])
     assert "given twice" in refused(tea[0], tea[0].parent / ".." / "alice" / "tea.anno")
     assert "is a folder and" in refused(tea[0], folders[1])
-    assert f"{empty}: there are no annotation files (*.anno) in it" in refused(folders[0], empty)
+    assert f"{empty}: it has no annotation files (*.anno)" in refused(folders[0], empty)
     assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
     assert "nosuch" in refused(*tea, "--config", "nosuch")
     assert "is a file; a report is a directory" in refused(*tea, "-o", tea[0])
@@ -539,7 +539,7 @@ def test_wrong_usage(tmp_path, tea, folders):
 def test_nothing_to_compare(tmp_path, folders):
     other = tmp_path / "dora"
     write(other / "another.anno", *rows_of("hp"))
-    assert "files belong together when they have the same name" in refused(folders[0], other)
+    assert "files of the same page must have the same name" in refused(folders[0], other)
     unlabelled = write_pages(tmp_path, e="h?", f="?p")
     assert "no block that all annotators have labelled" in refused(*unlabelled)
 
@@ -547,7 +547,7 @@ def test_nothing_to_compare(tmp_path, folders):
 def test_agree_as_a_process(tea):
     ended = victor_process("agree", *tea, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, agree(*tea).stdout, "")
-    assert refused(tea[0]).startswith("agree: agreement takes at least two annotators")
+    assert refused(tea[0]).startswith("agree: agreement needs at least two annotators")
 
 
 def test_example_of_the_documentation(tmp_path):

@@ -36,7 +36,7 @@ def test_words_of_a_text(text, expected):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_labels_by_the_gold(case):
+def test_labels_from_the_gold(case):
     config = CONFIGS[case.get("cut", "block")]
     segments = [Gold(entry) if isinstance(entry, str) else Gold(entry[0], Label(entry[1])) for entry in case["gold"]]
     labels = align(read_document(case["html"], config), segments, config.cuts.block_level)

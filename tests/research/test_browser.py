@@ -178,7 +178,7 @@ def test_style_is_applied(browser, views):
     assert blocks_in(browser, ".pre")[1].text == "    spoons = cups + 1"
 
 
-def test_surer_paragraph_has_a_stronger_colour(browser, views):
+def test_more_probable_paragraph_has_a_stronger_colour(browser, views):
     open_page(browser, views["bakery"])
     found = browser.execute_script("""
         return [...document.querySelectorAll('.block.paragraph')].map(block => [
@@ -322,7 +322,7 @@ def test_stepping_scrolls_to_the_block(browser, views):
     assert browser.execute_script("return scrollY") > 500
 
 
-def test_panel_stays_in_sight(browser, views):
+def test_panel_stays_visible(browser, views):
     open_page(browser, views["bakery"])
     browser.execute_script("scrollTo(0, 2000)")
     assert 0 <= box(browser, "document.querySelector('aside')")[0] < 100
@@ -415,7 +415,7 @@ def test_narrow_window_does_not_scroll_sideways(browser, views, name):
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
-def test_panel_is_in_sight_in_a_narrow_window(browser, views):
+def test_panel_is_visible_in_a_narrow_window(browser, views):
     open_page(browser, views["bakery"], 400, 800)
     press(browser, "j", "j")
     top, bottom = box(browser, "document.querySelector('aside')")

@@ -133,7 +133,7 @@ def test_every_method_has_a_result_on_every_set(two_sites, tmp_path):
     assert (scores["results"][0]["data"], scores["sets"][0]["source"]) == ("cleaneval", "cleaneval:two")
 
 
-def test_scores_are_those_of_the_texts(two_sites):
+def test_scores_match_the_texts(two_sites):
     sites, scores = run("everything,repeated", f"cleaneval:{two_sites}")
     everything, repeated = scores["results"]
     assert repeated["words_f1"] == repeated["content_accuracy"] == repeated["label_accuracy"] == 1
@@ -250,7 +250,7 @@ def test_pages_of_a_site_are_divided(count, tune, sample):
 
 
 @pytest.mark.parametrize(("sample", "tune"), [(0, 0), (-1, 0), (5, -1), (5, 6)])
-def test_plan_that_makes_no_sense_is_refused(sample, tune):
+def test_invalid_plan_is_refused(sample, tune):
     with pytest.raises(ConfigError, match=f"sample {sample}, tune {tune}"):
         Plan(sample, tune)
 
@@ -262,7 +262,7 @@ def test_only_the_sample_is_learned_from_but_all_pages_are_scored(two_sites):
     assert len({tuple(share_out(100, Plan(10, seed=seed)).learned) for seed in range(5)}) == 5
 
 
-def test_given_labels_are_the_gold_and_no_method_is_scored_on_their_pages(two_sites):
+def test_tuned_pages_have_gold_labels_and_are_not_scored(two_sites):
     sites, scores = run("repeated,everything", f"cleaneval:{two_sites}", tune=2)
     assert [row["pages"] for row in scores["results"]] == [8, 8]
     assert scores["sets"][0]["tuned_pages"] == 4
@@ -273,7 +273,7 @@ def test_given_labels_are_the_gold_and_no_method_is_scored_on_their_pages(two_si
     assert [[row.method for row in site.rows] for site in sites] == 2 * [4 * ["repeated", "everything"]]
 
 
-def test_sites_come_whole_though_their_pages_are_scattered(two_sites):
+def test_scattered_pages_are_grouped_by_site(two_sites):
     (data,) = open_sets([f"cleaneval:{two_sites}"], pytest.fail)
     assert data.sites == {"oolong.example": 6, "assam.example": 6}
     sites = [(site, {page.site for page in pages}, len(pages)) for site, pages in data.read_sites()]

@@ -221,7 +221,7 @@ def test_keeping_everything_keeps_every_block_as_a_paragraph(pages):
     assert result.scores["label_accuracy"] == 1 / 4
 
 
-def test_gold_without_tags_says_nothing_about_markup(cleaneval_config):
+def test_gold_without_tags_has_no_markup_scores(cleaneval_config):
     page = make_page(cleaneval_config, "tea", 1, gold=(Gold("Tea 1"),))
     scores = score_page(page, Labelling(page.labels)).scores
     assert scores["words_f1"] == scores["cleaneval_words_f1"] == 1

@@ -169,7 +169,7 @@ def test_means_are_means_of_pages(shipped):
     assert scores["by_type"]["forum"]["words_f1"] == pytest.approx(mean(forum))
 
 
-def test_accuracies_are_those_of_the_confusion(shipped):
+def test_accuracies_match_the_confusion(shipped):
     scores = shipped.scores
     confusion = scores["confusion"]
     total = sum(sum(row.values()) for row in confusion.values())
@@ -432,7 +432,7 @@ def test_mistakes_are_one_line_and_exit_2(tmp_path, five, arguments, message):
 
 
 @pytest.mark.parametrize("spec", ["", "=1", "c2", "c2=", "c2=,", "c3=1", "c2=1,x", "c2=nan", "c2=inf", "c1=-0.5"])
-def test_grid_that_makes_no_sense_is_refused(spec):
+def test_invalid_grid_is_refused(spec):
     with pytest.raises(ConfigError, match=re.escape(f"{spec!r}")):
         parse_grid([spec])
     assert parse_grid(["c2=1,10", "c1=0,.5"]) == {"c2": [1, 10], "c1": [0, 0.5]}

@@ -305,7 +305,7 @@ def test_averages_are_means_over_pairs():
 # The papers' order
 
 
-def test_order_is_asked_of_the_methods_that_are_there():
+def test_order_is_checked_for_the_given_methods():
     assert expected_pairs(["none", "crf"]) == []
     pairs = expected_pairs(["none", "rtdm", "pagelets", "sentence-entropy"])
     after_none, last = ["rtdm", "pagelets", "sentence-entropy"], "sentence-entropy"

@@ -217,7 +217,7 @@ def test_labels_and_disagreements_are_counted(gold, more):
 
 
 @pytest.mark.parametrize("gold", [None, [P]], ids=["without-gold", "with-gold"])
-def test_legend_names_what_there_is_to_see(gold):
+def test_legend_names_the_marks_in_use(gold):
     [legend] = shown("<p>a", [P], gold=gold).find_class("legend")
     names = {span.text: classes(span) for span in legend.iter("span")}
     assert all(str(label) in names[str(label)] for label in Label)
@@ -267,7 +267,7 @@ def test_gold_is_read_in_each_of_its_forms(name):
     assert marked["After four minutes"] == {"extra"}
 
 
-def test_gold_of_a_shipped_page_is_taken_as_it_is(default_config):
+def test_gold_of_a_shipped_page_is_used_unchanged(default_config):
     gold = load_anno(BAKERY.with_suffix(".anno"), default_config.cuts).labels
     blocks = blocks_in(view_of(BAKERY, "--gold", BAKERY.with_suffix(".anno")))
     assert [block.get("data-gold") for block in blocks] == [str(label) for label in gold]
@@ -417,7 +417,7 @@ def test_hostile_text_stays_text(text):
     assert tree.xpath("string(//header/p[1])") == text
 
 
-def test_view_of_a_hostile_page_is_closed(default_config):
+def test_view_of_a_hostile_page_runs_nothing(default_config):
     content = (CASES / "hostile.html").read_bytes()
     document = read_document(content, default_config)
     view = render_view(document.title, [Column("ours", Cleaner.load().document(content, features=True))])
@@ -454,7 +454,7 @@ def steers(char):
 
 
 @pytest.mark.parametrize(("text", "number"), STEERING.values(), ids=STEERING)
-def test_steering_characters_are_shown_by_number(text, number):
+def test_control_characters_are_shown_by_number(text, number):
     assert any(map(steers, text))
     page = labelled("<p>a", [P], url=text)
     document = replace(page.document, blocks=(page.document.blocks[0]._replace(text=text),))

@@ -28,30 +28,30 @@ def columns_of(pages, page):
     return SiteStatistics(map(document, pages)).columns(document(page))
 
 
-def test_the_share_of_other_pages_that_have_the_same_text_whatever_its_digits_and_case():
+def test_text_share_ignores_digits_and_case():
     assert columns_of(PAGES, PAGES[0]).text_share.tolist() == pytest.approx([1, 1 / 3])
     assert columns_of(PAGES, PAGES[1]).text_share.tolist() == pytest.approx([1, 0])
     assert columns_of(PAGES, "<h1>never seen</h1>").text_share.tolist() == [0]
 
 
-def test_a_text_that_a_page_has_twice_counts_once():
+def test_repeated_text_of_a_page_counts_once():
     twice = ["<p>tea</p><p>tea</p>", "<p>milk</p>"]
     assert columns_of(twice, twice[0]).text_share.tolist() == [0, 0]
 
 
-def test_the_share_of_pages_that_have_the_place():
+def test_place_share():
     assert columns_of(PAGES, PAGES[0]).place_share.tolist() == pytest.approx([1, 3 / 4])
     assert columns_of(PAGES, "<table><td>tea</table>").place_share.tolist() == [0]
 
 
-def test_the_mean_entropy_of_words_at_their_place():
+def test_entropy_is_the_mean_over_words_at_their_place():
     found = columns_of(PAGES, PAGES[0]).entropy.tolist()
     milk = math.log(2) / math.log(3)  # two of the three pages that have the list
     assert found == pytest.approx([(1 + 1 + 0) / 3, milk])
     assert columns_of(PAGES, "<ul><li>...</li></ul><table><td>tea</table>").entropy.tolist() == [0, 0]
 
 
-def test_importances_are_those_of_the_style_tree():
+def test_importances_come_from_the_style_tree():
     pages = site(6)
     tree = StyleTree()
     for page in pages:
@@ -63,7 +63,7 @@ def test_importances_are_those_of_the_style_tree():
         assert found.importance.tolist() == pytest.approx(block_importances(tree, judgement, page))
 
 
-def test_what_a_site_repeats_is_told_from_what_its_pages_say():
+def test_repeated_and_unique_text_have_different_numbers():
     pages = site(10)
     statistics = SiteStatistics(pages)
     for page in pages:
@@ -76,11 +76,11 @@ def test_what_a_site_repeats_is_told_from_what_its_pages_say():
 
 
 @pytest.mark.parametrize("pages", [[], ["<p>tea</p>"], ["<p>tea</p>", "", "<img src=a.gif>"]])
-def test_nothing_is_known_of_a_site_of_fewer_than_two_pages(pages):
+def test_site_with_fewer_than_two_pages_has_no_numbers(pages):
     assert SiteStatistics(map(document, pages)).columns(document("<p>tea</p>")) is None
 
 
-def test_pages_are_added_one_by_one_and_what_was_found_follows():
+def test_numbers_are_updated_when_pages_are_added():
     statistics = SiteStatistics()
     page = document(PAGES[0])
     shares = []
@@ -94,7 +94,7 @@ def test_pages_are_added_one_by_one_and_what_was_found_follows():
     assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
 
 
-def test_a_page_without_blocks_has_no_numbers():
+def test_page_without_blocks_has_no_numbers():
     found = columns_of(PAGES, "")
     assert [len(values) for values in (found.importance, found.entropy, found.text_share, found.place_share)] == [0] * 4
 
@@ -111,32 +111,32 @@ def column(name, page, known):
     return found.column(columns, name).tolist()
 
 
-def test_the_features_of_sites_are_these():
+def test_list_of_site_features():
     assert {name for name in FEATURES if FEATURES.get(name).family == "site"} == {*NAMES, "site.pages"}
     assert all(FEATURES.get(name).description for name in (*NAMES, "site.pages"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_not_known_is_minus_one(name):
+def test_unknown_values_are_minus_one(name):
     assert column(name, document("<p>tea</p><p>milk</p>"), None) == [-1, -1]
     assert column(name, document(""), None) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_known_is_as_it_was_found(name):
+def test_known_values_are_passed_on(name):
     page = document("<p>tea</p><p>milk</p>")
     known = SiteColumns(7, *(np.array(values) for values in ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8])))
     expected = dict(zip(NAMES, ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]), strict=True))
     assert column(name, page, known) == expected[name]
 
 
-def test_how_many_pages_were_seen_is_at_least_the_page_itself():
+def test_page_count_includes_the_page_itself():
     page = document("<p>tea</p><p>milk</p>")
     assert column("site.pages", page, None) == [1, 1]
     assert column("site.pages", page, columns_of(PAGES, "<p>tea</p><p>milk</p>")) == [4, 4]
 
 
-def test_the_config_for_sites_is_the_default_one_with_what_sites_repeat():
+def test_site_config_is_the_default_with_site_features():
     site_config, default = load_config("site"), load_config("default")
     assert site_config.one("evidence-template", "") == "site"
     assert site_config.features == default.features

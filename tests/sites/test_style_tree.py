@@ -18,7 +18,7 @@ from victorpy.base.words import simple_words
 from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
-from victorpy.labellers.sentence_entropy import SentenceEntropy
+from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.content import Content
@@ -26,7 +26,6 @@ from victorpy.sites.importance import Judgement, node_importance
 from victorpy.sites.mapping import block_importances, leaves_of_blocks
 from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES, page_tree
-from victorpy.sites.segments import SegmentTree
 from victorpy.sites.store import is_tree, load_tree, save_tree
 from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree
 
@@ -93,11 +92,11 @@ def tags(style):
         ([3, 1], pytest.approx(-(0.75 * math.log(0.75, 4) + 0.25 * math.log(0.25, 4)))),
     ],
 )
-def test_node_importance_is_the_entropy_of_the_styles_to_the_base_of_the_pages(styles, expected):
+def test_node_importance_is_the_entropy_of_styles(styles, expected):
     assert node_importance(inner(*((count, []) for count in styles))) == expected
 
 
-def test_being_a_leaf_on_some_pages_is_a_style():
+def test_leaf_on_some_pages_counts_as_a_style():
     element = inner((2, [leaf("tea", "tea")]))
     element.content = leaf("milk", "milk", first=2).content
     element.pages = 0b1111
@@ -123,13 +122,13 @@ def test_composite_importance_of_an_inner_node():
 
 
 @pytest.mark.parametrize(("gamma", "expected"), [(1.0, 0.625), (0.0, 0.4056390622)])
-def test_gamma_parts_the_node_itself_from_what_is_below(gamma, expected):
+def test_gamma_weighs_the_node_against_its_children(gamma, expected):
     children = [leaf("tea", "tea", "tea"), leaf("milk", "rum", "sugar")]
     element = inner((3, children), (1, [leaf("gin", first=3)]))
     assert judged(element, gamma=gamma).of(element).composite == pytest.approx(expected)
 
 
-def test_composite_importance_goes_up_from_level_to_level():
+def test_composite_importance_is_computed_from_the_bottom_up():
     below = inner((2, [leaf("milk", "rum")]))
     element = inner((2, [below, leaf("tea", "tea")]))
     judgement = judged(element)
@@ -140,7 +139,7 @@ def test_composite_importance_goes_up_from_level_to_level():
 # Equations 4 and 5.
 
 
-def test_importance_of_a_leaf_is_one_less_the_mean_entropy_of_its_features():
+def test_leaf_importance_is_1_minus_mean_entropy():
     content = leaf("tea tea tea hot", "tea").content
     entropy = -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
     assert content.entropy("tea") == pytest.approx(entropy) == pytest.approx(0.8112781245)
@@ -148,14 +147,14 @@ def test_importance_of_a_leaf_is_one_less_the_mean_entropy_of_its_features():
     assert content.importance() == pytest.approx(1 - (0.8112781245 + 0) / 2)
 
 
-def test_the_base_of_the_entropy_is_the_pages_that_have_the_leaf():
+def test_entropy_base_is_the_number_of_pages_with_the_leaf():
     content = leaf("tea", "tea", "milk", "rum").content
     assert content.page_count == 4
     assert content.entropy("tea") == pytest.approx(math.log(2) / math.log(4))
 
 
 @pytest.mark.parametrize(("pages", "expected"), [(["tea tea"], 1), (["", ""], 0)], ids=["one page", "no features"])
-def test_importance_of_a_leaf_with_nothing_to_compare(pages, expected):
+def test_leaf_importance_with_nothing_to_compare(pages, expected):
     content = leaf(*pages).content
     assert content.importance() == expected
     assert content.entropy("unknown") == 0
@@ -171,7 +170,7 @@ def test_features_are_words_image_files_and_link_targets():
 
 
 @pytest.mark.parametrize("styles", STYLES)
-def test_images_between_parts_make_neither_of_them_important(styles):
+def test_images_between_parts_belong_to_neither(styles):
     def page(number, images):
         between = "".join(f'<img src="/photos/{number}-{image}.jpg">' for image in range(images))
         menu = f"<div class=menu><p>Home News</p><p>You are visitor {number} of this site</p></div>"
@@ -205,7 +204,7 @@ def content_of(pages, first=0):
 
 @given(st.lists(counts, min_size=2, max_size=7))
 @repeatable
-def test_sums_give_the_entropies_of_equation_5(pages):
+def test_entropies_from_sums_match_equation_5(pages):
     content = content_of(pages)
     features = {feature for page in pages for feature in page}
     for feature in features:
@@ -217,7 +216,7 @@ def test_sums_give_the_entropies_of_equation_5(pages):
 
 @given(st.lists(counts, min_size=2, max_size=7), st.integers(0, 7))
 @repeatable
-def test_contents_of_different_pages_merge_to_that_of_all(pages, cut):
+def test_merged_content_equals_content_of_all_pages(pages, cut):
     merged = content_of(pages[:cut])
     merged.merge(content_of(pages[cut:], first=cut))
     together = content_of(pages)
@@ -235,7 +234,7 @@ D1 = (
 D2 = "<body><table></table><img src=a.gif><table width=500><p>one</p><br><p>two</p></table></body>"
 
 
-def test_the_pages_of_figure_3_merge_into_its_style_tree():
+def test_pages_of_figure_3_merge_into_its_style_tree():
     tree = tree_of(D1, D2)
     assert tags(only_style(tree.root)) == "BODY"
     (body,) = only_style(tree.root).elements
@@ -249,7 +248,7 @@ def test_the_pages_of_figure_3_merge_into_its_style_tree():
     assert (node_importance(body), node_importance(right)) == (0, 1)
 
 
-def test_display_attributes_tell_elements_apart_in_paper_and_classes_in_modern():
+def test_elements_differ_by_display_attributes_in_paper_and_classes_in_modern():
     wide, narrow = (f'<div><table width={width} class="{name}"><td>a<p>b' for width, name in ((9, "x"), (5, "y z")))
     assert len(only_style(tree_of(wide, wide).root).elements[0].styles) == 1
     (body,) = only_style(tree_of(wide, narrow).root).elements
@@ -269,12 +268,12 @@ def test_display_attributes_tell_elements_apart_in_paper_and_classes_in_modern()
         ("", 'class="post"'),
     ],
 )
-def test_modern_elements_are_the_same_under_names_that_vary(first, second):
+def test_modern_elements_match_with_varying_names(first, second):
     tree = tree_of(*(f"<div {names}><p>a</p><ul><li>b</ul></div>" for names in (first, second)), styles="modern")
     assert len(list(tree.root.children())) == 1
 
 
-def test_modern_elements_with_other_names_are_others_where_there_are_several():
+def test_modern_elements_with_other_names_differ_if_there_are_several():
     pages = ['<div class="post"><p>a</p></div><div class="note"><p>b</p></div>', '<div class="ad"><p>c</p></div>']
     assert len(list(tree_of(*pages, styles="modern").root.children())) == 3  # it could be either of two
     one, two = pages[1], pages[1] + '<div class="tip"><p>d</p></div>'
@@ -290,18 +289,18 @@ def test_modern_siblings_with_the_same_name_are_one():
     assert item.content.page_count == item.page_count == 2
 
 
-def test_a_page_that_comes_to_a_leaf_twice_counts_once():
+def test_page_with_a_leaf_twice_counts_once():
     tree = tree_of("<ul><li>tea<li>tea</ul>", "<ul><li>tea</ul>", styles="modern")
     content = next(node.content for node in tree.root.walk() if node.content)
     assert content.entropy("tea") == pytest.approx(-(2 / 3 * math.log2(2 / 3) + 1 / 3 * math.log2(1 / 3)))
 
 
-def test_a_page_without_text_or_added_before_is_not_counted():
+def test_empty_and_repeated_pages_are_not_counted():
     tree = tree_of("<p>tea</p>", "", "<div></div>", "<img src=a.gif>", "<p>tea</p>")
     assert tree.page_count == tree.root.page_count == 1
 
 
-def test_text_beside_elements_is_an_element_too():
+def test_text_beside_elements_is_a_node():
     root = page_tree(document("<div>one<p>two</p>three<p>four</p></div>"), "paper", virtual_leaves=False)
     (body,) = root.children
     (division,) = body.children
@@ -395,14 +394,14 @@ def test_noise_and_content_are_marked():
     assert [mark.meaningful for mark in marks] == [False, False, False, True, True, False]
 
 
-def test_an_unimportant_node_is_not_noisy_when_something_below_is_important():
+def test_unimportant_node_over_an_important_one_is_not_noisy():
     element = inner((4, [*(leaf(*["ad"] * 4) for _ in range(9)), leaf("tea", "milk", "rum", "gin")]))
     judgement = judged(element)
     assert judgement.of(element).composite < 0.4
     assert not judgement.of(element).noisy
 
 
-def test_an_important_node_over_noise_is_neither_noisy_nor_meaningful():
+def test_important_node_over_noise_is_neither_noisy_nor_meaningful():
     styles = [(1, [leaf("", first=number)]) for number in range(8)]  # every page has its style, and none says anything
     element = inner(*styles)
     found = judged(element).of(element)
@@ -442,7 +441,7 @@ def importances(tree, html):
     ],
     ids=["page of the tree", "new page"],
 )
-def test_a_page_in_a_known_style_is_judged_by_its_places(html, texts):
+def test_page_in_a_known_style_is_judged_by_its_leaves(html, texts):
     expected = dict(zip(texts, [0, 0, pytest.approx(0.8), 1], strict=True))
     assert importances(tree_of(*SITE), html) == expected
 
@@ -461,7 +460,7 @@ LONGER = MENU.replace("</tr>", "<th>jobs</th></tr>")
         ("<table>closed</table><div>open</div>", {"open"}, {"closed"}),
     ],
 )
-def test_a_style_that_the_site_does_not_have_is_kept_unless_it_is_below_noise(html, content, noise):
+def test_unknown_style_is_kept_unless_it_is_below_noise(html, content, noise):
     found = importances(tree_of(*SITE), f"<body>{html}</body>")
     assert {text for text, value in found.items() if value > 0.4} == content
     assert {text for text, value in found.items() if value == 0} == noise
@@ -482,7 +481,7 @@ def mapped(element, node, judgement, tree):
 
 @given(pages_of_site, pages_of_site, st.sampled_from([0.0, 0.2, 0.4, 0.7, 0.95]))
 @repeatable
-def test_blocks_are_kept_as_figure_7_keeps_them(seen, new, t):
+def test_kept_blocks_match_figure_7(seen, new, t):
     documents = documents_from(seen)
     tree = built(documents, "paper")
     judgement = Judgement(t=t, epsilon=0).judge(tree)
@@ -508,7 +507,7 @@ def kept_texts(labeller, pages, page):
     return [block.text for block, keep in zip(read.blocks, kept(labels), strict=True) if keep]
 
 
-def test_the_same_element_in_another_style_is_merged():
+def test_same_element_in_another_style_is_merged():
     assert kept_texts(SiteStyleTree(styles="paper"), TWO_STYLES, TWO_STYLES[4]) == ["Today", "wine wines"]
     unmerged = SiteStyleTree(styles="paper", lam=1.1)
     assert kept_texts(unmerged, TWO_STYLES, TWO_STYLES[4]) == ["Home News", "Today", "wine wines"]
@@ -566,14 +565,14 @@ FRAGMENTED = [
 ]
 
 
-def test_the_parents_of_leaves_are_the_leaves():
+def test_virtual_leaves_are_parents_of_leaves():
     whole = SiteStyleTree(styles="paper", lam=1.1)
     assert kept_texts(whole, FRAGMENTED, FRAGMENTED[4]) == ["wine", "wines"]
     fragmented = SiteStyleTree(styles="paper", lam=1.1, virtual_leaves=False)
     assert kept_texts(fragmented, FRAGMENTED, FRAGMENTED[4]) == ["home", "news", "home", "wine", "wines"]
 
 
-def test_tags_without_text_of_their_own_are_no_leaves_in_the_paper_s_way():
+def test_paper_style_has_no_leaves_for_tags_without_text():
     plain = "<div><p>tea</p><table><tr><td>milk</td></tr></table></div>"
     marked = "<div><p><b>tea</b></p><br><img src=cup.gif><table><tr><td>milk</td></tr></table></div>"
     tree = tree_of(plain, marked, virtual_leaves=True)
@@ -584,20 +583,20 @@ def test_tags_without_text_of_their_own_are_no_leaves_in_the_paper_s_way():
 PATHS = [f"<body><div><p>Home</p><p>{word} with {word}ish {word}s</p></div><hr></body>" for word in OWN]
 
 
-def test_what_a_meaningful_leaf_repeats_is_locally_noisy():
+def test_repeated_features_of_a_meaningful_leaf_are_locally_noisy():
     assert kept_texts(SiteStyleTree(styles="paper"), PATHS, PATHS[0]) == ["milk with milkish milks"]
     without = SiteStyleTree(styles="paper", epsilon=0)
     assert kept_texts(without, PATHS, PATHS[0]) == ["Home", "milk with milkish milks"]
 
 
-def test_the_features_that_all_pages_have_alike_are_repeated():
+def test_features_of_all_pages_are_repeated():
     content, single = leaf("home milk tea tea", "home rum tea").content, leaf("home").content
     assert content.repeated(0.01) == {"home"}
     assert content.repeated(0.1) == {"home", "tea"}
     assert content.repeated(0) == single.repeated(0.01) == frozenset()
 
 
-def test_a_block_is_locally_noisy_when_all_of_its_words_are():
+def test_block_with_only_repeated_words_is_locally_noisy():
     rows = "<p>Home</p><p>Home {0}</p><p><a href=/{0}>Home</a></p><p><a href=/x>Home</a></p><p>{0} {0}s {0}ly</p>"
     pages = [f"<body><div>{rows.format(word)}</div><hr></body>" for word in OWN]
     tree = tree_of(*pages, virtual_leaves=True)
@@ -614,14 +613,14 @@ LABELLERS = [SiteStyleTree, SentenceEntropy]
 
 @pytest.mark.parametrize("kind", LABELLERS)
 @pytest.mark.parametrize("template", ["news", "shop"])
-def test_a_site_is_separated_into_template_and_content(template, kind):
+def test_site_is_separated_into_template_and_content(template, kind):
     pages = site(12, template)
     labeller = kind().fit(pages[:10])
     for page in pages:  # the last two were not seen before
         assert kept(labeller.label(page).labels) == own_words(page)
 
 
-def test_the_paper_s_own_styles_keep_what_pages_say_themselves():
+def test_paper_styles_keep_unique_content():
     pages = site(10, "shop")
     labeller = SiteStyleTree(styles="paper").fit(pages)
     for page in pages:
@@ -649,7 +648,7 @@ def test_labels_of_a_few_pages_choose_the_threshold():
     assert right.get_params()["t"] == 1.0  # a parameter stays what it was
 
 
-def test_a_threshold_is_the_middle_of_the_best():
+def test_threshold_is_the_middle_of_the_best():
     page = document("<p>one two</p><p>three</p>")
     trial = Trial(page, [0.2, 0.8], ["other", "paragraph"])
     assert [trial.f1(threshold) for threshold in (0.1, 0.5, 0.9)] == [pytest.approx(2 * 1 / (3 + 1)), 1, 0]
@@ -657,7 +656,7 @@ def test_a_threshold_is_the_middle_of_the_best():
     assert Trial(page, [0.2, 0.8], ["other", "other"]).f1(0.9) == 1
 
 
-def test_a_threshold_stays_away_from_where_content_is_lost():
+def test_threshold_keeps_away_from_a_sharp_drop():
     page = document(f"<p>{'word ' * 50}</p><p>noise</p>")
     trial = Trial(page, [0.6, 0.55], ["paragraph", "other"])
     assert 0.55 <= best_threshold([trial], reach=0) < 0.6
@@ -681,7 +680,7 @@ def test_labelling_before_fit_is_refused(kind):
 @pytest.mark.parametrize("kind", LABELLERS)
 @pytest.mark.parametrize("pages", [[], [""], ["<img src=a.gif>", "<div></div>"]])
 def test_pages_without_text_are_refused(pages, kind):
-    with pytest.raises(VictorError, match="there are none"):
+    with pytest.raises(VictorError, match="there were none"):
         kind().fit([document(html) for html in pages])
 
 
@@ -699,7 +698,7 @@ def test_wrong_parameters_are_refused(parameters, message, kind):
         kind(**parameters).fit(site(3))
 
 
-def test_a_page_without_blocks_gets_no_labels():
+def test_page_without_blocks_gets_no_labels():
     labeller = SiteStyleTree().fit(site(3))
     assert labeller.label(Document((), Elements())).labels == ()
     assert labeller.label(document("")).labels == ()
@@ -718,7 +717,7 @@ def assert_same(tree, other, pages=()):
 
 @pytest.mark.parametrize("styles", ["modern", "paper"])
 @pytest.mark.parametrize("template", ["news", "shop"])
-def test_a_loaded_tree_is_extended_like_the_one_that_was_saved(tmp_path, styles, template):
+def test_loaded_tree_is_extended_like_the_one_that_was_saved(tmp_path, styles, template):
     pages = site(8, template)
     tree = built(pages[:5], styles)
     save_tree(tree, tmp_path / "new" / "site.sst")
@@ -730,7 +729,7 @@ def test_a_loaded_tree_is_extended_like_the_one_that_was_saved(tmp_path, styles,
     assert_same(tree, loaded, pages)
 
 
-def test_a_merged_tree_is_saved_with_elements_of_several_styles(tmp_path):
+def test_merged_tree_is_saved_with_elements_of_several_styles(tmp_path):
     tree = tree_of(*TWO_STYLES, virtual_leaves=True)
     merge_alike(tree)
     save_tree(tree, tmp_path / "site.sst")
@@ -739,7 +738,7 @@ def test_a_merged_tree_is_saved_with_elements_of_several_styles(tmp_path):
     assert len(list(loaded.root.walk())) == len(list(tree.root.walk()))
 
 
-def test_the_same_tree_is_the_same_file_and_nothing_else_is_left(tmp_path):
+def test_saving_is_deterministic_and_leaves_no_other_file(tmp_path):
     for name in ("a.sst", "b.sst", "a.sst"):
         save_tree(built(site(3), "modern"), tmp_path / name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sst", "b.sst"]
@@ -747,7 +746,7 @@ def test_the_same_tree_is_the_same_file_and_nothing_else_is_left(tmp_path):
     assert is_tree(tmp_path / "a.sst")
 
 
-def test_other_files_are_no_tree(tmp_path):
+def test_other_files_are_not_trees(tmp_path):
     (tmp_path / "page.html").write_text("<p>tea</p>")
     assert not any(is_tree(tmp_path / name) for name in ("page.html", ".", "nothing"))
     with pytest.raises(ModelError, match="not a site's style tree"):
@@ -769,7 +768,7 @@ def assert_refused(path, content):
         load_tree(path)
 
 
-def test_a_damaged_file_is_refused(tmp_path, saved):
+def test_damaged_file_is_refused(tmp_path, saved):
     for length in range(0, len(saved) - 1, 97):
         assert_refused(tmp_path / "site.sst", saved[:length])
     for place in range(10, len(saved), 131):
@@ -810,7 +809,7 @@ def changed(saved, *steps, value):
     ],
     ids=str,
 )
-def test_a_file_with_a_wrong_value_is_refused(tmp_path, saved, path):
+def test_file_with_a_wrong_value_is_refused(tmp_path, saved, path):
     assert_refused(tmp_path / "site.sst", changed(saved, *path[:-1], value=path[-1]))
 
 
@@ -822,7 +821,7 @@ def test_a_file_with_a_wrong_value_is_refused(tmp_path, saved, path):
     ],
     ids=range(10),
 )
-def test_a_file_of_something_else_is_refused(tmp_path, content):
+def test_file_of_something_else_is_refused(tmp_path, content):
     assert_refused(tmp_path / "site.sst", content)
 
 
@@ -855,7 +854,7 @@ DEEP = ["<div>" * 5000 + "tea" + "</div>" * 5000, "<div>milk" * 5000, '<div clas
 
 @pytest.mark.parametrize("kind", [StyleTree, SegmentTree])
 @pytest.mark.parametrize("styles", ["modern", "paper"])
-def test_deep_pages_are_no_trouble(tmp_path, kind, styles):
+def test_deep_pages_are_labelled(tmp_path, kind, styles):
     assert whole_way(DEEP, kind(styles), tmp_path / "deep.sst") < 5
 
 
@@ -874,17 +873,17 @@ def test_thousands_of_siblings_take_seconds(tmp_path, styles, sibling, count):
     assert whole_way(pages, StyleTree(styles, virtual_leaves=False), tmp_path / "broad.sst") < 15
 
 
-def test_below_a_parent_with_many_names_a_new_one_is_a_new_element():
+def test_new_name_below_many_names_is_a_new_element():
     page = "".join(f'<p class="{letters(number)}">tea</p>' for number in range(MOST_KNOWN + 2))
     tree = tree_of(page, page + '<p class="b zz">tea</p>', styles="modern", virtual_leaves=True)
     assert len(list(tree.root.children())) == MOST_KNOWN + 3
 
 
-def test_words_are_of_any_script():
+def test_words_of_any_script():
     assert simple_words("Tea, 茶 и чай 3!") == ["tea", "茶", "и", "чай", "3"]
 
 
-def test_a_page_that_was_not_seen_is_followed_under_names_of_its_own():
+def test_unseen_page_with_its_own_names_is_located():
     page = '<div class="wrap {name}"><ul class="menu"><li>Home</li><li>News</li></ul><p>{text}</p><hr></div>'
     seen = [page.format(name=name, text=f"{name} alone") for name in ("sport", "money", "letters")]
     other = page.format(name="weather", text="rain")

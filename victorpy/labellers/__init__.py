@@ -1,4 +1,4 @@
-"""Labellers: whatever gives every block of a page a label, behind one contract."""
+"""Labellers: methods that give every block of a page a label, with one interface."""
 
 from victorpy.labellers.base import LABELLERS, Labeller
 

@@ -12,6 +12,8 @@ On a topic page the whole tree is used, as in section 4.2; with `central=True` o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from victorpy.base.parameters import check_range
 from victorpy.description.tag_tree import TagTree, Thresholds, Type
 from victorpy.document import Document, Labelling
@@ -19,24 +21,19 @@ from victorpy.labellers.base import LABELLERS, PageLabeller, label_kept
 
 
 @LABELLERS.register("docview")
+@dataclass(eq=False, repr=False)
 class DocViewCleaner(PageLabeller):
-    """Keeps blocks of text, or of links and images where a page is made of them."""
+    """Keeps blocks of text, or blocks of links and images if the page consists of them."""
 
-    def __init__(
-        self,
-        hub: float = Thresholds().hub,
-        image: float = Thresholds().image,
-        page_hub: float = Thresholds().page_hub,
-        page_image: float = Thresholds().page_image,
-        central: bool = False,
-    ) -> None:
-        check_range("docview", 0, 1, hub=hub, page_hub=page_hub, page_image=page_image)
-        check_range("docview", 0, image=image)
-        self.hub = hub
-        self.image = image
-        self.page_hub = page_hub
-        self.page_image = page_image
-        self.central = central
+    hub: float = Thresholds().hub
+    image: float = Thresholds().image
+    page_hub: float = Thresholds().page_hub
+    page_image: float = Thresholds().page_image
+    central: bool = False
+
+    def __post_init__(self) -> None:
+        check_range("docview", 0, 1, hub=self.hub, page_hub=self.page_hub, page_image=self.page_image)
+        check_range("docview", 0, image=self.image)
 
     def label(self, document: Document) -> Labelling:
         tree = TagTree(document)
@@ -53,10 +50,8 @@ class DocViewCleaner(PageLabeller):
                 return tree.central
             case Type.IMAGE:
                 nodes = list(zip(tree.nodes, types, strict=True))
-                illustrated = {node.parent for node, kind in nodes if kind is Type.IMAGE}
-                return [
-                    kind is Type.IMAGE or (kind is Type.TOPIC and node.parent in illustrated) for node, kind in nodes
-                ]
+                parents = {node.parent for node, kind in nodes if kind is Type.IMAGE}
+                return [kind is Type.IMAGE or (kind is Type.TOPIC and node.parent in parents) for node, kind in nodes]
             case _:
                 pairs = zip(types, tree.central, strict=True)
                 return [kind is Type.TOPIC and (is_central or not self.central) for kind, is_central in pairs]

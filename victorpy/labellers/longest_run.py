@@ -1,13 +1,13 @@
-"""The longest run of text: one page, one stretch.
+"""The longest run of text of a page.
 
 The idea of the Body Text Extractor (A. Finn, N. Kushmerick and B. Smyth, Fact or fiction: content classification for
-digital libraries, 2001). A page is a sequence of words and tags; its content is the stretch from i to j that has the
-most words inside and the most tags outside:
+digital libraries, 2001). A page is a sequence of words and tags. Its content is the run from i to j with the most words
+inside and the most tags outside:
 
     words in [i, j]  +  tags before i  +  tags after j
 
-The number of all tags is a constant, so this is the stretch with the highest number of words minus tags: the maximum
-subarray, found in one pass. In scripts without spaces two letters count as a word. An image's ``alt`` is part of its
+The number of all tags is constant, so this is the run with the highest number of words minus tags: the maximum
+subarray, which one pass finds. In scripts without spaces two letters count as a word. An image's ``alt`` is part of its
 tag.
 """
 
@@ -23,7 +23,7 @@ from victorpy.page.tree import PageTree
 
 @LABELLERS.register("longest-run")
 class LongestRun(PageLabeller):
-    """Keeps the stretch of the page with most words and fewest tags."""
+    """Keeps the run of text with most words and fewest tags."""
 
     def label(self, document: Document) -> Labelling:
         tree = PageTree(document)

@@ -5,19 +5,19 @@ Site Style Tree describe it (Yi, Liu and Li 2003, sections 4.1 and 4.2.2). An el
 children contains at least k links and none of its ancestors is a pagelet. Pagelets with the same shingle are a
 template; a group of two or more is deleted.
 
-What we decided. A *shingle* is "a text fingerprint that is invariant under small perturbations". Broder's shingle is
-the run with the smallest hash among all runs of `w` words. Two texts have the same one with the probability of their
-resemblance, the share of runs that they have in common. On a site with hundreds of pages that is too lax: some other
-page always has the same smallest run, even if only a quarter of the runs are common. So a fingerprint is made of the
-smallest runs by `s` independent hashes, which are equal with probability resemblance^s: hardly ever for a half, mostly
-for 95 %. Words are compared without case, and a pagelet of fewer than `w` words is one run. A group must be of
-different pages: a pagelet that one page repeats is not a template of the site. Text beside a child with k links is in
-no pagelet and is kept.
+Our decisions. A *shingle* is "a text fingerprint that is invariant under small perturbations". Broder's shingle is the
+run with the smallest hash among all runs of `w` words. Two texts have the same one with a probability equal to their
+resemblance, the share of runs that they have in common. On a site with hundreds of pages that is not strict enough:
+some other page always has the same smallest run. So a fingerprint consists of the smallest runs by `s` independent
+hashes, which are equal with probability resemblance^s: hardly ever for 50 %, mostly for 95 %. Words are compared
+without case, and a pagelet of fewer than `w` words is one run. A group must be of different pages: a pagelet that one
+page repeats is not a template of the site. Text beside a child with k links is in no pagelet and is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 
 import numpy as np
@@ -31,14 +31,16 @@ from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("pagelets")
+@dataclass(eq=False, repr=False)
 class Pagelets(Repeated):
-    """Drops pagelets that are on another page of the site too."""
+    """Drops pagelets that another page of the site has too."""
 
-    def __init__(self, k: int = 3, w: int = 4, s: int = 6) -> None:
-        check_count("pagelets", 1, k=k, w=w, s=s)
-        self.k = k
-        self.w = w
-        self.s = s
+    k: int = 3
+    w: int = 4
+    s: int = 6
+
+    def __post_init__(self) -> None:
+        check_count("pagelets", 1, k=self.k, w=self.w, s=self.s)
 
     def _numbers(self, tree: PageTree) -> Numbers:
         return np.array(list(self._fingerprints(tree).values()), dtype=np.uint64)

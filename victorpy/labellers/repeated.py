@@ -1,4 +1,4 @@
-"""The base of methods that count on how many pages of a site something is, and drop what is on many."""
+"""Base class of methods that drop the parts that many pages of a site have."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from victorpy.labellers.base import Labels, SiteLabeller, label_kept
 from victorpy.page.tree import PageTree
 
 NOISE = 0.75
-"""A block is noise if this share of its characters is in a template; less may be a label before a value."""
+"""Share of a block's characters in a template from which the block is noise. Less may be a label before a value."""
 
 
 class Repeated(SiteLabeller):
-    """Counts numbers that stand for parts of pages."""
+    """Counts the parts of pages, which are represented by numbers."""
 
     counts_: PageCounts | None = None
 
@@ -30,7 +30,7 @@ class Repeated(SiteLabeller):
         """Return whether each block of a page is in a template."""
 
     def _has_enough(self, pages: int) -> bool:
-        """Whether no more pages are needed."""
+        """Whether the pages counted so far are enough."""
         return False
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
@@ -42,7 +42,7 @@ class Repeated(SiteLabeller):
             if self._has_enough(len(counts)):
                 break
         if not len(counts):
-            raise DataError(f"{type(self).__name__} learns from pages of a site, and there were none")
+            raise DataError(f"{type(self).__name__} learns from pages of a site, but there were none")
         self.counts_ = counts
         return self
 

@@ -1,22 +1,36 @@
-"""RTDM: the template of a site is what a tree edit distance keeps of its pages.
+"""RTDM: the template of a site is the part of its pages that a tree edit distance maps to the same place.
 
-K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), after the restricted
-top-down mapping of Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2). Pages are
-mapped one after the other (victorpy/sites/restricted_mapping.py): the template is what stays mapped to equal nodes
-through all sampled pages. A page is then mapped to the template, and what maps to equal nodes is noise.
+K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), with the restricted
+top-down mapping of D. C. Reis et al., Automatic Web News Extraction Using Tree Edit Distance (2004), as the paper on
+sentence entropy describes it (sections 1 and 2). Pages are mapped one after the other. The template is the part that
+is mapped to equal nodes in all sampled pages. A page is then mapped to the template, and mapped text is noise.
 
-Nodes are equal if their tags are. As that paper says of the method, texts are not compared: a text is mapped to any
-text in the same place. So everything with the same structure on all pages is dropped. This includes much of the
-articles on a site that puts them all into the same elements, and the values in table cells. With `text` texts must be
-equal too, which keeps these. With `names` an element's class and id must be equal.
+Nodes are equal if their tags are. As in the paper, texts are not compared: a text is mapped to any text in the same
+place. So everything with the same structure on all pages is dropped. This includes the values in table cells, and most
+of the articles of a site that puts them all into the same elements. With `text`, texts must be equal too, which keeps
+these. With `names`, an element's class and id must be equal.
 
-What we decided. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
+Children are mapped in order, and only below mapped parents. Only leaves are inserted, removed or replaced, so that a
+sub-tree without a partner is removed leaf by leaf:
+
+    cost(a, b) = 0                          if the sub-trees are equal
+                 1                          if both are leaves: one is replaced
+                 size(a) + size(b)          if their labels differ
+                 the cheapest alignment of their children otherwise
+
+The work is limited. Equal sub-trees have equal numbers and are not compared. Equal children at the start and end are
+mapped directly. A pair of sub-trees is compared once, wherever it occurs. For the rest, a table of children by children
+is filled, with at most `cells` cells in all tables together. After that, children count as unmapped, so that pages
+seem to have less in common.
+
+Our decisions. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
 least three quarters of its characters are mapped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 from victorpy.base.hashes import number_of, numbers_of
@@ -26,24 +40,158 @@ from victorpy.errors import DataError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
 from victorpy.labellers.repeated import NOISE, not_fitted
 from victorpy.page.tree import PageTree
-from victorpy.sites.restricted_mapping import Mapping, Node, node_of
 
 _TEXT = number_of("#text")
 
+CELLS = 100_000
+"""Maximum number of pairs of children that are compared for two pages."""
+
+Pairs = tuple[tuple[int, int], ...]
+"""Positions of the children of two nodes that are mapped to each other."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """An element with everything in it, or a text."""
+
+    label: int
+    children: tuple[Node, ...]
+    number: int
+    """Equal for sub-trees with equal labels in equal order."""
+    size: int
+    """Number of nodes, including itself."""
+    text: int = -1
+    """Number of the text on its page; -1 for an element."""
+
+    @classmethod
+    def of(cls, label: int, children: Sequence[Node] = (), text: int = -1) -> Node:
+        """Make a node from its label and its children."""
+        number = hash((label, *(child.number for child in children)))
+        return cls(label, tuple(children), number, 1 + sum(child.size for child in children), text)
+
+    def texts(self) -> Iterator[int]:
+        """Yield the numbers of the texts in it."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            waiting += node.children
+            if node.text >= 0:
+                yield node.text
+
+
+def node_of(tree: PageTree, labels: Sequence[int], texts: Sequence[int]) -> Node:
+    """Turn a page into nodes, given the labels of its elements and texts."""
+    nodes: dict[int, Node] = {}
+    for element in reversed(range(len(labels))):
+        inside = [nodes.pop(item) if item >= 0 else Node.of(texts[~item], text=~item) for item in tree.content[element]]
+        nodes[element] = Node.of(labels[element], inside)
+    return Node.of(0, [nodes[element] for element in sorted(nodes)])
+
+
+class Mapping:
+    """Maps two trees, whose roots count as equal."""
+
+    def __init__(self, cells: int = CELLS) -> None:
+        self._cells_left = cells
+        self._known: dict[tuple[int, int], tuple[int, Pairs]] = {}
+
+    def common(self, node: Node, other: Node) -> Node:
+        """Return the part of the first tree that is mapped to equal nodes of the second."""
+        if node.number == other.number:
+            return node
+        _, pairs = self._align(node, other)
+        return Node.of(node.label, [self.common(node.children[i], other.children[j]) for i, j in pairs], node.text)
+
+    def mapped_texts(self, node: Node, other: Node) -> Iterator[int]:
+        """Yield the texts of the second tree that are mapped to an equal one of the first."""
+        if node.number == other.number:
+            yield from other.texts()
+            return
+        for i, j in self._align(node, other)[1]:
+            yield from self.mapped_texts(node.children[i], other.children[j])
+
+    def cost(self, node: Node, other: Node) -> int:
+        """Return the cost of turning one tree into the other."""
+        if node.number == other.number:
+            return 0
+        if node.label == other.label:
+            return self._align(node, other)[0]
+        return 1 if node.size == other.size == 1 else node.size + other.size
+
+    def _align(self, node: Node, other: Node) -> tuple[int, Pairs]:
+        """Find the cheapest alignment of two nodes' children: its cost, and the children that are mapped."""
+        key = node.number, other.number
+        if key not in self._known:
+            ours, theirs = node.children, other.children
+            shorter = min(len(ours), len(theirs))
+            start = end = 0  # number of equal children at either end
+            while start < shorter and ours[start].number == theirs[start].number:
+                start += 1
+            while end < shorter - start and ours[-1 - end].number == theirs[-1 - end].number:
+                end += 1
+            our_stop, their_stop = len(ours) - end, len(theirs) - end
+            cost, pairs = self._align_differing(ours[start:our_stop], theirs[start:their_stop])
+            self._known[key] = (
+                cost,
+                (
+                    *((place, place) for place in range(start)),
+                    *((start + i, start + j) for i, j in pairs),
+                    *((our_stop + place, their_stop + place) for place in range(end)),
+                ),
+            )
+        return self._known[key]
+
+    def _align_differing(self, ours: Sequence[Node], theirs: Sequence[Node]) -> tuple[int, Pairs]:
+        cells = len(ours) * len(theirs)
+        if not cells or cells > self._cells_left:
+            return sum(node.size for node in (*ours, *theirs)), ()
+        self._cells_left -= cells
+        rows = [[0]]
+        for other in theirs:
+            rows[0].append(rows[0][-1] + other.size)
+        for node in ours:
+            above = rows[-1]
+            row = [above[0] + node.size]
+            for j, other in enumerate(theirs):
+                cheapest = min(above[j + 1] + node.size, row[j] + other.size)
+                if above[j] + abs(node.size - other.size) < cheapest:  # otherwise mapping them cannot be cheaper
+                    cheapest = min(cheapest, above[j] + self.cost(node, other))
+                row.append(cheapest)
+            rows.append(row)
+        return rows[-1][-1], tuple(self._trace(rows, ours, theirs))
+
+    def _trace(self, rows: list[list[int]], ours: Sequence[Node], theirs: Sequence[Node]) -> list[tuple[int, int]]:
+        """Go back through a filled table and return the pairs of children that are mapped and have the same label."""
+        pairs = []
+        i, j = len(ours), len(theirs)
+        while i and j:
+            node, other = ours[i - 1], theirs[j - 1]
+            if rows[i][j] == rows[i - 1][j] + node.size:
+                i -= 1
+            elif rows[i][j] == rows[i][j - 1] + other.size:
+                j -= 1
+            else:
+                i, j = i - 1, j - 1
+                if node.label == other.label:
+                    pairs.append((i, j))
+        return pairs[::-1]
+
 
 @LABELLERS.register("rtdm")
+@dataclass(eq=False, repr=False)
 class Rtdm(SiteLabeller):
     """Drops what all pages of the site have in the same place."""
 
-    def __init__(self, sample: int = 30, text: bool = False, names: bool = False) -> None:
-        check_count("rtdm", 2, sample=sample)
-        self.sample = sample
-        self.text = text
-        self.names = names
-        self.template_: Node | None = None
+    sample: int = 30
+    text: bool = False
+    names: bool = False
+    template_: Node | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        check_count("rtdm", 2, sample=self.sample)
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Map page after page to the template so far, and keep what is mapped."""
+        """Map one page after the other to the template so far, and keep the mapped nodes."""
         template, seen = None, set()
         for document in documents:
             tree = PageTree(document)
@@ -55,7 +203,7 @@ class Rtdm(SiteLabeller):
             if len(seen) >= self.sample:
                 break
         if template is None:
-            raise DataError("rtdm learns from pages of a site, and there were none")
+            raise DataError("rtdm learns from pages of a site, but there were none")
         self.template_ = template if len(seen) > 1 else Node.of(0)
         return self
 

@@ -1,18 +1,20 @@
 """Satisfiable sub-trees: heuristics for one page.
 
 X. Qi and J. Sun, Eliminating Noisy Information in Webpage through Heuristic Rules, section 3.2 and the pseudo code of
-3.3.3. From every text node go up G generations. The sub-tree there is satisfiable if
+3.3.3. The sub-tree G generations above a text node is satisfiable if
 
 1. a text node of its G-th generation has at least α characters,
 2. SL_text, the characters of all its text nodes, are at least β, and SL_anchor, those in links, at most γ · SL_text.
 
-Satisfiable sub-trees inside another one are dropped; the text of those that remain, SST_max, is the page's content.
-(The text node at the start is of the G-th generation. So condition 1 holds for a sub-tree exactly if one of the text
-nodes that lead to it has α characters.) If a text node has fewer than G ancestors, the page's root is used. An image's
-``alt`` is not a text node. A block is kept if at least half of its characters are in such a sub-tree.
+Satisfiable sub-trees inside another one are ignored; the text of the others, SST_max, is the page's content. The text
+node is of the G-th generation, so condition 1 holds if one of the text nodes that lead to a sub-tree has α characters.
+If a text node has fewer than G ancestors, the page's root is used. An image's ``alt`` is not a text node. A block is
+kept if at least half of its characters are in such a sub-tree.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from victorpy.base.parameters import check_count, check_range
 from victorpy.document import Document, Labelling
@@ -21,17 +23,19 @@ from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("satisfiable-subtree")
+@dataclass(eq=False, repr=False)
 class SatisfiableSubtree(PageLabeller):
     """Keeps the largest sub-trees with long text and few links."""
 
-    def __init__(self, G: int = 2, alpha: int = 40, beta: int = 100, gamma: float = 0.3) -> None:  # noqa: N803
-        check_count("satisfiable-subtree", 1, G=G)
-        check_count("satisfiable-subtree", 0, alpha=alpha, beta=beta)
-        check_range("satisfiable-subtree", 0, 1, gamma=gamma)
-        self.G = G
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
+    G: int = 2
+    alpha: int = 40
+    beta: int = 100
+    gamma: float = 0.3
+
+    def __post_init__(self) -> None:
+        check_count("satisfiable-subtree", 1, G=self.G)
+        check_count("satisfiable-subtree", 0, alpha=self.alpha, beta=self.beta)
+        check_range("satisfiable-subtree", 0, 1, gamma=self.gamma)
 
     def label(self, document: Document) -> Labelling:
         tree = PageTree(document)

@@ -1,14 +1,17 @@
 """Sentences that a site repeats, found by entropy on its style tree (sst-sentence-entropy, sections 3 and 4).
 
-At each node of the site's tree a word has an entropy over the pages (equations 2 to 4): 1 if all pages have it alike,
-0 if one page alone has it. A sentence's entropy is the mean of its words' (equation 5). The text says that sentences
-above the threshold are redundant (4.4) and, one section later, that those above it are informative (4.5). By the
-equations it must be the first: what every page says has the entropy 1. So a sentence is noise if its entropy is higher
-than T, and a higher T keeps more, as 4.4 says of recall.
+Pages are trees of segments (3.1 and 3.2): from the leaves up, siblings that are all leaves with the same tag become
+one, and a node with a single child takes over the child's content. The site's tree is built from these.
 
-T is chosen for each node from the labels of a few pages, from 0 to 1 by 0.1, and fixed where there are none. A block
-is noise if most of its words are in noisy sentences. Words that occur all over the site's tree say nothing,
-in any language, and are left out as stop words.
+At each node of the site's tree a word has an entropy over the pages (equations 2 to 4): 1 if all pages have it alike,
+0 if only one page has it. A sentence's entropy is the mean of its words' (equation 5). The paper says that sentences
+above the threshold are redundant (4.4) and, one section later, that they are informative (4.5). By the equations the
+first must be right, since a sentence of every page has entropy 1. So a sentence is noise if its entropy is higher than
+T, and a higher T keeps more, as 4.4 says of recall.
+
+T is chosen for each node from the labels of a few pages, from 0 to 1 in steps of 0.1, and fixed where there are none. A
+block is noise if most of its words are in noisy sentences. Words that occur all over the site's tree are left out as
+stop words, in any language.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from victorpy.base.parameters import check_range
@@ -23,11 +27,12 @@ from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
+from victorpy.labellers.repeated import not_fitted
 from victorpy.labellers.site_style_tree import Example, add_pages
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.mapping import leaves_of_blocks
-from victorpy.sites.segments import SegmentTree
+from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
@@ -42,23 +47,59 @@ class Sentence(NamedTuple):
     words: int
 
 
+class SegmentTree(StyleTree):
+    """A style tree of segments, with one node for each tag and attributes."""
+
+    @property
+    def aligned(self) -> bool:
+        """Always true: the paper ignores the order of children."""
+        return True
+
+    def page(self, document: Document) -> PageNode:
+        root = page_tree(document, self.styles, virtual_leaves=False)
+        for child in root.children:
+            merge_segments(child)
+        return root
+
+
+def merge_segments(node: PageNode) -> None:
+    """Merge equal leaves, and single children into their parents, from the bottom up.
+
+    Leaves are equal if they have the same tag and attributes, as in the site's tree. By tag alone, pages with a layout
+    of nested divisions would become one segment.
+    """
+    for child in node.children:
+        merge_segments(child)
+    children = node.children
+    are_leaves = not any(child.children for child in children)
+    if len(children) > 1 and are_leaves and len({child.key for child in children}) == 1:
+        joined = PageNode(children[0].key, [block for leaf in children for block in leaf.blocks])
+        joined.images = [image for leaf in children for image in leaf.images]
+        node.children = [joined]
+    if len(node.children) == 1:
+        only = node.children[0]
+        node.blocks += only.blocks
+        node.images += only.images
+        node.children = only.children
+
+
 @LABELLERS.register("sentence-entropy")
+@dataclass(eq=False, repr=False)
 class SentenceEntropy(SiteLabeller):
-    """Drops blocks whose sentences the pages of a site repeat at the same place."""
+    """Drops blocks with sentences that the pages of a site repeat in the same place."""
+
+    T: float = 0.9
+    stop_share: float = 0.2
+    styles: str = "modern"
+    sample: int = SAMPLE
+    tree_: SegmentTree | None = field(default=None, init=False)
+    stop_words_: frozenset[str] = field(default=frozenset(), init=False)
+    thresholds_: dict[int, float] = field(default_factory=dict, init=False)
+    """The threshold of each node with labels, by the node's id."""
 
     @property
     def tunes(self) -> bool:
         return True
-
-    def __init__(self, T: float = 0.9, stop_share: float = 0.2, styles: str = "modern", sample: int = SAMPLE) -> None:  # noqa: N803
-        self.T = T
-        self.stop_share = stop_share
-        self.styles = styles
-        self.sample = sample
-        self.tree_: SegmentTree | None = None
-        self.stop_words_: frozenset[str] = frozenset()
-        self.thresholds_: dict[int, float] = {}
-        """The threshold of each node with labels, by the node's id."""
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages; those with labels choose the thresholds."""
@@ -67,14 +108,14 @@ class SentenceEntropy(SiteLabeller):
         tree = SegmentTree(self.styles)
         examples = add_pages(tree, documents, labels, self.sample)
         if not tree.page_count:
-            raise VictorError("sentence-entropy learns from the pages of a site: there are none")
+            raise VictorError("sentence-entropy learns from pages of a site, but there were none")
         self.tree_ = tree
         self.stop_words_ = stop_words(tree, self.stop_share)
         self.thresholds_ = self._choose_thresholds(examples)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Nodes have other ids in another process: thresholds are pickled with the nodes themselves.
+        # Ids of nodes change in another process, so thresholds are pickled with the nodes themselves.
         nodes = {id(node): node for node in self.tree_.root.walk()} if self.tree_ is not None else {}
         thresholds = [(nodes[number], threshold) for number, threshold in self.thresholds_.items()]
         return {**self.__dict__, "thresholds_": thresholds}
@@ -106,7 +147,7 @@ class SentenceEntropy(SiteLabeller):
 
     def _leaves(self, document: Document) -> list[ElementNode | None]:
         if self.tree_ is None:
-            raise VictorError("this SentenceEntropy has seen no pages of the site: call fit() with some")
+            raise not_fitted(self)
         return leaves_of_blocks(self.tree_, document)
 
     def _choose_thresholds(self, examples: Sequence[Example]) -> dict[int, float]:
@@ -116,7 +157,7 @@ class SentenceEntropy(SiteLabeller):
             for block, leaf, label in zip(document.blocks, self._leaves(document), labels, strict=True):
                 if leaf is not None and leaf.content is not None:
                     is_content = Label(label).is_content
-                    sentences[id(leaf)] += [(each, is_content) for each in self.sentences(block, leaf.content)]
+                    sentences[id(leaf)] += [(sentence, is_content) for sentence in self.sentences(block, leaf.content)]
         return {node: best_threshold(of_node) for node, of_node in sentences.items() if of_node}
 
 
@@ -142,7 +183,7 @@ def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float:
 
 
 def stop_words(tree: StyleTree, share: float) -> frozenset[str]:
-    """Return the words at no less than this share of a site's places; words of menus are at one or two."""
+    """Return the words in at least this share of the places of a site. Words of menus are in one or two places."""
     places: Counter[str] = Counter()
     leaves = [node.content for node in {id(node): node for node in tree.root.walk()}.values() if node.content]
     for content in leaves:

@@ -1,13 +1,13 @@
 """The Site Style Tree as a labeller (Yi, Liu and Li 2003).
 
-What the pages of a site repeat, in layout and in words, is noise. The threshold `t` is fixed, or chosen from the
-labels of a few pages of the site, as the paper does by eye on twenty (4.2).
+Layout and words that the pages of a site repeat are noise. The threshold `t` is fixed, or chosen from the labels of a
+few pages of the site; the paper does this by eye on twenty pages (4.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from victorpy.base.parameters import check_range
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept
+from victorpy.labellers.repeated import not_fitted
 from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement
 from victorpy.sites.mapping import block_importances
@@ -25,41 +26,31 @@ from victorpy.sites.style_tree import StyleTree
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
 REACH = 10
-"""How many neighbours on either side a threshold is averaged with."""
+"""Number of neighbours on either side that a threshold is averaged with."""
 
 Example = tuple[Document, Sequence[str]]
 """A page and the labels of its blocks."""
 
 
 @LABELLERS.register("sst")
+@dataclass(eq=False, repr=False)
 class SiteStyleTree(SiteLabeller):
-    """Drops what is no more important in its site's style tree than a threshold."""
+    """Drops blocks whose importance in the site's style tree is not above a threshold."""
+
+    t: float = 0.4
+    gamma: float = GAMMA
+    epsilon: float = EPSILON
+    styles: str = "modern"
+    virtual_leaves: bool = True
+    freq: float = FREQ
+    lam: float = LAM
+    sample: int = SAMPLE
+    tree_: StyleTree | None = field(default=None, init=False)
+    judgement_: Judgement | None = field(default=None, init=False)
 
     @property
     def tunes(self) -> bool:
         return True
-
-    def __init__(
-        self,
-        t: float = 0.4,
-        gamma: float = GAMMA,
-        epsilon: float = EPSILON,
-        styles: str = "modern",
-        virtual_leaves: bool = True,
-        freq: float = FREQ,
-        lam: float = LAM,
-        sample: int = SAMPLE,
-    ) -> None:
-        self.t = t
-        self.gamma = gamma
-        self.epsilon = epsilon
-        self.styles = styles
-        self.virtual_leaves = virtual_leaves
-        self.freq = freq
-        self.lam = lam
-        self.sample = sample
-        self.tree_: StyleTree | None = None
-        self.judgement_: Judgement | None = None
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages; those with labels choose the threshold."""
@@ -70,9 +61,9 @@ class SiteStyleTree(SiteLabeller):
         return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
     def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
-        """Use an existing tree, and choose the threshold by examples, if there are any."""
+        """Use an existing tree, and choose the threshold from examples, if there are any."""
         if not tree.page_count:
-            raise VictorError("sst learns from the pages of a site: there are none")
+            raise VictorError("sst learns from pages of a site, but there were none")
         if tree.styles == "paper":
             merge_alike(tree, self.freq, self.lam)
         self.tree_ = tree
@@ -83,13 +74,13 @@ class SiteStyleTree(SiteLabeller):
         return self
 
     def importances(self, document: Document) -> list[float]:
-        """Map a page to the tree and return how important its blocks are."""
+        """Map a page to the tree and return the importance of its blocks."""
         if self.tree_ is None or self.judgement_ is None:
-            raise VictorError("this SiteStyleTree has seen no pages of the site: call fit() with some")
+            raise not_fitted(self)
         return block_importances(self.tree_, self.judgement_, document)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A judgement knows nodes by their ids, which are others in another process: it is made again there.
+        # Ids of nodes change in another process, so judgements are computed again there.
         return {**self.__dict__, "judgement_": self.judgement_ and replace(self.judgement_, _judged={})}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -122,7 +113,7 @@ class Trial:
         self._content = np.array([Label(label).is_content for label in labels], dtype=bool)
 
     def f1(self, threshold: float) -> float:
-        """Return the F1 by words of what a threshold keeps; 1 if it rightly keeps nothing."""
+        """Return the F1 by words of the blocks that a threshold keeps; 1 if it correctly keeps nothing."""
         kept = self._values > threshold
         total = float(self._words[kept].sum() + self._words[self._content].sum())
         return 2 * float(self._words[kept & self._content].sum()) / total if total else 1.0
@@ -131,8 +122,8 @@ class Trial:
 def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS, reach: int = REACH) -> float:
     """Return the threshold with the best mean F1 around it; of several equal ones, the middle one.
 
-    On other pages content is a little more or less important than on the few labelled ones, and a threshold right
-    beside a sharp fall would lose text there. So a threshold counts with its neighbours, the nearer the more.
+    On other pages content is a little more or less important than on the few labelled ones, so a threshold next to a
+    sharp drop would lose text there. So neighbours count too, nearer ones more.
     """
     means = np.array([sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds])
     weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)]) / (reach + 1) ** 2

@@ -1,14 +1,15 @@
 """Templates of a site by the nodes or by the running text of its pages.
 
 D. Gibson, K. Punera and A. Tomkins, The Volume and Evolution of Web Page Templates (2005), as the paper on sentence
-entropy describes it (section 2, and 5.2 for the parameters). In both algorithms something is a template if it is on at
-least F pages of the site. On a site with fewer than 2 F pages half of them are enough, but at least two, or the method
-could not work there at all.
+entropy describes it (section 2, and 5.2 for the parameters). In both algorithms, text is a template if at least F pages
+of the site have it. On a site with fewer than 2 F pages half of the pages are enough, but at least two, since otherwise
+the method would not work there at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +22,19 @@ from victorpy.page.tree import PageTree
 
 
 @LABELLERS.register("dom-template")
+@dataclass(eq=False, repr=False)
 class DomTemplate(Repeated):
     """Drops nodes that many pages of the site have (the DOM-based algorithm, with F = 100).
 
-    A hash is computed of the content of every node, and nodes are templates by how often their hashes occur. What we
-    decided: a node's content is its tag, attributes, texts and everything in it, in order, that is, the page between
-    its start and end offset. The offsets themselves are not hashed, or a footer below articles of different lengths
-    would never be the same. Text nodes are nodes too. Occurrences are counted in pages.
+    A node is a template if the hash of its content occurs often enough. Our decisions: the content of a node is its
+    tag, attributes, texts and everything in it, in order. Offsets are not hashed, since a footer below articles of
+    different lengths would never be the same. Text nodes are nodes too. Occurrences are counted in pages.
     """
 
-    def __init__(self, F: int = 100) -> None:  # noqa: N803
-        check_count("dom-template", 2, F=F)
-        self.F = F
+    F: int = 100
+
+    def __post_init__(self) -> None:
+        check_count("dom-template", 2, F=self.F)
 
     def _numbers(self, tree: PageTree) -> Numbers:
         """Return the hashes of all texts, followed by those of all elements."""
@@ -55,24 +57,25 @@ class DomTemplate(Repeated):
 
 
 @LABELLERS.register("text-template")
+@dataclass(eq=False, repr=False)
 class TextTemplate(Repeated):
     """Drops stretches of text that many pages have (the text-based algorithm, W = 32, F = 50, D = 0, P = 1000).
 
-    Tags, comments and scripts are removed, a window of size W slides over what is left, and templates are the
-    fragments in it that occur often enough. What we decided, since the description does not say: W is counted in
-    characters (32 words would be longer than most menus). D is the gap that is bridged: two stretches of a template
-    with at most D characters between them are one. Only the first P pages of a site are used. White space counts as
-    one space, and a page shorter than W is one fragment.
+    Tags, comments and scripts are removed, a window of size W slides over the rest, and fragments that occur often
+    enough are templates. Our decisions, since the description leaves them open: W counts characters (32 words would
+    be longer than most menus). Two fragments of a template with at most D characters between them are one. Only the
+    first P pages of a site are used. White space counts as one space, and a page shorter than W is one fragment.
     """
 
-    def __init__(self, W: int = 32, F: int = 50, D: int = 0, P: int = 1000) -> None:  # noqa: N803
-        check_count("text-template", 1, W=W, P=P)
-        check_count("text-template", 2, F=F)
-        check_count("text-template", 0, D=D)
-        self.W = W
-        self.F = F
-        self.D = D
-        self.P = P
+    W: int = 32
+    F: int = 50
+    D: int = 0
+    P: int = 1000
+
+    def __post_init__(self) -> None:
+        check_count("text-template", 1, W=self.W, P=self.P)
+        check_count("text-template", 2, F=self.F)
+        check_count("text-template", 0, D=self.D)
 
     def _has_enough(self, pages: int) -> bool:
         return pages >= self.P

@@ -1,8 +1,7 @@
 """Label every block of a page by its gold text.
 
-The words of the page and of the gold are aligned by their longest common subsequence. A block is content
-if enough of its words are aligned. Gold with tagged segments gives the kind of content; for plain gold text
-the page's markup does.
+The words of the page and of the gold are aligned by their longest common subsequence. A block is content if enough of
+its words are aligned. Tagged segments of the gold give the kind of content; for plain gold text the page's markup does.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from victorpy.document import Block, Document, Label
 # Share of a block's words that must be in the gold for the block to be content.
 ENOUGH = 0.5
 
-# Number of positions in the gold that are tried for a block that is out of order. Bounds the time per page.
+# Number of positions in the gold that are tried for a block that is out of order. Limits the time per page.
 MOST_PLACES = 100
 
 _HEADERS = frozenset("h1 h2 h3 h4 h5 h6".split())
@@ -75,13 +74,12 @@ class _Alignment:
         self._matched: set[int] = set()  # positions of gold words that belong to a block
 
     def segments(self) -> list[int | None]:
-        """Align in page order, then repair what order hides."""
+        """Align in page order, then handle blocks that are in another order in the gold."""
         segments = self._align_in_order()
         self._adopt_moved_blocks(segments)
         self._prefer_neighbours(segments)
-        for block in range(
-            1, len(segments) - 1
-        ):  # a block without words, such as a lone full stop, joins its neighbours
+        # A block without words, such as a single full stop, joins its neighbours.
+        for block in range(1, len(segments) - 1):
             if not self._block_words[block] and segments[block - 1] == segments[block + 1] is not None:
                 segments[block] = segments[block - 1]
         return segments
@@ -107,7 +105,7 @@ class _Alignment:
         return segments
 
     def _adopt_moved_blocks(self, segments: list[int | None]) -> None:
-        """Find blocks that stand elsewhere in the gold than in the page: whole, in gold that no block has yet."""
+        """Find blocks that are elsewhere in the gold: as a whole, in gold words that belong to no block yet."""
         free_pairs: dict[tuple[str, str], list[int]] = {}
         for position, pair in enumerate(itertools.pairwise(self._gold_words)):
             if position not in self._matched:

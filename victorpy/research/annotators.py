@@ -1,4 +1,4 @@
-"""Reading the annotation files of several people: which belong to the same page, cut into the same blocks."""
+"""Read the annotation files of several people, and match those of the same page."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Annotators:
     names: tuple[str, ...]
     pages: tuple[SharedPage, ...]
     unconfirmed: tuple[int, ...] = ()
-    """Number of blocks of these pages where only a model gave the label, by annotator."""
+    """Number of labels on these pages that only a model gave, by annotator."""
     unpaired: tuple[str, ...] = ()
-    """Pages that not everybody has, in words."""
+    """Messages about pages that not everybody has."""
     refused: tuple[str, ...] = ()
-    """Pages that cannot be read or do not fit together, in words."""
+    """Messages about pages that cannot be read or do not match."""
 
 
 def read_annotators(paths: Sequence[Path], config: Config | None = None, with_models: bool = False) -> Annotators:
     """Read the files of one page, or one folder per annotator in which files with the same name belong together.
 
-    Blocks are the lines of the files. With a config every page is cut again by it, and labels follow their text. In
-    folders, pages that do not fit together are left out; a single page is an error. Labels that only a model gave do
-    not count, unless models count as annotators.
+    Blocks are the lines of the files. With a config, every page is split again by it, and labels follow their text. In
+    folders, pages that do not match are left out; if there is only one page, it is an error. Labels that only a model
+    gave count only with `with_models`.
     """
     _check_paths(paths)
     names = short_names(paths)
@@ -45,7 +45,7 @@ def read_annotators(paths: Sequence[Path], config: Config | None = None, with_mo
     ]
     for folder, files in zip(paths, files_by_name, strict=True):
         if not files:
-            raise DataError(f"{folder}: there are no annotation files (*.anno) in it")
+            raise DataError(f"{folder}: it has no annotation files (*.anno)")
     pages, unpaired, refused = [], [], []
     totals = [0] * len(names)
     for page_name in sorted(set().union(*files_by_name)):
@@ -63,20 +63,20 @@ def read_annotators(paths: Sequence[Path], config: Config | None = None, with_mo
         except AnnotationError as error:
             refused.append(str(error))
     if not pages:
-        why = f"; the first: {refused[0]}" if refused else ": files belong together when they have the same name"
+        why = f"; the first: {refused[0]}" if refused else ": files of the same page must have the same name"
         raise DataError(f"no page can be compared in {', '.join(map(str, paths))}{why}")
     return Annotators(names, tuple(pages), tuple(totals), tuple(unpaired), tuple(refused))
 
 
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
-        raise DataError("agreement takes at least two annotators: give two files of the same page, or two folders")
+        raise DataError("agreement needs at least two annotators: give two files of the same page, or two folders")
     resolved: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: no such file or folder")
         if path.resolve() in resolved:
-            raise DataError(f"{path}: given twice: whoever is compared with himself agrees")
+            raise DataError(f"{path}: given twice: an annotator cannot be compared with himself")
         resolved.add(path.resolve())
     folders = [path for path in paths if path.is_dir()]
     files = [path for path in paths if not path.is_dir()]
@@ -106,9 +106,9 @@ def short_names(paths: Sequence[Path]) -> tuple[str, ...]:
 def _read_page(
     name: str, paths: Sequence[Path], config: Config | None, with_models: bool
 ) -> tuple[SharedPage, list[int]]:
-    """Read one page by every annotator, and count the labels of each that only a model gave.
+    """Read one page of every annotator, and count the labels of each that only a model gave.
 
-    Without a name the page is called by the name of the files, or by the source in them.
+    Without a name, the page is named after the files, or after the source in them.
     """
     cuts = (config or load_config("default")).cuts
     annotations = [load_annotation(path, cuts, recut=config is not None) for path in paths]
@@ -128,7 +128,7 @@ def _read_page(
 def _check_same_blocks(
     first: Path, one: Annotation, second: Path, other: Annotation, is_single: bool, is_recut: bool
 ) -> None:
-    """Raise an error if files do not have the same blocks: where they differ, and what to do about it."""
+    """Raise an error if files do not have the same blocks."""
     difference = find_difference(one.document, other.document)
     if difference is None:
         return
@@ -137,10 +137,10 @@ def _check_same_blocks(
     if difference.only_cut and not is_recut:
         tags = {"every": "every tag", "block": "block-level tags"}
         splits = one.document.split, other.document.split
-        how = f"; cut at {tags[splits[1]]}, not at {tags[splits[0]]}" if splits[0] != splits[1] else ""
+        how = f"; split at {tags[splits[1]]}, not at {tags[splits[0]]}" if splits[0] != splits[1] else ""
         raise AnnotationError(
-            f"{second}: the page was cut otherwise than in {first} ({counts}{how}): {where}; "
-            "with `config` NAME all are cut anew by that config, and labels follow their text"
+            f"{second}: the page was split differently from {first} ({counts}{how}): {where}; "
+            "with `config` NAME all pages are split again by that config, and labels follow their text"
         )
     hint = "; to compare many pages, give a folder for each annotator" if is_single else ""
     raise AnnotationError(f"{second}: not the same page as {first} ({counts}): {where}{hint}")

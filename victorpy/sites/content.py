@@ -1,11 +1,11 @@
-"""What the pages of a site say at one place of their template, and how much it differs from page to page.
+"""The content of the pages of a site at one place of their template, and how much it differs from page to page.
 
 Features are the words, image files and link targets there (Yi, Liu and Li 2003, 3.3). The entropy of a feature over
-the pages (equation 5; the same as the sentence paper's equation 4) needs how often each page has it; as
+the pages (equation 5, which is the sentence paper's equation 4) depends on the counts n_j of the feature on the pages:
 
-    -sum p_j log_m p_j  with  p_j = n_j / N   is   (log N - (sum n_j log n_j) / N) / log m,
+    -sum p_j log_m p_j  with  p_j = n_j / N   is   (log N - (sum n_j log n_j) / N) / log m
 
-two sums for each feature are enough, and pages can be added one by one.
+So two sums for each feature are enough, and pages can be added one by one.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Content:
         self.pages = 0
         """A bit for each page."""
         self.sums: dict[str, list[float]] = {}
-        """For each feature a bit for each page that has it, N, and the sum of n log n."""
+        """For each feature: a bit for each page that has it, N, and the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
-        """Add everything that a page says here, at once."""
+        """Add the features of a page, all at once."""
         bit = 1 << page
         self.pages |= bit
         sums = self.sums
@@ -47,7 +47,7 @@ class Content:
                 entry[2] += count * math.log(count)
 
     def merge(self, other: Content) -> None:
-        """Add what other pages say at another place that turned out to be the same."""
+        """Add the features of another place that turned out to be the same."""
         self.pages |= other.pages
         for feature, (pages, total, logs) in other.sums.items():
             entry = self.sums.setdefault(feature, [0, 0.0, 0.0])
@@ -57,7 +57,7 @@ class Content:
 
     @property
     def page_count(self) -> int:
-        """How many pages have the place: the m of the equations."""
+        """Number of pages that have the place: the m of the equations."""
         return self.pages.bit_count()
 
     def entropy(self, feature: str) -> float:
@@ -78,9 +78,10 @@ class Content:
     def repeated(self, epsilon: float) -> frozenset[str]:
         """Return the locally noisy features, which the pages repeat at this place (3.6, the third enhancement).
 
-        The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation a feature of
-        one page alone has entropy 0 and one of all pages 1: it would drop what a page alone says. Its examples ("Home"
-        in every page's path) are the others, so what is small must be the information, 1 - H.
+        The paper drops features whose entropy by equation 5 is smaller than epsilon. By that equation, the entropy is
+        0 for a feature of a single page and 1 for a feature of all pages, so this would drop the content of single
+        pages. The paper's example, "Home" in every page's path, is a feature of all pages. So we take the information,
+        1 - H, instead of the entropy.
         """
         if self.page_count < 2:
             return frozenset()
@@ -90,7 +91,7 @@ class Content:
 def link_features(document: Document, block: Block) -> list[str]:
     """Return the targets of the links in a block, each once.
 
-    They are cut at the query: links to share or print a page have the page's own address there.
+    The query is removed, since links to share or print a page contain the page's own address there.
     """
     tags, attributes, parents = document.elements.tag, document.elements.attributes, document.elements.parent
     targets: dict[str, None] = {}

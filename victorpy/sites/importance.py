@@ -1,4 +1,4 @@
-"""How important the parts of a site's pages are, and which are noise (Yi, Liu and Li 2003, 3.3 and 3.4)."""
+"""The importance of the parts of a site's pages, and which parts are noise (Yi, Liu and Li 2003, 3.3 and 3.4)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def node_importance(element: ElementNode) -> float:
     if element.page_count <= 1:
         return 1.0
     entropy = sum(-share * math.log(share) for share in _shares(element))
-    # Where several elements of a page are one node there may be more styles than pages.
+    # If several elements of a page are one node, there may be more styles than pages.
     return min(entropy / math.log(element.page_count), 1.0)
 
 
 def _shares(element: ElementNode) -> list[float]:
-    """Return the p_i of an element's styles; being a leaf, on the pages where it is one, is a style too."""
+    """Return the p_i of an element's styles. Being a leaf, on the pages where it is one, is a style too."""
     counts = [style.page_count for style in element.styles.values()]
     if element.content is not None:
         counts.append(element.content.page_count)
@@ -33,25 +33,25 @@ def _shares(element: ElementNode) -> list[float]:
 
 @dataclass(slots=True)
 class Judged:
-    """The importance of an element node, and what follows from it."""
+    """The importance of an element node, and whether it is noise."""
 
     node: float
     composite: float
     said: float
-    """The importance of what pages say there, on the pages where it is a leaf; 0 if it never is."""
+    """The importance of its content on the pages where it is a leaf; 0 if it never is."""
     repeated: frozenset[str]
-    """The features that pages repeat there; a block of nothing else is noise, as labels are of blocks."""
+    """The features that pages repeat there. A block that has no others is noise."""
     highest: float
-    """The highest composite importance of it and all nodes below: it is noisy for every threshold from here."""
+    """The highest composite importance of it and all nodes below: it is noisy for all higher thresholds."""
     noisy: bool
-    """It and all nodes below are no more important than the threshold (figure 5)."""
+    """Whether neither it nor any node below is more important than the threshold (figure 5)."""
     meaningful: bool
-    """Nothing below is noisy."""
+    """Whether no node below is noisy."""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """The importance of all element nodes of a tree, and what follows from a threshold t."""
+    """The importance of all element nodes of a tree, and which are noise at a threshold t."""
 
     gamma: float = GAMMA
     t: float = 0.4
@@ -59,17 +59,17 @@ class Judgement:
     _judged: dict[int, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
-        """Return what was found for an element node."""
+        """Return the judgement of an element node."""
         return self._judged[id(element)]
 
     def judge(self, tree: StyleTree) -> Judgement:
-        """Judge all nodes of a tree from the leaves up; all of the paper's procedures in one pass."""
+        """Judge all nodes of a tree from the leaves up. This does all of the paper's procedures in one pass."""
         self._judged.clear()
         self._judge(tree.root)
         return self
 
     def _judge(self, element: ElementNode) -> Judged:
-        if id(element) in self._judged:  # an element node of several styles
+        if id(element) in self._judged:  # it is in several styles
             return self._judged[id(element)]
         below = [self._judge(child) for child in element.children()]
         said = 0.0 if element.content is None else element.content.importance()

@@ -1,4 +1,4 @@
-"""A page mapped to its site's style tree: which of its blocks are noise (Yi, Liu and Li 2003, 3.4, figure 7)."""
+"""Map a page to its site's style tree to find its noise (Yi, Liu and Li 2003, 3.4, figure 7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 
 
 class Place(NamedTuple):
-    """How far down a block can be followed: the deepest element node around it, and whether it is the leaf."""
+    """The deepest element node around a block that is in the tree, and whether it is the block's leaf."""
 
     element: ElementNode
     is_leaf: bool
@@ -31,7 +31,7 @@ def leaves_of_blocks(tree: StyleTree, document: Document) -> list[ElementNode | 
 
 
 def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
-    """Follow a page down the tree. Below a style that is not in the tree, blocks stay at the element that has it."""
+    """Find the places of a page's blocks. Blocks in an unknown style stay at the element with that style."""
     places = [Place(tree.root, is_leaf=False)] * len(document.blocks)
     open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
     while open_nodes:
@@ -39,7 +39,7 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
         for block in node.blocks:
             places[block] = Place(element, is_leaf=True)
         keys = [child.key for child in node.children]
-        if tree.aligned:  # elements that have names are found even in a style that no other page has
+        if tree.aligned:  # elements with names are found even in a style that no other page has
             matches = tree.find(element, keys)
         else:
             style = element.styles.get(tuple(keys))
@@ -56,12 +56,12 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
 def block_importances(
     tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
 ) -> list[float]:
-    """Return how important each block of a page is: as its leaf, or 0 if the pages repeat all of it there.
+    """Return the importance of each block of a page: that of its leaf, or 0 if the pages repeat all of it there.
 
-    Figure 7 stops at maximal noisy and meaningful nodes. All leaves of a noisy node are noisy, and none of a
-    meaningful one, so that asking each block's leaf gives the same result. A block in a style that the site does not
-    have is possibly meaningful, unless the element with that style is noisy. So it is as important as the most
-    important node there.
+    Figure 7 stops at maximal noisy and meaningful nodes. All leaves of a noisy node are noisy, and no leaf of a
+    meaningful node is, so the leaf of each block gives the same result. A block in a style that the site does not have
+    may be meaningful, unless the element with that style is noisy. So it is as important as the most important node
+    there.
     """
     importances = []
     places = places_of_blocks(tree, document) if places is None else places
@@ -75,9 +75,9 @@ def block_importances(
 
 
 def _repeats(document: Document, block: Block, repeated: frozenset[str]) -> bool:
-    """Whether nothing of a block is left when features that pages repeat are not output (3.6, the third enhancement).
+    """Whether a block has only features that pages repeat (3.6, the third enhancement).
 
-    Only text is output: the same words are noise even if they link to another target on each page ("Share").
+    Words count first: the same words are noise even if each page links them to another target ("Share").
     """
     if not repeated:
         return False

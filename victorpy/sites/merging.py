@@ -1,9 +1,8 @@
-"""Element nodes of different styles that are the same element (Yi, Liu and Li 2003, 3.6, the first enhancement).
+"""Merge element nodes of different styles that are the same element (Yi, Liu and Li 2003, 3.6, first enhancement).
 
-Two element nodes below the same parent are merged if their tags and display attributes are equal and the
-characteristic features of what pages say below them, those that at least `freq` of their pages have, overlap by
-`lam`. They are of different styles, and no page has two styles of one element, so that merging adds up what different
-pages said.
+Two element nodes below the same parent are merged if their tags and display attributes are equal and their
+characteristic features overlap by `lam`. These are the features below a node that at least `freq` of its pages have.
+The nodes are of different styles, and no page has two styles of one element, so merging adds up different pages.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ FREQ = 0.85
 LAM = 0.85
 
 MOST_COMPARED = 500
-"""How many children of one element the others are compared with."""
+"""Maximum number of children of an element that a child is compared with."""
 
 
 def merge_alike(tree: StyleTree, freq: float = FREQ, lam: float = LAM) -> None:
@@ -36,7 +35,7 @@ def _merge_children(parent: ElementNode, freq: float, lam: float) -> None:
         candidates = different.setdefault((child.tag, child.display), [])
         theirs = features[id(child)]
         for first in candidates[:MOST_COMPARED]:
-            if first.pages & child.pages:  # of the same style, or merged with one that is
+            if first.pages & child.pages:  # of the same style, or merged with a node of that style
                 continue
             ours = features[id(first)]
             overlap = len(ours & theirs) / len(ours | theirs) if ours and theirs else 0.0
@@ -52,7 +51,7 @@ def _merge_children(parent: ElementNode, freq: float, lam: float) -> None:
 
 
 def _characteristic(element: ElementNode, freq: float) -> set[str]:
-    """Return the characteristic features I of an element: those of all leaves below that enough pages have."""
+    """Return the characteristic features I of an element: the features of its leaves that enough pages have."""
     pages_with: dict[str, int] = {}
     for node in element.walk():
         if node.content is not None:

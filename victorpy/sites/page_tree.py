@@ -1,13 +1,13 @@
-"""A page as the tree that is merged into a site's: elements with their display, and leaves that hold blocks.
+"""The tree of a page that is merged into its site's tree: elements with their display, and leaves that hold blocks.
 
-There are two styles. ``paper`` is that of Yi, Liu and Li (2003): elements differ by tag and display attributes, and
-the order of an element's children is its style. Today hardly two pages have the same style in this sense: layout is in
-classes, and lists have a varying number of items. So with ``modern`` elements differ by tag and the names in class, id
-and role without their digits, and siblings with the same name are one.
+There are two styles. In ``paper``, that of Yi, Liu and Li (2003), elements differ by tag and display attributes, and
+the order of an element's children is its style. Today hardly any two pages have the same style in this sense, because
+layout is in classes and lists have a varying number of items. So in ``modern``, elements differ by tag and the names in
+class, id and role without digits, and siblings with the same name are one.
 
-The smallest tags are not nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, and
-links, images, inline elements and line breaks are part of what it says, as texts, images and links are in 3.1. Only
-``paper`` without virtual leaves, the basic algorithm, has a node for every element, as in figure 3.
+The smallest tags are not nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, with
+their links, images, inline elements and line breaks, as in 3.1. Only ``paper`` without virtual leaves, the basic
+algorithm, has a node for every element, as in figure 3.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class PageNode:
-    """An element of a page, or the text beside some."""
+    """An element of a page, or text beside elements."""
 
     __slots__ = ("blocks", "children", "images", "key")
 
@@ -63,7 +63,7 @@ class PageNode:
 def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool = True) -> PageNode:
     """Return the tree of a page's body below a root without attributes.
 
-    With `virtual_leaves` the parents of leaves are the leaves (3.6, the second enhancement): tags within a line and
+    With `virtual_leaves` the parents of leaves become leaves (3.6, the second enhancement): tags within a line and
     items of a list are too small to be judged.
     """
     root = PageNode(ROOT_KEY)
@@ -87,7 +87,7 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         node.images += [image for child in node.children for image in child.images]
         node.children = []
         return
-    node.images = []  # only leaves say something, and an image between larger parts belongs to none of them
+    node.images = []  # only leaves have content, and an image between larger parts belongs to none of them
     for child in node.children:
         _finish(child, virtual_leaves)
 
@@ -167,7 +167,7 @@ def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
     return tag, _names(named) if named else ""
 
 
-@lru_cache(maxsize=10_000)  # the pages of a site have the same ones
+@lru_cache(maxsize=10_000)  # pages of a site have the same names
 def _names(values: tuple[str, ...]) -> str:
     """Return the names in class, id and role, without their digits, each once."""
     return " ".join(sorted(set(_DIGITS.sub("#", " ".join(values).lower()).split())))

@@ -1,4 +1,4 @@
-"""What the pages of a site repeat, as numbers for each block of a page: the evidence that a single page cannot give."""
+"""Numbers for each block of a page that say how far the site repeats it: evidence that a single page cannot give."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class SiteStatistics:
-    """Counts what pages of a site have in common; pages are added one by one."""
+    """Counts what the pages of a site have in common. Pages are added one by one."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._tree = StyleTree()
@@ -32,7 +32,7 @@ class SiteStatistics:
             self.add(document)
 
     def __getstate__(self) -> dict[str, Any]:
-        # These know nodes by their ids, which are others in another process: they are made again there.
+        # Ids of nodes change in another process, so these are computed again there.
         return {**self.__dict__, "_judgement": None, "_last": None}
 
     @property
@@ -68,7 +68,7 @@ class SiteStatistics:
             if leaf is not None and leaf.content is not None and features:
                 # The mean entropy of the words at this place (the sentence paper's equation 5).
                 entropy[number] = sum(map(leaf.content.entropy, features)) / len(features)
-        # The share of the other pages that have the same text, whatever its digits.
+        # The share of other pages with the same text, ignoring digits.
         own = fingerprint in self._tree.seen
         pages_with_text = [self._texts[_text_number(block)] for block in document.blocks]
         text_share = np.array([max(count - own, 0) / (self.pages - own) for count in pages_with_text])

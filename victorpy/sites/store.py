@@ -1,7 +1,7 @@
-"""A site's style tree in a file: compressed JSON that can be loaded, updated with more pages and drawn.
+"""Save and load a site's style tree as compressed JSON.
 
-Element nodes are numbered from the root, 0, parents before children. A style names its elements by number, because an
-element may be in several. Sets of pages are bits in hexadecimal.
+Element nodes are numbered from the root, 0, with parents before children. A style refers to its elements by number,
+because an element may be in several styles. Sets of pages are bits in hexadecimal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORMAT = "victorpy style tree 3"
 
 
 def save_tree(tree: StyleTree, path: Path) -> None:
-    """Write a tree; the file appears whole or not at all."""
+    """Write a tree atomically."""
     data = {
         "format": FORMAT,
         "styles": tree.styles,
@@ -58,7 +58,7 @@ def load_tree(path: Path) -> StyleTree:
 
 
 def is_tree(path: Path) -> bool:
-    """Whether a file looks like a saved tree: it is compressed, as no page is."""
+    """Whether a file looks like a saved tree: unlike a page, it is compressed."""
     try:
         with path.open("rb") as file:
             return file.read(2) == b"\x1f\x8b"
@@ -67,7 +67,7 @@ def is_tree(path: Path) -> bool:
 
 
 def _element_entries(root: ElementNode) -> list[Any]:
-    """Number element nodes as they are met and return an entry for each."""
+    """Number the element nodes and return an entry for each."""
     elements = [root]
     numbers = {id(root): 0}
 
@@ -78,7 +78,7 @@ def _element_entries(root: ElementNode) -> list[Any]:
         return numbers[id(element)]
 
     entries = []
-    for element in elements:  # it grows on the way
+    for element in elements:  # the list grows in the loop
         content = element.content
         entry: dict[str, Any] = {
             "tag": element.tag,
@@ -99,7 +99,7 @@ def _element_entries(root: ElementNode) -> list[Any]:
 
 
 def _read_elements(entries: list[dict[str, Any]]) -> ElementNode:
-    """Return the root of the tree that `_element_entries` described."""
+    """Rebuild the tree from its entries and return the root."""
     elements = [ElementNode(entry["tag"], entry["display"]) for entry in entries]
     for number, (element, entry) in enumerate(zip(elements, entries, strict=True)):
         element.pages = int(entry["pages"], 16)

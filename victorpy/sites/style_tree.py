@@ -1,7 +1,7 @@
 """The Site Style Tree (Yi, Liu and Li, "Eliminating Noisy Information in Web Pages for Data Mining", KDD 2003).
 
 Pages of a site are merged into one tree from the top down (3.2). An element node has the styles in which pages show
-it. A style is a sequence of element nodes and the pages that have it. Leaves hold what pages say there.
+it. A style is a sequence of element nodes, with the pages that have it. Leaves hold the content of pages.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from victorpy.sites.content import Content, image_features, link_features
 from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
-"""Elements of different pages are the same if they share this much of their names."""
+"""Share of common names from which elements of different pages count as the same."""
 
 MOST_KNOWN = 500
-"""Below a parent with more names than this a new name is a new element, as comparing it with all would take too long.
-Typical sites have fifty."""
+"""Below a parent with more names than this, a new name is a new element, since comparing it with all would take too
+long. Typical sites have fifty."""
 
 
 class ElementNode:
@@ -36,13 +36,13 @@ class ElementNode:
         """A bit for each page that has it."""
         self.styles: dict[tuple[Key, ...], StyleNode] = {}
         self.known: dict[Key, ElementNode] = {}
-        """The element nodes of all styles by name, if equal ones of different styles are the same."""
+        """The element nodes of all styles by name, if the tree is aligned."""
         self.content: Content | None = None
-        """What pages say here, if it is a leaf on any of them."""
+        """The content of pages here, if it is a leaf on any of them."""
 
     @property
     def page_count(self) -> int:
-        """How many pages have it: the m of equation 1."""
+        """Number of pages that have it: the m of equation 1."""
         return self.pages.bit_count()
 
     def children(self) -> Iterator[ElementNode]:
@@ -68,12 +68,12 @@ class StyleNode:
 
     @property
     def page_count(self) -> int:
-        """How many pages show the element in this style."""
+        """Number of pages that show the element in this style."""
         return self.pages.bit_count()
 
 
 _Leaves = dict[int, tuple[ElementNode, Counter[str]]]
-"""The leaves that a page comes to, by id, and what it says there."""
+"""The leaves of a page, by id, with the page's features there."""
 
 
 class StyleTree:
@@ -87,19 +87,19 @@ class StyleTree:
         self.root = ElementNode(ROOT, "")
         self.page_count = 0
         self.seen: set[str] = set()
-        """The fingerprints of the pages; if one was added twice, its text would count as repeated."""
+        """Fingerprints of the pages. A page that was added twice would count as repeated text."""
 
     @property
     def aligned(self) -> bool:
-        """Whether elements of the same name below a parent are the same one, whatever the sequence around them."""
+        """Whether elements with the same name below a parent are the same, whatever comes before and after them."""
         return self.styles != "paper"
 
     def page(self, document: Document) -> PageNode:
-        """Return the tree of a page, as it is merged and mapped."""
+        """Return the tree of a page for merging and mapping."""
         return page_tree(document, self.styles, self.virtual_leaves)
 
     def add(self, document: Document) -> None:
-        """Merge a page into the tree. A page without text, or one that was added before, changes nothing."""
+        """Merge a page into the tree. Pages without text, and pages that were added before, are ignored."""
         fingerprint = page_fingerprint(document)
         if not document.blocks or fingerprint in self.seen:
             return
@@ -113,7 +113,7 @@ class StyleTree:
         self.page_count += 1
 
     def _merge(self, element: ElementNode, node: PageNode, document: Document, leaves: _Leaves) -> None:
-        """Merge a page's node, with all below, into an element node. A page may come to a leaf more than once."""
+        """Merge a page's node, with all nodes below, into an element node. A page may have a leaf more than once."""
         bit = 1 << self.page_count
         element.pages |= bit
         if node.children:
@@ -131,7 +131,7 @@ class StyleTree:
         features.update(image_features(document, node.images))
 
     def style(self, element: ElementNode, node: PageNode) -> StyleNode:
-        """Return the style in which a page shows an element; make it if there is none yet."""
+        """Return the style in which a page shows an element. Creates the style if it is new."""
         keys = tuple(group[0].key for group in self.groups(node))
         style = element.styles.get(keys)
         if style is not None:
@@ -147,14 +147,14 @@ class StyleTree:
         return style
 
     def find(self, parent: ElementNode, keys: Sequence[Key]) -> list[ElementNode | None]:
-        """Find the elements below a parent that its children on a page are, by name; None if there is none."""
+        """Find the elements below a parent that match its children on a page, by name; None if there is no match."""
         elements = [parent.known.get(key) for key in keys]
         if None not in elements or self.styles == "paper" or len(parent.known) > MOST_KNOWN:
             return elements
         tags_on_page = Counter(tag for tag, _ in dict.fromkeys(keys))
         for number, key in enumerate(keys):
             if elements[number] is None:
-                # A new name of the most alike element, or of the only one with this tag on the site and on the page.
+                # A new name of the most similar element, or of the only one with this tag on the site and on the page.
                 elements[number] = _most_alike(parent, key)
                 if elements[number] is None and tags_on_page[key[0]] == 1:
                     with_tag = {id(element): element for (tag, _), element in parent.known.items() if tag == key[0]}
@@ -162,7 +162,7 @@ class StyleTree:
         return elements
 
     def groups(self, node: PageNode) -> list[list[PageNode]]:
-        """Return the children of a node one by one, or grouped by name if the tree is aligned."""
+        """Return the children of a node, one by one or, if the tree is aligned, grouped by name."""
         if not self.aligned:
             return [[child] for child in node.children]
         groups: dict[Key, list[PageNode]] = {}
@@ -190,9 +190,9 @@ def page_fingerprint(document: Document) -> str:
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
-    """Return the element below a parent with the same tag and most of the same names, if any shares half of them.
+    """Return the element below a parent with the same tag and the most common names, if any shares half of them.
 
-    Pages add names of their own to the same element: what the page is about, which item of a menu is current.
+    Pages add their own names to the same element, such as the page's topic or the current item of a menu.
     """
     tag, display = key
     names = set(display.split())

@@ -6,12 +6,12 @@ configurations:
 1. i = j, tested on all other pages of the two verticals;
 2. i ≠ j, tested on the pages of all sites except i and j;
 3. i ≠ j, tested on all pages except those it was trained on;
-4. i ≠ j and both sites have both verticals, tested on C2(i) and C1(j) alone. The paper has no such configuration:
-   these are the pages that make its third one hard, and they hardly count in it if few sites have both verticals.
+4. i ≠ j and both sites have both verticals, tested only on C2(i) and C1(j). The paper has no such configuration. These
+   pages make the third one hard, but they hardly count in it if few sites have both verticals.
 
 A case needs test pages of both verticals. F is the mean of the F of either vertical. The classifier is multinomial
-naive Bayes with Laplace smoothing over the words of its training pages; other words are ignored. A site's counts
-are summed once, so that training is a sum and a logarithm, and one product tests all cases of a site together.
+naive Bayes with Laplace smoothing over the words of its training pages; other words are ignored. The counts of a site
+are summed once, so that training is a sum and a logarithm, and one product tests all cases of a site.
 """
 
 from __future__ import annotations
