@@ -94,9 +94,11 @@ def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
 
 def test_annotations_of_different_pages_are_not_adjudicated(tmp_path):
     tea, other = annotated(tmp_path, "a", O), annotated(tmp_path, "c", P, page="<p>Coffee", model=None)
-    with pytest.raises(DataError, match=r"not of the same page: block 1 is .Home. in .* and .Coffee. in .*c.anno"):
+    with pytest.raises(
+        DataError, match=r"not annotations of the same page: block 1 is .Home. in .* and .Coffee. in .*c.anno"
+    ):
         open_adjudication(tea, other, tmp_path / "g.anno", CONFIG)
-    with pytest.raises(DataError, match="not over one of the two"):
+    with pytest.raises(DataError, match="not into one of the two"):
         open_adjudication(tea, other, other, CONFIG)
 
 
@@ -117,8 +119,8 @@ def test_labels_of_the_model_are_not_agreed_on(tmp_path):
     assert [number for number in range(8) if session.differs(number)] == [1, 3, 4, 5, 6, 7]
     assert [choice.name for choice in session.choices] == ["anna.anno", "ben.anno"]
     assert opened.messages == [
-        "anna.anno: 4 labels are the model's, confirmed by nobody (small letters)",
-        "ben.anno: 5 labels are the model's, confirmed by nobody (small letters)",
+        "anna.anno: 4 labels come from the model and nobody confirmed them (small letters)",
+        "ben.anno: 5 labels come from the model and nobody confirmed them (small letters)",
     ]
     session.move(3)
     session.act(TAKE_SECOND)  # the model's label, which somebody has now decided on
@@ -136,8 +138,9 @@ def test_an_annotation_of_another_page_is_refused(place):
     page.write_text(PAGE.replace("Hot water", "Cold water"))
     with pytest.raises(DataError) as refused:
         opened_at(place)
-    assert f"{place}: is not of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno" in str(
-        refused.value
+    assert (
+        f"{place}: is not an annotation of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno"
+        in str(refused.value)
     )
     assert "open tea.anno alone to continue it as it is, or tea.html with another" in str(refused.value)
     assert {path: path.read_bytes() for path in place.parent.iterdir() if path != page} == {
@@ -195,7 +198,7 @@ def test_another_model_labels_what_nobody_has_decided(place):
     again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, O, *[L] * 6]
     assert again.session.probabilities()[2] == 0.7
-    assert again.messages == ["The model is another one: 6 labels that nobody decided on are now those of another"]
+    assert again.messages == ["The model has changed: 6 undecided labels now come from another"]
     assert load_annotation(place, CONFIG.cuts).labels == (P, O, *[L] * 6)
     assert labelled(place, model=ANOTHER).messages == []
 
@@ -204,7 +207,7 @@ def test_undecided_blocks_have_no_label_without_a_model(place):
     labelled(place, P)
     again = labelled(place, model=None)
     assert again.session.labels() == [P, *[None] * 7]
-    assert "7 labels that nobody decided on are now gone" in again.messages[0]
+    assert "7 undecided labels were removed" in again.messages[0]
     assert labelled(place).session.labels() == [P, *PREDICTED.labels[1:]]
 
 
@@ -213,7 +216,7 @@ def test_file_without_a_journal_keeps_its_labels(place):
     journal_of(place).unlink()
     again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, *PREDICTED.labels[1:]]
-    assert again.messages == ["7 labels that a model gave in tea.anno are not those of another; they stay"]
+    assert again.messages == ["7 labels that a model gave in tea.anno differ from those of another; they are kept"]
 
 
 # Other programs

@@ -259,7 +259,7 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
     before = [text_of(row) for row in pane.rows(60, 30)]
     assert not pane.is_ready
     assert before[0] == "label: other, predicted"
-    assert before[-1].startswith("features: one moment")
+    assert before[-1].startswith("features: loading")
     may_go_on.set()
     assert pane._work is not None
     pane._work.result(30)
@@ -298,7 +298,7 @@ def test_the_help_goes_to_its_end_and_back(tmp_path):
 
 
 def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
-    with pytest.raises(DataError, match=r"nothing can be written there .*`read_only`"):
+    with pytest.raises(DataError, match=r"cannot write there .*`read_only`"):
         Lock(tmp_path / "nowhere" / "page.anno.lock").take()
 
 

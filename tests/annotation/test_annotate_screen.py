@@ -186,7 +186,7 @@ def test_the_panes_show_the_result_and_the_facts(bridge):
         terminal.type("tab", until="<p> Weir Bridge, the only road")
         terminal.type("o")  # the result follows at once
         terminal.wait_for(lambda here: "<p> Weir Bridge, the only road" not in here.text)
-        terminal.type("tab", until="features that are not 0")
+        terminal.type("tab", until="features other than 0")
         assert "path: /html[1]/body[1]" in terminal.text
         terminal.type("f", until=lambda here: "features" not in here.text)
 
@@ -196,7 +196,7 @@ def test_reopening_restores_cursor_and_undo(page):
         leave(terminal, "o", "o", "down", "p")
     with annotate(page.with_suffix(".anno"), "--no-model", shows="block 5 of 8") as terminal:
         assert "3 decided" in terminal.lines[0]
-        terminal.type("u", "u", "u", "u", until="There is nothing to undo")
+        terminal.type("u", "u", "u", "u", until="Nothing to undo")
         assert "0 decided" in terminal.lines[0]
         leave(terminal)
     assert labels_in(page.with_suffix(".anno")) == "????????"
@@ -216,7 +216,7 @@ def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
 
 def test_small_terminals_show_a_note(page):
     with annotate("--no-model", page, columns=60, lines=10, shows="60×10, better with 80×24") as terminal:
-        terminal.type("tab", until="the terminal has to have 80 columns")
+        terminal.type("tab", until="Side panes need a terminal with at least 80 columns")
         terminal.resize(20, 4)
         terminal.wait_for("Too small")
         terminal.type("o")  # works all the same
@@ -380,10 +380,10 @@ def test_work_is_saved_while_the_help_is_shown(page):
 def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
     with open_tea(page, columns=160) as terminal:
         page.with_suffix(".anno").mkdir()  # in its place nothing can be put
-        terminal.type("o", until="Nothing can be saved: Is a directory")
+        terminal.type("o", until="Cannot save: Is a directory")
         assert "NOT SAVED" in terminal.text
-        terminal.type("q", until="The last changes are not saved: Is a directory. q once more leaves all the same")
-        terminal.type("down", "q", until="q once more leaves all the same")  # any other key is a change of mind
+        terminal.type("q", until="The last changes are not saved: Is a directory. Press q again to leave anyway")
+        terminal.type("down", "q", until="Press q again to leave anyway")  # any other key is a change of mind
         terminal.type("q")
         assert terminal.end() == 1
         assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
@@ -417,7 +417,7 @@ def test_keys_can_be_changed(tmp_path):
     ("line", "problem"),
     [
         ("udno: z", "udno: there is no action 'udno' (did you mean 'undo'?)"),
-        ("undo: p", "undo: the key 'p' is that of 'label-paragraph' and of 'undo'"),
+        ("undo: p", "undo: the key 'p' is used for both 'label-paragraph' and 'undo'"),
         *(
             (f"undo: {key}", f"undo: there is no key {key!r}")
             for key in ("foo-bar", "ctrl-", "shift-a", "f21", "ctrl-ctrl-a", "pagedown")
@@ -460,14 +460,14 @@ def run(*arguments, **options):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["tea.html"], "it has to be started in a terminal"),
+        (["tea.html"], "start it in a terminal"),
         (["gone.html"], "gone.html: cannot be read"),
         ([], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
         (["tea.html", "a.anno", "b.anno"], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
-        (["tea.html", "--no-model", "--model", "default"], "do not go together"),
+        (["tea.html", "--no-model", "--model", "default"], "cannot be combined"),
         (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
         (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
-        (["tea.html", "-o", "x.anno"], "-o is for --adjudicate"),
+        (["tea.html", "-o", "x.anno"], "-o is only for --adjudicate"),
         (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),
         (["tea.html", "--config", "nokeys.conf"], "nokeys.conf:2: annotate-key-udno: there is no action 'udno'"),
     ],
@@ -485,7 +485,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["tea.html", "gone/tea.anno"], "is no directory"),
+        (["tea.html", "gone/tea.anno"], "is not a directory"),
         (["gone.anno"], "gone.anno: cannot be read"),
         (["wrong.anno"], "wrong.anno:1: not an annotation file"),
         (["empty"], "no pages"),
@@ -514,7 +514,7 @@ def test_a_page_can_be_opened_only_once(page):
     with open_tea(page) as first:
         with annotate("--no-model", page, columns=160) as second:
             assert second.end() == 2
-            assert "tea.anno is open elsewhere, by " in second.text
+            assert "tea.anno is already open, by " in second.text
             assert f"(process {first.pid}," in second.text
         with annotate("--no-model", "--read-only", page, shows="read only") as looking:
             leave(looking, "o")
@@ -578,7 +578,7 @@ def pages(tmp_path):
 
 def test_pages_of_a_directory_one_after_another(pages):
     with annotate(pages, shows="0 of 4 pages finished") as terminal:
-        terminal.wait_for(lambda here: "not looked at" not in here.text)
+        terminal.wait_for(lambda here: "not read" not in here.text)
         assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
         terminal.type("enter", until="block 1 of 154")
         terminal.type("a", ">", until="2/4 ")
@@ -629,9 +629,9 @@ def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
             shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
     with annotate("--no-model", "--retrain", tmp_path, columns=140, shows="3 of 4 pages finished") as terminal:
         terminal.type("down", "enter", until="block 1 of 161")
-        terminal.type("h", "R", until="Learning from 3 finished pages")
+        terminal.type("h", "R", until="Training on 3 finished pages")
         terminal.wait_for("labels of this page changed", seconds=120)
-        assert "Learned from 3 pages" in terminal.text
+        assert "Trained on 3 pages" in terminal.text
         terminal.type("g", "5", "9", "enter", until=lambda here: re.search(r"59 P \d\d", here.text))
         assert decided_in(tmp_path / "courier-bridge.anno") == 1
         assert labels_in(tmp_path / "courier-bridge.anno")[0] == "h"
@@ -651,9 +651,9 @@ def test_failed_learning_shows_a_message(tmp_path):
         assert not learning.see()
         time.sleep(0.05)
     learning.stop()
-    assert said[0] == "2 of 3 pages finished: from 3 on there is enough to learn from"
-    assert said[1] == "Learning from 3 finished pages, in the background"
-    assert said[2].startswith("Nothing was learned: ")
+    assert said[0] == "2 of at least 3 pages are finished; more are needed to train a model"
+    assert said[1] == "Training on 3 finished pages in the background"
+    assert said[2].startswith("Training failed: ")
     assert "not an annotation file" in said[2]
 
 
@@ -661,7 +661,7 @@ def test_a_worse_model_is_not_used():
     assert Learned(3, 1, None, 0.5).is_better
     assert not Learned(3, 1, 0.9, 0.8).is_better
     assert str(Learned(3, 1, 0.9, 0.8)).endswith(
-        "80% of labels right on 1 page held out, 90% by the model at the start, which is used"
+        "80% of labels correct on 1 held-out page; the model at the start gets 90% and stays in use"
     )
 
 

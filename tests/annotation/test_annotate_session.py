@@ -387,7 +387,7 @@ def test_journal_of_another_page_is_renamed(place):
     place.unlink()
     place.with_suffix(".html").write_text("<p>Coffee<p>Milk")
     again = labelled(place, model=None)
-    assert "it is of another page; it was renamed to tea.anno.journal.old-1" in again.messages[0]
+    assert "it belongs to another page; it was renamed to tea.anno.journal.old-1" in again.messages[0]
     assert (place.parent / "tea.anno.journal.old-1").read_bytes() == kept
     assert again.session.decided == 0
 
@@ -402,6 +402,23 @@ def test_damaged_journal_is_read_up_to_the_damage_and_kept(place):
     assert again.session.decided == 1
     assert "line 3 of 4 cannot be read" in again.messages[0]
     assert (place.parent / "tea.anno.journal.old-1").read_bytes() == b"\n".join(lines)
+
+
+def test_kill_while_a_damaged_journal_is_copied_loses_nothing(place, monkeypatch):
+    labelled(place, P, P, P, killed=True)
+    path = journal_of(place)
+    damaged = path.read_bytes().replace(b'["c",[[1,2', b'["c",[[1,x')
+    path.write_bytes(damaged)
+
+    def die(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("victorpy.annotation.opening.write_atomically", die)
+    with pytest.raises(KeyboardInterrupt):
+        opened_at(place)
+    monkeypatch.undo()
+    assert path.read_bytes() == damaged
+    assert labelled(place).session.decided == 1
 
 
 @pytest.mark.parametrize("line", [b'["c",[[5,99,"?","p"]],0,1,["one","paragraph",1]]', b'["p","oo",[]]', b'["c"]'])
@@ -425,7 +442,7 @@ def test_edits_by_hand_win_and_can_be_undone(place):
     edited = place.read_text().replace("other\t0.97", "list\t0.97").replace("header\t0.9", "header\t-")
     place.write_text(edited)
     again = opened_at(place)
-    assert again.messages == ["2 labels changed in tea.anno since; taken over (undo brings them back)"]
+    assert again.messages == ["2 labels changed in tea.anno outside this program; undo restores the old ones"]
     assert again.session.labels()[:4] == [P, O, L, H]
     assert states_of(again.session, 2, 3) == [State.CHANGED, State.CONFIRMED]
     again.session.undo()
@@ -453,7 +470,7 @@ def test_deleted_annotation_starts_again(place):
     place.unlink()
     again = labelled(place)
     assert again.session.decided == 0
-    assert "tea.anno is gone, so all begins anew" in again.messages[0]
+    assert "tea.anno was deleted, so the page starts from scratch" in again.messages[0]
 
 
 def test_file_that_could_not_be_written_is_restored_from_the_journal(place, monkeypatch):
@@ -504,10 +521,10 @@ def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
 
 def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
     opened = opened_at(place)
-    with pytest.raises(DataError, match=rf"tea.anno is open elsewhere, by .* \(process {os.getpid()}, .*`read_only`"):
+    with pytest.raises(DataError, match=rf"tea.anno is already open, by .* \(process {os.getpid()}, .*`read_only`"):
         opened_at(place)
     looking = opened_at(place, read_only=True)
-    assert looking.messages == ["This is to look at only: no change is kept"]
+    assert looking.messages == ["Read-only: changes are not saved"]
     looking.session.act(P)
     looking.save()
     looking.close()

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from itertools import pairwise
 
 import pytest
 from support.terminal import Terminal
@@ -63,7 +64,7 @@ def test_bottom_line_names_help_and_quit_and_is_not_cut(page, columns):
         below = terminal.lines[-1]
         assert "? help  q leave" in below
         assert "…" not in below
-        terminal.type("?", until="goes back")
+        terminal.type("?", until="back")
         for _ in range(12):
             terminal.settle(0.05)
             assert "…" not in terminal.text
@@ -79,7 +80,7 @@ def test_all_of_the_help_can_be_read_in_80_columns():
             assert binding.help in text
     assert max(width_of(text_of(row)) for row in rows) <= 80
     assert "Ctrl-C leaves at once" in text
-    assert "a range that you mark is taken whole" in text
+    assert "A range that you mark is taken whole" in text
 
 
 # Keys that are none
@@ -88,7 +89,7 @@ def test_all_of_the_help_can_be_read_in_80_columns():
 def test_a_paste_types_no_labels(page):
     with open_tea(page) as terminal:
         assert b"\x1b[?2004h" in terminal.written
-        terminal.type("\x1b[200~hello, q, please\x1b[201~", until="What was pasted is not taken for keys")
+        terminal.type("\x1b[200~hello, q, please\x1b[201~", until="Pasted text is ignored here")
         assert "0 decided" in terminal.lines[0]
         terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # into a line that is typed it goes, without its end
         terminal.wait_for("/Hotwater")
@@ -107,7 +108,7 @@ def test_a_paste_without_an_end_is_over_after_a_second(page):
 
 def test_ctrl_s_saves_and_stops_nothing(page):
     with open_tea(page) as terminal:
-        terminal.type("o", "\x13", until="Saved; everything is saved as it is typed")
+        terminal.type("o", "\x13", until="Saved; every change is saved automatically, too")
         terminal.type("p", until="2 decided")
 
 
@@ -150,14 +151,14 @@ def test_the_end_of_a_page_fills_the_screen():
 def test_messages_explain_why_nothing_happens(page):
     with open_tea(page) as terminal:
         for keys, said in [
-            (["w"], "There is no model to be unsure; e goes to what is undecided"),
-            (["a"], "8 blocks have no label to confirm; e goes to the next"),
-            (["g", "999", "enter"], "There is no block 999: they are numbered from 1 to 8"),
-            (["g", "0", "enter"], "There is no block 0: they are numbered from 1 to 8"),
+            (["w"], "There is no model; press e to go to the next undecided block"),
+            (["a"], "8 blocks have no label to confirm; press e to go to the next one"),
+            (["g", "999", "enter"], "There is no block 999; blocks are numbered from 1 to 8"),
+            (["g", "0", "enter"], "There is no block 0; blocks are numbered from 1 to 8"),
         ]:
             terminal.type(*keys, until=said)
         terminal.type("home", *"oooohppp", until="All 8 blocks are decided")
-        terminal.type("a", until="There is nothing left to confirm: all blocks are decided")
+        terminal.type("a", until="Nothing left to confirm: all blocks are decided")
 
 
 # Going to what is doubtful, and by screens
@@ -209,6 +210,31 @@ def test_paging_shows_all_of_a_page_once():
     assert screens[-1] == screens[0]
 
 
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize(("lines", "height"), [(1, 20), (7, 20), (10, 20), (16, 20), (19, 20), (30, 20), (13, 40)])
+def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, step):
+    ids = [[100 * paragraph + line for line in range(lines)] for paragraph in range(10, 99)]
+    html = "".join("<p>" + " ".join(f"x{number}".ljust(24, "x") + " " + 24 * "y" for number in page) for page in ids)
+    session = session_of(html, sure=0.9)
+    pane = BlockPane(session)
+    session.move(0 if step > 0 else len(session) - 1)
+
+    def screen():
+        return [int(found[1]) for row in pane.rows(71, height) if (found := re.search(r" x(\d+)x", text_of(row)))]
+
+    screens = [[], screen()]
+    while screens[-1] != screens[-2]:
+        if not pane.scroll_inside(step):
+            session.move(pane.scroll_page(step))
+        screens.append(screen())
+    overlaps = [len({*one} & {*other}) for one, other in pairwise(screens[1:-1])]
+    unseen = {number for page in ids for number in page} - {number for numbers in screens for number in numbers}
+    assert not unseen or (step < 0 and unseen == set(range(9820, 9830)))  # it begins at the top of the last one
+    assert min(overlaps) > 0
+    if lines <= height:
+        assert max(overlaps[:-2]) <= 6
+
+
 # Mouse and search
 
 
@@ -258,16 +284,16 @@ def test_pages_that_cannot_be_opened_are_skipped(directory):
     with annotate("--no-model", directory, columns=160, shows="1 cannot be opened") as terminal:
         terminal.type("enter", until="block 1 of 2")
         terminal.type("p", "p", ">", until="c.html")
-        terminal.wait_for("passed over")
+        terminal.wait_for("skipped")
         assert "not an annotation file" in terminal.lines[-1]
         with annotate("--no-model", directory / "d.html", shows="block 1 of 4"):
-            terminal.type("p", "p", "p", ">", until="All pages are finished; 2 pages were passed over")
+            terminal.type("p", "p", "p", ">", until="All pages are finished; 2 pages skipped")
 
 
 def test_the_list_is_sorted_again_after_work(directory):
     (directory / "b.anno").unlink()
     with annotate("--no-model", directory, "--order", "progress") as terminal:
-        terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
+        terminal.wait_for(lambda here: "not read" not in here.text and "d.html" in here.text)
         terminal.type("down", "down", "enter", until="block 1 of 4")
         terminal.type("p", "q", until=lambda here: "d.html" in here.lines[2])
         assert terminal.lines[2].startswith(" ►")
@@ -280,7 +306,7 @@ def test_the_list_is_sorted_again_after_work(directory):
 def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
     (directory / "a.anno.lock").write_text("somebody long gone")
     with annotate("--no-model", directory) as terminal:
-        terminal.wait_for(lambda here: "not looked at" not in here.text and "d.html" in here.text)
+        terminal.wait_for(lambda here: "not read" not in here.text and "d.html" in here.text)
         assert "(open)" not in terminal.text
         with annotate("--no-model", directory / "d.html", shows="block 1 of 4"):
             terminal.type("down", "down", "down")
@@ -301,7 +327,7 @@ def test_too_few_finished_pages_are_counted(tmp_path):
         (tmp_path / f"{name}.html").write_text(f"<p>Page {name}")
     with annotate("--no-model", "--retrain", tmp_path, shows="0 of 3 pages finished") as terminal:
         terminal.type("enter", until="block 1 of 1")
-        terminal.type("p", "q", until="1 of 3 pages finished: from 3 on there is enough to learn from")
+        terminal.type("p", "q", until="1 of at least 3 pages are finished; more are needed to train a model")
 
 
 def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
@@ -328,7 +354,9 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     assert learning._start is start  # it is never held against what it learned itself
     assert end_with(0.9, 0.5)
     assert learning.predictor is start  # by what is known now the first one is better
-    assert said[1].endswith("50% of labels right on 1 page held out, 90% by the model at the start, which is used")
+    assert said[1].endswith(
+        "50% of labels correct on 1 held-out page; the model at the start gets 90% and stays in use"
+    )
 
 
 # Two annotations
@@ -337,7 +365,7 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
 def test_adjudication_names_both_and_tells_the_model_from_people(page):
     with adjudicate(page, "oo", "op", model=()) as terminal:
         terminal.wait_for("1 decided 12 %")
-        terminal.wait_for("anna.anno: 6 labels are the model's, confirmed by nobody (small letters)")
+        terminal.wait_for("anna.anno: 6 labels come from the model and nobody confirmed them (small letters)")
         terminal.type("e", until="block 2 of 8")
         assert "1 anna.anno  2 ben.anno" in terminal.lines[-1]
         assert "unsure" not in terminal.lines[-1]
@@ -358,7 +386,7 @@ def test_another_model_on_a_page_that_was_opened_before(bridge):
     with annotate(bridge, shows="block 1 of 161") as terminal:
         leave(terminal, "h")
     with annotate("--no-model", bridge, columns=120) as terminal:
-        terminal.wait_for("160 labels that nobody decided on are now gone")
+        terminal.wait_for("160 undecided labels were removed")
         terminal.wait_for("1 decided")
         leave(terminal)
     assert labels_in(bridge.with_suffix(".anno")) == "h" + "?" * 160

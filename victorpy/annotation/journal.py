@@ -100,11 +100,11 @@ def read_journal(content: bytes) -> Recording:
     try:
         fields = json.loads(lines[0])
         if fields["victor-journal"] != FORMAT:
-            raise ValueError(f"its format is {fields['victor-journal']}, and this program knows {FORMAT}")
+            raise ValueError(f"its format is {fields['victor-journal']}, but this program reads format {FORMAT}")
         header = convert(fields, Header)
         count = len(events.read_labels(header.given))
         if not count == len(header.predicted.labels) == len(header.predicted.probabilities):
-            raise ValueError("its parts do not belong together")
+            raise ValueError("its parts do not match")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
     recording = Recording(header, length=len(lines[0]) + 1)

@@ -53,10 +53,10 @@ class Learned:
         return self.before is None or self.after > self.before
 
     def __str__(self) -> str:
-        shares = f"{self.after:.0%} of labels right on {plural(self.held_out, 'page')} held out"
-        before = "" if self.before is None else f", {self.before:.0%} by the model at the start"
-        taken = "" if self.is_better else ", which is used"
-        return f"Learned from {self.pages:,} pages: {shares}{before}{taken}"
+        shares = f"{self.after:.0%} of labels correct on {plural(self.held_out, 'held-out page')}"
+        before = "" if self.before is None else f"; the model at the start gets {self.before:.0%}"
+        taken = "" if self.is_better else " and stays in use"
+        return f"Trained on {self.pages:,} pages: {shares}{before}{taken}"
 
 
 class Learning:
@@ -76,16 +76,20 @@ class Learning:
         """Start learning if enough new pages are finished. If the user asked for it, explain why not."""
         finished = [entry.anno for entry in entries if entry.is_finished and entry.anno.exists()]
         if len(finished) < FEWEST:
-            self._say(f"{len(finished)} of {FEWEST} pages finished: from {FEWEST} on there is enough to learn from")
+            self._say(f"{len(finished)} of at least {FEWEST} pages are finished; more are needed to train a model")
         elif self._process is not None or len(finished) <= self._learned_from:
             if asked:
-                self._say("Nothing new is finished since" if self._process is None else "It is learning already")
+                self._say(
+                    "No more pages have been finished since the last training"
+                    if self._process is None
+                    else "Training is already running"
+                )
         else:
             try:
                 self._start_process(finished)
-                self._say(f"Learning from {len(finished):,} finished pages, in the background")
+                self._say(f"Training on {len(finished):,} finished pages in the background")
             except OSError as error:
-                self._say(f"Nothing can be learned: {error}")
+                self._say(f"Training cannot start: {error}")
 
     def _start_process(self, annotations: Sequence[Path]) -> None:
         """Learn from copies of the annotations, since the user may change them meanwhile."""
@@ -118,12 +122,14 @@ class Learning:
         try:
             if has_failed:
                 lines = (folder / "errors").read_text(errors="replace").split("\n")
-                raise VictorError(next((line for line in reversed(lines) if line.strip()), "it ended without a word"))
+                raise VictorError(
+                    next((line for line in reversed(lines) if line.strip()), "the process ended without a message")
+                )
             learned = Learned(**json.loads((folder / "out").read_bytes()))
             if learned.is_better:
                 predictor = Predictor.load(folder / "model", f"the model learned from {learned.pages:,} pages")
         except (VictorError, OSError, ValueError, TypeError) as error:
-            self._say(f"Nothing was learned: {visible(str(error))}")
+            self._say(f"Training failed: {visible(str(error))}")
             return False
         self._say(str(learned))
         is_new = predictor is not self.predictor

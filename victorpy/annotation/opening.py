@@ -68,7 +68,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
     """Open two annotations of one page, to decide between them."""
     name, gold = str(gold), gold.resolve()
     if gold in {first.resolve(), second.resolve()}:
-        raise DataError(f"{gold.name}: what is decided goes into a file of its own, not over one of the two")
+        raise DataError(f"{gold.name}: decisions go into a new file, not into one of the two annotations")
     annotations = [load_annotation(path, config.cuts) for path in (first, second)]
     document = annotations[0].document
     _check_same_page(document, annotations[1].document, first, second)
@@ -90,7 +90,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
         pairs_of_block = zip(choice.labels, choice.decided, strict=True)
         count = sum(label is not None and not is_decided for label, is_decided in pairs_of_block)
         if count:
-            message = f"{choice.name}: {count:,} labels are the model's, confirmed by nobody (small letters)"
+            message = f"{choice.name}: {count:,} labels come from the model and nobody confirmed them (small letters)"
             opened.messages.append(message)
     if is_new:
         opened.save_soon()  # the labels on which both annotators agree are decided
@@ -117,7 +117,7 @@ def _check_same_page(one: Document, other: Document, first: Path, second: Path) 
     difference = find_difference(one, other)
     if difference is not None:
         where = difference.describe(str(first), str(second))
-        raise DataError(f"{first} and {second} are not of the same page: {where}")
+        raise DataError(f"{first} and {second} are not annotations of the same page: {where}")
 
 
 @contextmanager
@@ -129,12 +129,10 @@ def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
     if anno.is_dir():
         raise DataError(f"{anno}: is a directory, not an annotation file")
     if not anno.parent.is_dir():
-        raise DataError(f"{anno.parent}: is no directory, so {anno.name} cannot be written there")
+        raise DataError(f"{anno.parent}: is not a directory, so {anno.name} cannot be written there")
     for path in (anno.parent, anno, journal_of(anno)):
         if path.exists() and not os.access(path, os.W_OK):
-            raise DataError(
-                f"{path}: no permission to write there; `read_only` shows the page without keeping anything"
-            )
+            raise DataError(f"{path}: no permission to write there; `read_only` opens the page without saving anything")
     lock = Lock(lock_of(anno))
     lock.take()
     try:
@@ -195,7 +193,7 @@ class _Opening:
         if difference is not None and not difference.only_cut:
             anno, where = self.anno, difference.describe(str(page), self.anno.name)
             raise DataError(
-                f"{anno}: is not of {page}: {where}; open {anno.name} alone to continue it as it is, "
+                f"{anno}: is not an annotation of {page}: {where}; open {anno.name} alone to continue it as it is, "
                 f"or {page.name} with another annotation file"
             )
 
@@ -211,21 +209,21 @@ class _Opening:
             return None, str(error)
         document = self.annotation.document
         if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):
-            return None, "it is of another page"
+            return None, "it belongs to another page"
         if not self.anno.exists() and recording.was_saved:
-            return None, f"{self.anno.name} is gone, so all begins anew"
+            return None, f"{self.anno.name} was deleted, so the page starts from scratch"
         return recording, recording.damage
 
     def _report_problem(self, path: Path, problem: str, is_usable: bool) -> None:
         """Report a problem with the journal. Keep a copy of the file, since it will be overwritten."""
         copy = ""
         if is_usable and self.lock is not None:
-            copy = f"; a copy is {keep_copy(path, 'old').name}"
+            copy = f"; a copy was kept as {keep_copy(path, 'old').name}"
             write_atomically(path, path.read_bytes(), durable=True)  # the copy may be a link to the same file
         if is_usable:
-            self.messages.append(f"{path.name}: {problem}; what stands before it was read{copy}")
+            self.messages.append(f"{path.name}: {problem}; the lines before it were used{copy}")
         elif self.lock is None:
-            self.messages.append(f"{path.name}: not used: {problem}")
+            self.messages.append(f"{path.name}: ignored: {problem}")
         else:
             self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
 
@@ -258,7 +256,7 @@ class _Opening:
                 labels[number], probabilities[number] = label, annotation.probabilities[number]
         if differing and model is not None:
             labels_there = f"{plural(differing, 'label')} that a model gave in {self.anno.name}"
-            self.messages.append(f"{labels_there} are not those of {model.name}; they stay")
+            self.messages.append(f"{labels_there} differ from those of {model.name}; they are kept")
         return Prediction.of(labels, probabilities, current.model)
 
     def _was_edited(self, recording: Recording, anno_digest: str) -> bool:
@@ -279,7 +277,7 @@ class _Opening:
         count = session.set_outside(labels)
         if count:
             self.messages.append(
-                f"{plural(count, 'label')} changed in {self.anno.name} since; taken over (undo brings them back)"
+                f"{plural(count, 'label')} changed in {self.anno.name} outside this program; undo restores the old ones"
             )
 
     def _use_current_model(self, model: Predictor | None, session: Session) -> None:
@@ -288,7 +286,5 @@ class _Opening:
             return
         count = session.refresh(model(session.document) if model is not None else Prediction.of([None] * len(session)))
         if count:
-            now = f"those of {model.name}" if model is not None else "gone, as no model is wanted"
-            self.messages.append(
-                f"The model is another one: {plural(count, 'label')} that nobody decided on are now {now}"
-            )
+            now = f"now come from {model.name}" if model is not None else "were removed, since there is no model now"
+            self.messages.append(f"The model has changed: {plural(count, 'undecided label')} {now}")

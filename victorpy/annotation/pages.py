@@ -204,7 +204,7 @@ class Pages:
             elif entry.page is not None:
                 document = read_page(entry.page, self._config)
             else:
-                raise DataError(f"{entry.name}: is gone")
+                raise DataError(f"{entry.name}: does not exist any more")
             status.blocks = len(document.blocks)
             if self._predictor is not None:
                 status.uncertainty = round(self._predictor.uncertainty(document), 4)

@@ -28,7 +28,7 @@ from victorpy.outputs.anno import AnnotationWriter
 
 SAVE_AFTER = 0.4
 """Seconds from a change until the annotation file is written."""
-READ_ONLY = "This is to look at only: no change is kept"
+READ_ONLY = "Read-only: changes are not saved"
 
 Snapshot = tuple[list[Label | None], list[float | None]]
 """Labels and probabilities of all blocks at one moment."""
@@ -182,8 +182,8 @@ class OpenPage:
             copy = keep_copy(self.anno, "other")
             self._digest = digest  # keep only one copy, however often writing fails
             self._notices.append(
-                f"{self.anno.name} was changed by another program while it was open here: that version is kept as "
-                f"{copy.name}, and this one was saved"
+                f"{self.anno.name} was changed by another program while it was open here: the other version is "
+                f"kept as {copy.name}, and this one was saved"
             )
 
 
@@ -205,13 +205,13 @@ class Lock:
             try:
                 file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
-                place = f"{self.path.parent}: nothing can be written there ({error.strerror})"
-                raise DataError(f"{place}; `read_only` shows the page without keeping anything") from error
+                place = f"{self.path.parent}: cannot write there ({error.strerror})"
+                raise DataError(f"{place}; `read_only` opens the page without saving anything") from error
             if not _try_lock(file, fcntl.LOCK_EX, tries=3):  # `is_locked` holds it for a moment
                 holder = os.read(file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(file)
                 name = self.path.name.removesuffix(".lock")
-                raise DataError(f"{name} is open elsewhere, by {holder}; `read_only` shows it")
+                raise DataError(f"{name} is already open, by {holder}; `read_only` opens it without saving anything")
             if self.path.exists() and os.path.samestat(os.fstat(file), self.path.stat()):
                 self._file = file
             else:  # the previous holder removed the file after we opened it

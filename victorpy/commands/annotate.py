@@ -1,15 +1,15 @@
-"""Annotate: label the blocks of pages in the terminal, by one key each, with the model's labels to begin with.
+"""Annotate: label the blocks of pages in the terminal with one key each, starting from the model's predictions.
 
 examples:
-  victor annotate page.html                  writes page.anno beside it, and goes on where it was left
-  victor annotate page.html work/page.anno   keeps the annotation elsewhere
-  victor annotate page.anno                  goes on with an annotation
-  victor annotate crawl/ --order uncertainty many pages, first those that the model would learn most from
-  victor annotate crawl/ --retrain           learns from what is finished, in the background
-  victor annotate --no-model page.html       starts with nothing
-  victor annotate --adjudicate anna.anno ben.anno -o gold.anno
+  victor annotate page.html                  write page.anno beside the page, or continue it
+  victor annotate page.html work/page.anno   write the annotation elsewhere
+  victor annotate page.anno                  continue an annotation
+  victor annotate crawl/ --order uncertainty many pages, those first that the model would learn most from
+  victor annotate crawl/ --retrain           train a model on the finished pages in the background
+  victor annotate --no-model page.html       start without predictions
+  victor annotate --adjudicate anna.anno ben.anno -o gold.anno   decide between two annotations
 
-In the program ? shows all keys. Everything is saved as it is typed; victor learn learns from what was annotated.
+Press ? to see all keys. Every change is saved at once. victor learn trains a model on annotated pages.
 """
 
 from __future__ import annotations
@@ -32,16 +32,19 @@ from victorpy.outputs.base import MAGIC
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("pages", nargs="*", metavar="PAGE", type=Path, help="PAGE.html [PAGE.anno], PAGE.anno, or DIR")
-    parser.add_argument("-c", "--config", help="cut pages by this config, use its keys, and the model trained with it")
+    parser.add_argument(
+        "-c", "--config", help="split pages as this config says, use its keys and the model trained with it"
+    )
     parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
-    parser.add_argument("--no-model", action="store_true", help="start without labels")
-    parser.add_argument("--read-only", action="store_true", help="look only: nothing is written")
+    parser.add_argument("--no-model", action="store_true", help="start without predictions")
+    parser.add_argument("--read-only", action="store_true", help="only look: nothing is written")
     parser.add_argument("--order", choices=ORDERS, default="name", help="the order of a directory's pages")
-    retrain = "learn from finished pages of DIR and refresh what nobody has touched"
+    retrain = "train a model on the finished pages of DIR and update the undecided blocks"
     parser.add_argument("--retrain", action="store_true", help=retrain)
     adjudicate = "decide between two annotations of a page"
     parser.add_argument("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=adjudicate)
-    parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help="with --adjudicate: what was decided")
+    output = "with --adjudicate: the file for the decisions"
+    parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help=output)
 
 
 def run(arguments: Arguments) -> int:
@@ -50,12 +53,12 @@ def run(arguments: Arguments) -> int:
     config, predictor = _load_model(arguments)
     keys = Keys(load_config(arguments.config) if arguments.config else config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise DataError("this is a full-screen program: it has to be started in a terminal")
+        raise DataError("this is a full-screen program: start it in a terminal")
     if sys.platform == "win32":
-        raise DataError("files are locked and terminals steered as Unix does it: on Windows, start this in WSL")
+        raise DataError("annotate needs Unix file locks and terminals; on Windows, start it in WSL")
     from victorpy.annotation.opening import open_adjudication, open_page
     from victorpy.annotation.pages import Pages, annotation_of
-    from victorpy.annotation.tui.app import App  # urwid and Unix are needed from here on, and by no other command
+    from victorpy.annotation.tui.app import App  # needs urwid and Unix
     from victorpy.annotation.tui.screen import run as show
 
     app = App(keys, config, predictor, arguments.read_only, arguments.retrain)
@@ -74,24 +77,24 @@ def run(arguments: Arguments) -> int:
 
 
 def _check(arguments: Arguments) -> None:
-    """Raise if the arguments do not go together."""
+    """Raise an error if the arguments cannot be combined."""
     if arguments.no_model and arguments.model:
-        raise ConfigError(f"--no-model and --model {arguments.model} do not go together")
+        raise ConfigError(f"--no-model and --model {arguments.model} cannot be combined")
     if arguments.adjudicate:
         if arguments.pages or not arguments.output:
-            raise ConfigError("--adjudicate takes two annotations and -o GOLD.anno, and no other page")
+            raise ConfigError("--adjudicate needs two annotations and -o GOLD.anno, and no other page")
         return
     if arguments.output:
-        raise ConfigError("-o is for --adjudicate; a page's annotation is named after the page: PAGE.html PAGE.anno")
+        raise ConfigError("-o is only for --adjudicate; name a page's annotation after the page: PAGE.html PAGE.anno")
     if not 1 <= len(arguments.pages) <= 2:
         raise ConfigError("give PAGE.html [PAGE.anno], PAGE.anno or DIR; --help has examples")
     first, *rest = arguments.pages
     if not first.exists():
         raise DataError(f"{first}: cannot be read: No such file or directory")
     if rest and (first.is_dir() or _is_annotation(first)):
-        raise ConfigError(f"{rest[0]}: a second file names the annotation of a page, and {first} is no page")
+        raise ConfigError(f"{rest[0]}: a second file names the annotation of a page, but {first} is not a page")
     if arguments.retrain and not first.is_dir():
-        raise ConfigError("--retrain learns from the finished pages of a directory: victor annotate --retrain DIR")
+        raise ConfigError("--retrain needs a directory with finished pages: victor annotate --retrain DIR")
 
 
 def _is_annotation(path: Path) -> bool:
@@ -116,8 +119,8 @@ def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None]:
         different = predictor.cleaner.config.differences(config)
         if different:
             raise ConfigError(
-                f"the model {name!r} was trained with another {', '.join(different[:3])} than {arguments.config!r} "
-                "has; give its model with --model, or --no-model"
+                f"the model {name!r} was trained with a different {', '.join(different[:3])} than {arguments.config!r} "
+                "has; choose the right model with --model, or use --no-model"
             )
         predictor = predictor.with_config(config)
     return predictor.cleaner.config, predictor

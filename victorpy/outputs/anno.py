@@ -1,4 +1,4 @@
-"""Victor's annotation files: a page with its labels, one block per line, that reads back exactly.
+"""Annotation files: a page with its labels, one block per line. Reading a file restores the page exactly.
 
 After a header of ``name: value`` lines and an empty line, every line is one block, in columns separated by tabs: its
 label, the label's probability (``-`` if a person gave it), the tags since the previous block, and its text with the
@@ -39,18 +39,18 @@ _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
 @output("anno", ".anno", wants_features=True)
 def write_anno(page: CleanPage) -> str:
-    """Victor's annotation: a block a line with label, probability, tags, text and features."""
+    """Annotation file: one block per line with label, probability, tags, text and features."""
     comments = {
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
     }
-    # Labels of a method without probabilities get 1.0, since labels without a number are a person's.
+    # A method without probabilities writes 1.0, since a label without a number counts as a person's.
     probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
 
 
 class AnnotationWriter:
-    """Writes one page again and again while its labels change; the rest of the file is prepared once."""
+    """Writes a page repeatedly while its labels change. The rest of the file is prepared once."""
 
     def __init__(self, document: Document, comments: Mapping[int, Sequence[str]] | None = None) -> None:
         comments = comments or {}
@@ -98,7 +98,7 @@ class Annotation:
 
     @property
     def decided(self) -> tuple[bool, ...]:
-        """Which blocks a person decided on: those with a label and no model's probability."""
+        """Which blocks a person decided: those with a label but no probability of a model."""
         pairs = zip(self.labels, self.probabilities, strict=True)
         return tuple(label is not None and probability is None for label, probability in pairs)
 
@@ -109,16 +109,17 @@ class Annotation:
 
 
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool = False) -> Annotation:
-    """Read an annotation file, finished or not: every line is a block, however the page was cut.
+    """Read an annotation file, finished or not. Every line is a block, however the page was cut.
 
-    With `recut` the page is cut again as `cuts` says, and labels follow their text. Then every block must have a label.
+    With `recut` the page is cut again according to `cuts`, and labels follow their text. Then every block must have a
+    label.
     """
     file = _parse(text, name)
     if recut:
         return _recut(file, cuts)
     document = None
     if file.header["split"] == ("every" if cuts.every else "block") and file.is_complete:
-        # Most files were cut as `cuts` says. Whatever is wrong with the others is reported below.
+        # Most files were cut according to `cuts`. Errors in the others are reported below.
         with contextlib.suppress(AnnotationError):
             document = _build(file, cuts, row_by_row=True)
     document = replace(document or _build_as_written(file, cuts), split=file.header["split"])
@@ -127,9 +128,9 @@ def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool
 
 
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
-    """Read a page and its labels. If it was cut otherwise than `cuts` says, labels follow their text."""
+    """Read a page and its labels. If it was cut differently from `cuts`, labels follow their text."""
     annotation = read_annotation(text, cuts, name, recut=True)
-    labels = tuple(label for label in annotation.labels if label is not None)  # none is missing
+    labels = tuple(label for label in annotation.labels if label is not None)  # none is None
     probabilities = tuple(number for number in annotation.probabilities if number is not None)
     return CleanPage(annotation.document, labels, probabilities if len(probabilities) == len(labels) else ())
 
@@ -145,7 +146,7 @@ def load_annotation(path: Path, cuts: Cuts, recut: bool = False) -> Annotation:
 
 
 def load_progress(path: Path) -> tuple[int, int]:
-    """Return on how many blocks of an annotation file a person has decided, and how many there are."""
+    """Return how many blocks of an annotation file a person decided, and how many there are."""
     rows = [row for row in _parse(_read_text(path), str(path)).rows if row.label != _END]
     return sum(row.label != UNLABELLED and row.probability is None for row in rows), len(rows)
 
@@ -211,10 +212,10 @@ def _parse(text: str, name: str) -> _File:
         value = unescape(value.strip())
         if not colon or key not in (*_HEADER, _LOSS):
             names = ", ".join([*_HEADER, _LOSS])
-            problem = f"the header has lines 'name: value' and ends with an empty line; names: {names}"
+            problem = f"expected a header line 'name: value' or an empty line after the header; names are {names}"
             raise AnnotationError(f"{name}:{number}: {problem}")
         if key == "split" and value not in {"every", "block"}:
-            raise AnnotationError(f"{name}:{number}: split is every or block, not {value!r}")
+            raise AnnotationError(f"{name}:{number}: split must be every or block, not {value!r}")
         if key == _LOSS:
             file.losses.append(value)
         else:
@@ -224,16 +225,21 @@ def _parse(text: str, name: str) -> _File:
             file.comments[len(file.rows)] = (*file.comments.get(len(file.rows), ()), line)
         elif line.strip():
             file.rows.append(_read_row(line, number, f"{name}:{number}"))
+    for row in file.rows[:-1]:
+        if row.label == _END:
+            raise AnnotationError(f"{name}:{row.line}: only the last line can be labelled {_END!r}")
     return file
 
 
 def _read_row(line: str, number: int, place: str) -> _Row:
     columns = line.split("\t")
     if len(columns) != 4:
-        raise AnnotationError(f"{place}: expected label, probability, tags and text between tabs, found {line[:60]!r}")
+        raise AnnotationError(
+            f"{place}: expected label, probability, tags and text separated by tabs, found {line[:60]!r}"
+        )
     label, probability, markup, text = columns
     if label not in _LABELS and label != UNLABELLED:
-        message = f"{place}: unknown label {label!r}{suggest(label, _LABELS)}; there are {', '.join(Label)}"
+        message = f"{place}: unknown label {label!r}{suggest(label, _LABELS)}; the labels are {', '.join(Label)}"
         raise AnnotationError(message)
     if probability == "-":
         return _Row(number, label, None, markup, text)
@@ -250,7 +256,7 @@ def _read_row(line: str, number: int, place: str) -> _Row:
 
 
 def _build(file: _File, cuts: Cuts, row_by_row: bool) -> Document:
-    """Make a page of the rows; if `row_by_row`, each row but the end must be exactly one block."""
+    """Build a page from the rows. If `row_by_row`, each row but the last must be exactly one block."""
     splitter = Splitter(cuts)
     texts_after = []
     for row in file.rows:
@@ -273,17 +279,17 @@ def _build(file: _File, cuts: Cuts, row_by_row: bool) -> Document:
 
 
 def _build_as_written(file: _File, cuts: Cuts) -> Document:
-    """Make a page in which every row is a block, whatever tags are in it."""
+    """Build a page in which every row is a block, whatever tags it contains."""
     document = _build(file, replace(cuts, every=False, block_level=frozenset()), row_by_row=True)
     if not file.is_complete:
-        raise AnnotationError(f"{file.name}: the file is cut off: its last line must be labelled {_END!r}")
+        raise AnnotationError(f"{file.name}: the file is incomplete: its last line must be labelled {_END!r}")
     return document
 
 
 def _check_rows(file: _File, texts_after: list[int], document: Document) -> None:
-    """Raise an error for a row that is not exactly one block, except the last, which has none.
+    """Raise an error for a row that is not exactly one block. The last row must have none.
 
-    The splitter counts texts, and a block has one or more of them: `blocks_until[n]` blocks have begun with n texts.
+    The splitter counts texts, and a block has one or more of them: after n texts `blocks_until[n]` blocks have begun.
     """
     blocks_until = [0]
     for block in document.blocks:
@@ -292,13 +298,13 @@ def _check_rows(file: _File, texts_after: list[int], document: Document) -> None
         count = blocks_until[texts] - number
         if count != (row.label != _END):
             place = f"{file.name}:{row.line}"
-            raise AnnotationError(f"{place}: a line is one block, and this makes {count}: {row.text[:60]!r}")
+            raise AnnotationError(f"{place}: a line must be one block, but this one makes {count}: {row.text[:60]!r}")
 
 
 def _feed(splitter: Splitter, row: _Row, place: str) -> None:
-    """Give a line's tags and texts to the splitter."""
+    """Pass the tags and texts of a line to the splitter."""
     if _TAG.sub("", row.markup).strip():
-        raise AnnotationError(f"{place}: only tags stand in the third column, not {row.markup[:60]!r}")
+        raise AnnotationError(f"{place}: the third column may only contain tags, not {row.markup[:60]!r}")
     line = row.markup + row.text
     offset = 0
     is_alt_text = False  # the splitter takes the text of an image from the tag
@@ -308,7 +314,7 @@ def _feed(splitter: Splitter, row: _Row, place: str) -> None:
         slash, tag, attribute_text = match.groups()
         if slash:
             if splitter.innermost != tag:
-                raise AnnotationError(f"{place}: </{tag}> closes nothing: <{splitter.innermost}> is open")
+                raise AnnotationError(f"{place}: </{tag}> does not match the open <{splitter.innermost}>")
             splitter.end()
             is_alt_text = False
             continue
@@ -323,16 +329,16 @@ def _feed(splitter: Splitter, row: _Row, place: str) -> None:
 
 def _feed_text(splitter: Splitter, text: str, place: str) -> None:
     if "<" in text or ">" in text:
-        raise AnnotationError(f"{place}: '<' and '>' in text are written &lt; and &gt;: {text[:60]!r}")
+        raise AnnotationError(f"{place}: write '<' and '>' in text as &lt; and &gt;: {text[:60]!r}")
     if text:
         splitter.text(unescape(text))
 
 
 def _recut(file: _File, cuts: Cuts) -> Annotation:
-    """Cut a page as `cuts` says, and give its blocks the labels of their text.
+    """Cut a page according to `cuts`, and give its blocks the labels of their text.
 
-    A new block has the label of the old block where it begins. Later new blocks of the same old block continue it. A
-    label is a person's only if a person labelled all of its text.
+    A new block gets the label of the old block where it begins. Later new blocks of the same old block are
+    continuations. A label counts as a person's only if a person labelled all of the block's text.
     """
     missing = [row.line for row in file.rows if row.label == UNLABELLED]
     if missing:

@@ -17,6 +17,7 @@ from victorpy.annotation.tui.text import Row, cut, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, PageListView, View
 from victorpy.config import Config
 from victorpy.errors import VictorError
+from victorpy.research.report.base import plural
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"
@@ -161,9 +162,8 @@ class App:
         else:
             self.say("All pages are finished" if forward else "This is the first page")
         if problems:
-            pages = "1 page that cannot be opened was" if len(problems) == 1 else f"{len(problems):,} pages were"
             message = f"{self._message}; " if self._message else ""
-            self.say(f"{message}{pages} passed over: {problems[0]}")
+            self.say(f"{message}{plural(len(problems), 'page')} skipped: {problems[0]}")
 
     def _try_to_open(self, entry: Entry) -> str:
         """Open a page of the list. Return the reason if it cannot be opened."""
@@ -217,7 +217,7 @@ class App:
         if action == "redraw":
             self.redraw()
         elif (action is None or not self.view.act(action)) and not self.view.act("other key"):
-            self.say(f"{visible(key)!r} does nothing here: {self.keys.first('help')} shows all keys")
+            self.say(f"{visible(key)!r} does nothing here; press {self.keys.first('help')} for help")
 
     def _is_pasted(self, key: str) -> bool:
         """Return whether a key is part of a paste. Pasted text goes into the prompt, and nowhere else."""
@@ -227,7 +227,7 @@ class App:
         elif key == _END_PASTE:
             self._pasted_at = None
             if self._prompt is None:
-                self.say("What was pasted is not taken for keys")
+                self.say("Pasted text is ignored here")
         elif self._pasted_at is None or now - self._pasted_at > _LONGEST_GAP:
             self._pasted_at = None
             return False
@@ -253,7 +253,7 @@ class App:
         """Return the rows of the whole screen, and the place of the terminal's cursor if a line is being typed."""
         if width < _SMALLEST[0] or height < _SMALLEST[1]:
             smallest = f"{_SMALLEST[0]}×{_SMALLEST[1]}."
-            lines = ["Too small:", f"{width}×{height}.", "At least", smallest, "All is saved."]
+            lines = ["Too small:", f"{width}×{height}.", "At least", smallest, "Everything is saved."]
             rows: list[Row] = [[("content", cut(line, width))] for line in lines[:height]]
             return rows + [[] for _ in range(height - len(rows))], None
         top: Row = [("bar", fit(self.view.top(width), width))]

@@ -42,13 +42,17 @@ class BlockPane:
         self._top = 0
         self._skip = 0
         """Lines of the topmost block that are above the screen."""
+        self._paged_to: int | None = None
+        """The block that the cursor moved to when the screen was last scrolled by a page."""
         self._row_blocks: list[list[tuple[int, int]]] = []
         """For every row the column and the number of each block in it."""
 
     def rows(self, width: int, height: int) -> list[Row]:
         """Draw the blocks around the cursor."""
+        is_same = self.layout.prepare(width, self.pack) and height == self._height
         self._width, self._height = width, height
-        self.layout.prepare(width, self.pack)
+        if not is_same:
+            self._paged_to = None
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
         self._scroll_to_cursor()
@@ -111,19 +115,55 @@ class BlockPane:
         return has_moved
 
     def scroll_page(self, step: int) -> int:
-        """Scroll by a screen. Return the block to move the cursor to: the first or last that was visible."""
+        """Scroll by a screen, of which a few lines stay visible. Return the block to move the cursor to."""
+        self._paged_to = None
         shown = self._find_shown()
         last = len(self.session) - 1
-        if not shown or (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0):
+        if not shown or (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0 == self._skip):
             return last if step > 0 else 0
-        number = shown[-1 if step > 0 else 0]
-        number += step if number == self.session.cursor else 0  # a block may fill the screen by itself
-        lines_above = _MARGIN if step > 0 else self._height - self.layout.height_of(number) - _MARGIN
-        self._put(number, lines_above)
+        lowest = self.layout.line_of(shown[-1])[0]
+        if step > 0 and self.layout.height_of(lowest) > self._height and lowest != self._top:
+            self._top, self._skip = lowest, 0  # a block that fills the screen by itself is shown from its beginning
+            number = lowest
+        else:
+            self._scroll_lines(step * max(self._height - _MARGIN - 1, 1))
+            number = self._find_start(_MARGIN if step > 0 else self._height - 1 - _MARGIN, step)
+        self._paged_to = number
         return number
+
+    def _scroll_lines(self, count: int) -> None:
+        """Scroll down, or up if `count` is negative."""
+        line = self._skip + count
+        number = self._top
+        while line < 0 and number > 0:
+            number = self.layout.line_of(number - 1)[0]
+            line += self.layout.height_of(number)
+        while line >= self.layout.height_of(number) and self.layout.line_of(number).stop < len(self.session):
+            line -= self.layout.height_of(number)
+            number = self.layout.line_of(number).stop
+        self._top, self._skip = number, max(line, 0)
+
+    def _find_start(self, row: int, step: int) -> int:
+        """Return the first block that begins at a row of the screen or below it; if `step` is -1, at it or above."""
+        starts = {-self._skip: self._top}
+        line = self.layout.height_of(self._top) - self._skip
+        number = self.layout.line_of(self._top).stop
+        while line < self._height and number < len(self.session):
+            starts[line] = number
+            line += self.layout.height_of(number)
+            number = self.layout.line_of(number).stop
+        on_screen = [start for start in starts if start >= 0]
+        if not on_screen:
+            return self._top
+        wanted = [start for start in on_screen if (start - row) * step >= 0]
+        nearest = (min if step > 0 else max)(wanted, default=(max if step > 0 else min)(on_screen))
+        return starts[nearest]
 
     def _scroll_to_cursor(self) -> None:
         """Choose the topmost block so that the cursor's block is visible, with some lines above and below it."""
+        if self._paged_to == self.session.cursor:  # the screen stays as `scroll_page` left it
+            return
+        self._paged_to = None
         layout = self.layout
         cursor = layout.line_of(self.session.cursor)[0]
         self._top = layout.line_of(self._top)[0]

@@ -40,79 +40,85 @@ class Binding(NamedTuple):
 
 GROUPS: dict[str, list[Binding]] = {
     "Label": [
-        *(Binding(f"{LABEL}{label}", (label[0],), f"label the block {label} and go on") for label in Label),
-        Binding("confirm", (" ",), "confirm the label and go on"),
-        Binding("confirm-rest", ("a",), "confirm all labels that nobody has decided on"),
-        Binding("repeat", (".",), "do the last action again here"),
-        Binding("clear", ("x", "delete"), "take a decision back: the block is undecided again"),
+        *(Binding(f"{LABEL}{label}", (label[0],), f"label the block as {label} and move on") for label in Label),
+        Binding("confirm", (" ",), "confirm the label and move on"),
+        Binding("confirm-rest", ("a",), "confirm the labels of all undecided blocks"),
+        Binding("repeat", (".",), "repeat the last action here"),
+        Binding("clear", ("x", "delete"), "clear the decision: the block is undecided again"),
         *(
-            Binding(f"{LABEL_PATH}{label}", (label[0].upper(),), f"label all undecided blocks of the same path {label}")
+            Binding(
+                f"{LABEL_PATH}{label}", (label[0].upper(),), f"label all undecided blocks with the same path as {label}"
+            )
             for label in Label
         ),
         *(
             Binding(
                 f"{LABEL_PLACE}{label}",
                 (f"meta {label[0]}",),
-                f"label all undecided blocks at this place of each record {label}",
+                f"label all undecided blocks at this place of their records as {label}",
             )
             for label in Label
         ),
     ],
     "Select, then label": [
-        Binding("select-range", ("v",), "begin or give up a range: move, then label"),
-        Binding("extend-down", ("shift down", "J"), "extend a range downwards"),
-        Binding("extend-up", ("shift up", "K"), "extend a range upwards"),
-        Binding("select-container", ("r",), "the rest of the element around; again: of the next one outwards"),
-        Binding("select-path", ("s",), "all undecided blocks with the same tags and classes around them"),
-        Binding("select-place", ("m",), "all undecided blocks at this place of each record: item, row, post"),
+        Binding("select-range", ("v",), "start or cancel a range: move, then label"),
+        Binding("extend-down", ("shift down", "J"), "extend the range down"),
+        Binding("extend-up", ("shift up", "K"), "extend the range up"),
+        Binding("select-container", ("r",), "the rest of the enclosing element; press again for the next one outwards"),
+        Binding(
+            "select-path", ("s",), "all undecided blocks with the same tags and classes around them (the same path)"
+        ),
+        Binding("select-place", ("m",), "all undecided blocks at this place of their records: items, rows, posts"),
         Binding("select-text", ("t",), "all undecided blocks with the same text"),
-        Binding("cancel", ("esc",), "select nothing"),
+        Binding("cancel", ("esc",), "clear the selection"),
     ],
     "Undo": [
-        Binding("undo", ("u",), "take the last change back, and the one before, without end"),
-        Binding("redo", ("U", "ctrl r"), "make it again"),
+        Binding("undo", ("u",), "undo the last change; press again to undo earlier ones"),
+        Binding("redo", ("U", "ctrl r"), "redo the last undone change"),
     ],
     "Move": [
         Binding("down", ("down", "j"), "next block"),
         Binding("up", ("up", "k"), "previous block"),
-        Binding("page-down", ("page down", "ctrl f"), "a screen down"),
-        Binding("page-up", ("page up", "ctrl b"), "a screen up"),
+        Binding("page-down", ("page down", "ctrl f"), "one screen down"),
+        Binding("page-up", ("page up", "ctrl b"), "one screen up"),
         Binding("first", ("home",), "first block"),
         Binding("last", ("end", "G"), "last block"),
-        Binding("jump", ("'",), "show a letter before every block on the screen: type it to go there"),
-        Binding("next-uncertain", ("w",), "next block that the model is not sure of"),
+        Binding("first-kept", ("[",), "first block that is kept"),
+        Binding("last-kept", ("]",), "last block that is kept"),
+        Binding("jump", ("'",), "show a letter before every visible block; type it to go there"),
+        Binding("next-uncertain", ("w",), "next block that the model is unsure of"),
         Binding("previous-uncertain", ("W",), "previous one"),
-        Binding("next-undecided", ("e",), "next block that nobody has decided on"),
+        Binding("next-undecided", ("e",), "next undecided block"),
         Binding("previous-undecided", ("E",), "previous one"),
-        Binding("next-different", ("d",), "next block where model and person, or two people, differ"),
+        Binding("next-different", ("d",), "next block where you disagree with the model, or two annotators disagree"),
         Binding("previous-different", ("D",), "previous one"),
-        Binding("next-label", ("}",), "next block with another label than this"),
+        Binding("next-label", ("}",), "next block with a different label"),
         Binding("previous-label", ("{",), "previous one"),
         Binding("search", ("/",), "search for text"),
-        Binding("search-next", ("n",), "next block with the text"),
+        Binding("search-next", ("n",), "next block that contains the text"),
         Binding("search-previous", ("N",), "previous one"),
         Binding("go-to", ("g",), "go to a block by its number"),
     ],
     "Show": [
-        Binding("pane", ("tab",), "beside the blocks: cleaned text, Markdown, CleanEval, facts of the block, nothing"),
-        Binding("pane-back", ("shift tab",), "the other way round"),
-        Binding("pack", ("b",), "short blocks that the model is sure are noise: several to a line, or each on its own"),
-        Binding("facts", ("f",), "facts of the block: where it stands, probabilities, features"),
+        Binding("pane", ("tab",), "next side pane: cleaned text, Markdown, CleanEval, facts about the block, none"),
+        Binding("pane-back", ("shift tab",), "previous side pane"),
+        Binding("pack", ("b",), "show short blocks that are surely noise several per line, or one per line"),
+        Binding("facts", ("f",), "facts about the block: its place, probabilities and features"),
         Binding("help", ("?", "f1"), "this help"),
-        Binding("redraw", ("ctrl l",), "draw the screen anew"),
-        Binding("save", ("ctrl s",), "save now; everything is saved as it is typed anyway"),
+        Binding("redraw", ("ctrl l",), "redraw the screen"),
+        Binding("save", ("ctrl s",), "save now; every change is saved automatically, too"),
     ],
     "Two annotations": [
         Binding("take-first", ("1",), "take the label of the first annotation"),
         Binding("take-second", ("2",), "take the label of the second annotation"),
     ],
     "Pages": [
-        Binding("open", ("enter",), "open the page of the list"),
-        Binding("next-page", (">",), "next page that is not finished"),
-        Binding("previous-page", ("<",), "previous page of the list"),
-        Binding("order", ("=",), "order the list by name, uncertainty or progress"),
-        Binding("retrain", ("R",), "learn from the finished pages now"),
-        Binding("quit", ("q",), "leave the page, or the program; all is saved. Ctrl-C leaves at once"),
+        Binding("open", ("enter",), "open the selected page"),
+        Binding("next-page", (">",), "next unfinished page"),
+        Binding("previous-page", ("<",), "previous page in the list"),
+        Binding("order", ("=",), "sort the list by name, uncertainty or progress"),
+        Binding("retrain", ("R",), "train a model on the finished pages now"),
+        Binding("quit", ("q",), "leave the page or the program; everything is saved. Ctrl-C leaves at once"),
     ],
 }
 
@@ -135,7 +141,7 @@ class Keys:
             for key in keys:
                 other = self.action_of.setdefault(key, action)
                 if other != action and config is not None:
-                    problem = f"the key {_show_key(key)!r} is that of {other!r} and of {action!r}"
+                    problem = f"the key {_show_key(key)!r} is used for both {other!r} and {action!r}"
                     raise config.error(VARIABLE + (action if action in changed else other), problem)
 
     def shown(self, action: str) -> str:
@@ -168,8 +174,8 @@ def _read_key(name: str, action: str, config: Config) -> str:
         valid_names = [valid.replace(" ", "-") for valid in (*_NAMED_KEYS, "space")]
         raise config.error(
             VARIABLE + action,
-            f"there is no key {name!r}{suggest(name, valid_names)}; keys are a character, a name such as space, "
-            "enter, page-down or f5, or one of these behind ctrl-, shift- or alt-",
+            f"there is no key {name!r}{suggest(name, valid_names)}; a key is a character, a name such as space, "
+            "enter, page-down or f5, or one of these after ctrl-, shift- or alt-",
         )
     return key
 

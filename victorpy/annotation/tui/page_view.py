@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from string import ascii_letters
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ class PageView(View):
     @property
     def trouble(self) -> str:
         error = self.opened.error
-        return f"Nothing can be saved: {visible(error)}. Do not leave; it is tried again." if error else ""
+        return f"Cannot save: {visible(error)}. Do not leave yet; saving is retried." if error else ""
 
     @property
     def is_ready(self) -> bool:
@@ -110,13 +110,14 @@ class PageView(View):
         if action in _LEAVING and error and not self._is_warned:
             self._is_warned = True
             leave = self.app.keys.first("quit")
-            self.app.say(f"The last changes are not saved: {visible(error)}. {leave} once more leaves all the same")
+            self.app.say(f"The last changes are not saved: {visible(error)}. Press {leave} again to leave anyway")
             return True
         self._is_warned = False
         self._actions[action]()
         if self.session.is_finished and not self._was_finished:
-            more = f" {self.app.keys.first('next-page')} goes to the next page" if self._place else ""
-            self.app.say(f"All {len(self.session):,} blocks are decided.{more}")
+            next_page, leave = (self.app.keys.first(action) for action in ("next-page", "quit"))
+            next_step = f"Press {next_page} for the next page" if self._place else f"Press {leave} to leave"
+            self.app.say(f"All {len(self.session):,} blocks are decided. {next_step}")
         self._was_finished = self.session.is_finished
         return True
 
@@ -176,6 +177,8 @@ class PageView(View):
             "page-up": lambda: self._move(-1, by_page=True),
             "first": lambda: session.move(0),
             "last": lambda: session.move(len(session) - 1),
+            "first-kept": lambda: self._go_to_kept(range(len(session))),
+            "last-kept": lambda: self._go_to_kept(range(len(session))[::-1]),
             "jump": self._show_letters,
             "search": lambda: app.ask("/", self._search),
             "search-next": lambda: self._find_pattern(1),
@@ -200,7 +203,7 @@ class PageView(View):
             actions |= {
                 f"{direction}-uncertain": partial(self._find_uncertain, step),
                 f"{direction}-undecided": partial(self._find, session.is_undecided, step, "All blocks are decided"),
-                f"{direction}-different": partial(self._find, session.differs, step, "There is no difference"),
+                f"{direction}-different": partial(self._find, session.differs, step, "There are no differences"),
                 f"{direction}-label": partial(self._find, session.has_other_label, step, "All labels are the same"),
             }
         for label in Label:
@@ -216,7 +219,7 @@ class PageView(View):
     def _confirm(self) -> None:
         label = self.session.label(self.session.cursor) if len(self.session) else None
         if label is None and not self.session.has_selection:
-            self.app.say("This block has no label to confirm: give it one")
+            self.app.say("This block has no label to confirm; give it one")
         else:
             self.session.act(CONFIRM)
 
@@ -226,22 +229,22 @@ class PageView(View):
         if count > 1:
             self.app.say(f"{count:,} blocks confirmed")
         elif not count and not left:
-            self.app.say("There is nothing left to confirm: all blocks are decided")
+            self.app.say("Nothing left to confirm: all blocks are decided")
         elif not count:
             blocks = "1 block has" if left == 1 else f"{left:,} blocks have"
             next_key = self.app.keys.first("next-undecided")
-            self.app.say(f"{blocks} no label to confirm; {next_key} goes to the next")
+            self.app.say(f"{blocks} no label to confirm; press {next_key} to go to the next one")
 
     def _clear(self) -> None:
         count = self.session.act(CLEAR)
         if count > 1:
-            self.app.say(f"{count:,} blocks undecided again")
+            self.app.say(f"{count:,} blocks are undecided again")
         elif not count:
-            self.app.say("Nobody has decided on this block")
+            self.app.say("This block is undecided already")
 
     def _repeat(self) -> None:
         if not self.session.repeat() and not self.session.last:
-            self.app.say("There is nothing to repeat")
+            self.app.say("Nothing to repeat")
 
     def _take(self, which: str) -> None:
         session = self.session
@@ -250,19 +253,19 @@ class PageView(View):
             return
         choice = session.choices[which == TAKE_SECOND]
         if not session.has_selection and len(session) and choice.labels[session.cursor] is None:
-            self.app.say(f"{visible(choice.name)} has no label for this block: give it one")
+            self.app.say(f"{visible(choice.name)} has no label for this block; give it one")
         else:
             session.act(which)
 
     def _select(self, scope: Scope) -> None:
         if len(self.session.select(scope).numbers) == 1:
-            self.app.say("There is no other such block that is undecided")
+            self.app.say("No other undecided block matches")
 
     def _undo(self, back: bool) -> None:
         change = self.session.undo() if back else self.session.redo()
         word = "undo" if back else "redo"
         if change is None:
-            self.app.say(f"There is nothing to {word}")
+            self.app.say(f"Nothing to {word}")
         else:
             left = len(self.session.done if back else self.session.undone)
             self.app.say(f"{word}: {plural(change.size, 'block')}; {left:,} more to {word}")
@@ -271,6 +274,15 @@ class PageView(View):
         """Move the cursor. Scroll instead if the current block continues beyond the screen."""
         if not self.blocks.scroll_inside(step):
             self.session.move(self.blocks.scroll_page(step) if by_page else self.session.cursor + step * count)
+
+    def _go_to_kept(self, numbers: Iterable[int]) -> None:
+        """Go to the first of some blocks that will be kept when the page is cleaned."""
+        labels = ((number, self.session.label(number)) for number in numbers)
+        kept = next((number for number, label in labels if label is not None and label.is_content), None)
+        if kept is None:
+            self.app.say("No block is kept")
+        else:
+            self.session.move(kept)
 
     def _find(self, is_wanted: Callable[[int], bool], step: int, nothing: str) -> None:
         """Go to the next matching block. Show a message if the search wraps around."""
@@ -283,13 +295,13 @@ class PageView(View):
         if number == previous:
             self.app.say("This is the only one")
         elif (number - previous) * step < 0:
-            self.app.say("On from the top" if step > 0 else "On from the end")
+            self.app.say("Continued from the top" if step > 0 else "Continued from the end")
 
     def _find_uncertain(self, step: int) -> None:
-        nothing = "The model is sure of all that is undecided"
+        nothing = "The model is sure of all undecided blocks"
         if all(label is None for label in self.session.predicted.labels):
             next_key = self.app.keys.first("next-undecided")
-            nothing = f"There is no model to be unsure; {next_key} goes to what is undecided"
+            nothing = f"There is no model; press {next_key} to go to the next undecided block"
         self._find(self.session.is_uncertain, step, nothing)
 
     def _search(self, pattern: str) -> None:
@@ -299,27 +311,27 @@ class PageView(View):
     def _find_pattern(self, step: int) -> None:
         pattern = self.session.pattern
         if pattern:
-            self._find(self.session.has_pattern, step, f"Nowhere on this page: {visible(pattern)}")
+            self._find(self.session.has_pattern, step, f"Not found: {visible(pattern)}")
         else:
-            self.app.say(f"Nothing was searched for yet: {self.app.keys.first('search')}")
+            self.app.say(f"No search yet; press {self.app.keys.first('search')} to search")
 
     def _go_to(self, answer: str) -> None:
         text, count = answer.strip(), len(self.session)
         if text.isdecimal():
             self.session.move(int(text) - 1)
             if not 1 <= int(text) <= count:
-                self.app.say(f"There is no block {int(text):,}: they are numbered from 1 to {count:,}")
+                self.app.say(f"There is no block {int(text):,}; blocks are numbered from 1 to {count:,}")
         elif text:
-            self.app.say(f"{visible(text)} is no number")
+            self.app.say(f"{visible(text)} is not a number")
 
     def _show_letters(self) -> None:
         self.blocks.shows_letters = True
-        self.app.say("Type the letter of the block to go to")
+        self.app.say("Type the letter of a block to go there")
 
     def _toggle_packing(self) -> None:
         self.app.pack = self.blocks.pack = not self.blocks.pack
-        together = "Short blocks that the model is sure are noise share lines"
-        self.app.say(together if self.blocks.pack else "Every block has a line of its own")
+        together = "Short blocks that are surely noise share lines"
+        self.app.say(together if self.blocks.pack else "Every block has its own line")
 
     def _next_pane(self, step: int) -> None:
         self._show_pane(self._panes[(self._panes.index(self._pane) + step) % len(self._panes)])
@@ -327,9 +339,9 @@ class PageView(View):
     def _show_pane(self, pane: Pane | None) -> None:
         self._pane = pane
         if pane is not None and self._is_narrow:
-            self.app.say(f"For two panes the terminal has to have {COMFORT[0]} columns")
+            self.app.say(f"Side panes need a terminal with at least {COMFORT[0]} columns")
 
     def _save(self) -> None:
         self.opened.save()
         is_kept = not self.opened.is_read_only
-        self.app.say("Saved; everything is saved as it is typed" if is_kept else READ_ONLY)
+        self.app.say("Saved; every change is saved automatically, too" if is_kept else READ_ONLY)

@@ -103,9 +103,9 @@ class FactsPane:
             head = cut(f"{visible(name)}: ", width - 1)
             rows += wrap_after(("key", head), visible(value), width)[:_MOST_LINES]
         if not is_ready:
-            rows += [[], [("pane", "features: one moment …")]]
+            rows += [[], [("pane", "features: loading …")]]
         elif features:
-            rows += [[], [("pane head", "features that are not 0")]]
+            rows += [[], [("pane head", "features other than 0")]]
             rows += _in_columns(features[cursor], width)
         return rows[:height]
 
@@ -124,11 +124,11 @@ class FactsPane:
         attributes = session.document.elements.attributes[block.element] if block.element >= 0 else {}
         facts = [
             ("label", f"{session.label(number) or 'none'}, {session.state(number)}"),
-            ("model", f"{session.predicted.labels[number] or 'says nothing'}{probability_text}"),
+            ("model", f"{session.predicted.labels[number] or 'no prediction'}{probability_text}"),
             ("length", f"{len(block.text.split()):,} words, {len(block.text):,} characters"),
             ("path", path or ""),
             *attributes.items(),
-            ("hidden", "nobody sees it on the page" if block.hidden else ""),
+            ("hidden", "not visible on the page" if block.hidden else ""),
         ]
         return [(name, value) for name, value in facts if value]
 

@@ -23,19 +23,18 @@ _KEY_COLUMNS = 18
 _FAR = 1_000_000
 """More lines than a list has."""
 _NOTES = (
-    "Before a block stand its number and its label, then ✓ where a person confirmed it, * where a person changed it, "
-    "or a number where nobody has decided: 97 says that the model is sure by 97 of 100.",
-    "A digit, or a letter that stands for nothing else, stands before the blocks on the screen that the model is least "
-    "sure of: type it to go there.",
+    "Each block has its number and its label in front of it. Then comes ✓ if a person confirmed the label, * if a "
+    "person changed it, or a number if nobody has decided: 97 means that the model is 97 % sure.",
+    "The blocks on the screen that the model is least sure of have a digit or an unused letter in front of them: type "
+    "it to go there.",
     "Short blocks that the model is sure are noise, such as the entries of a menu, share lines: O Home ┊ O News. A "
-    "corner instead of the line between them, ┌ or └, is where a list begins or ends.",
-    "A record is what repeats: an item of a list, a row of a table, a post, a product. Blocks at the same place of "
-    "their records have paths that differ in one number; their classes do not matter.",
-    "A selection that the program makes (the rest of an element, the same path, the same text, all the rest) "
-    "leaves out what somebody has decided on, but for the block under the cursor; a range that you mark is taken "
-    "whole.",
-    "The mouse works too: click on a block, turn the wheel. What is pasted is not taken for keys.",
-    "Ctrl-C leaves at once, and all is saved then too.",
+    "corner between them, ┌ or └, shows where a list begins or ends.",
+    "A record is something that repeats: an item of a list, a row of a table, a post, a product. Paths of blocks at "
+    "the same place of their records differ in one number only; classes do not matter.",
+    "Selections that the program makes (the rest of an element, the same path, the same text, all the rest) leave out "
+    "decided blocks, except the one under the cursor. A range that you mark is taken whole.",
+    "You can also use the mouse: click on a block, or turn the wheel. Pasted text is ignored.",
+    "Ctrl-C leaves at once; everything is saved then, too.",
 )
 
 _BAR = 10
@@ -113,7 +112,7 @@ class HelpView(View):
 
     def hints(self, width: int) -> str:
         is_wide = width > 3 * _KEY_COLUMNS
-        return "↑↓ PgUp PgDn Home End   any other key goes back" if is_wide else "↑↓ PgDn, or goes back"
+        return "↑↓ PgUp PgDn Home End   any other key goes back" if is_wide else "↑↓ PgDn, others: back"
 
     def body(self, width: int, height: int) -> list[Row]:
         rows: list[Row] = []
@@ -123,7 +122,7 @@ class HelpView(View):
                 keys = f"  {self.app.keys.shown(binding.action):<{_KEY_COLUMNS - 2}} "
                 rows += wrap_after(("key", keys), binding.help, width)
             rows.append([])
-        rows.append([("pane head", " What else there is to know")])
+        rows.append([("pane head", " Good to know")])
         for note in _NOTES:
             rows += wrap_after(("key", "   "), note, width)
         self._height = height
@@ -161,8 +160,8 @@ class PageListView(View):
         problems = sum(bool(entry.status.problem) for entry in entries)
         parts = [
             f"{sum(entry.is_finished for entry in entries):,} of {len(entries):,} pages finished",
-            f"by {self.order}",
-            f"{self.pages.left:,} not looked at yet" if self.pages.left else "",
+            f"sorted by {self.order}",
+            f"{self.pages.left:,} not read yet" if self.pages.left else "",
             f"{problems:,} cannot be opened" if problems else "",
             visible(str(self.pages.directory)),
         ]
@@ -170,7 +169,7 @@ class PageListView(View):
 
     def hints(self, width: int) -> str:
         words = {"help": "help", "quit": "leave", "open": "open", "next-page": "next unfinished"}
-        words |= {"order": "order", "retrain": "learn"}
+        words |= {"order": "sort", "retrain": "train"}
         return self.app.keys.hints([([action], word) for action, word in words.items()], width)
 
     def body(self, width: int, height: int) -> list[Row]:
