@@ -1,4 +1,4 @@
-"""The annotation tool's files: whose they are, which model they follow, and what other programs do to them."""
+"""Files of the annotation tool: adjudication, models, locks, and changes by other programs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def annotated(folder, name, *labels, page=PAGE, **options):
     return labelled(folder / f"{name}.anno", *labels, **options).anno
 
 
-def test_adjudication_takes_over_what_is_agreed_and_asks_for_the_rest(tmp_path):
+def test_adjudication_decides_agreed_labels_and_leaves_the_rest(tmp_path):
     labels = {"a": [O, O, O, H, P, P, P, O], "b": [O, P, O, H, P, L, P, O]}
     two = [annotated(tmp_path, name, *labels[name], model=None) for name in labels]
     opened = open_adjudication(*two, tmp_path / "gold.anno", CONFIG)
@@ -184,7 +184,7 @@ def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path, 
     assert entry_names(tmp_path) == names
 
 
-def test_a_binary_page_is_named(tmp_path):
+def test_error_for_a_binary_page_names_the_file(tmp_path):
     (tmp_path / "picture.html").write_bytes(JPEG)
     with pytest.raises(DataError, match=r"picture\.html: "):
         open_page(tmp_path / "picture.html", tmp_path / "picture.anno", CONFIG)
@@ -400,7 +400,7 @@ def test_selection_by_the_program_leaves_out_decided_blocks(scope):
         assert session.cursor == 4  # after the element, whatever was left out
 
 
-def test_a_range_that_a_person_marks_is_taken_whole():
+def test_marked_range_includes_decided_blocks():
     session = Session(read_document("<p>A<p>B<p>C", CONFIG))
     session.act(H)
     session.move(0)

@@ -1,4 +1,4 @@
-"""The annotation tool: blocks that share a line, blocks at the same place of every record, keys that lead to blocks."""
+"""The annotation tool: shared lines, the same place in records, keys that go to blocks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_short_blocks_that_are_surely_noise_share_a_line_and_content_does_not():
         ({"html": "<p>One<p>Two<p>שלום"}, 2),  # a terminal may turn the line around
     ],
 )
-def test_what_shares_a_line(change, rows):
+def test_which_blocks_share_a_line(change, rows):
     session = session_of(change.get("html", "<p>One<p>Two<p>Three"), change.get("labels"), change.get("sure", 0.99))
     assert sum("│" in line for line in lines(BlockPane(session))) == rows
 
@@ -69,7 +69,7 @@ def test_adjudicated_blocks_share_no_lines():
     assert len(lines(pane)) == 3
 
 
-def test_each_block_of_a_line_shows_its_label_and_nothing_moves_while_labels_are_given():
+def test_blocks_on_a_shared_line_show_labels_and_do_not_move():
     session = menu()
     pane = BlockPane(session)
     session.move(2)
@@ -100,7 +100,7 @@ def test_a_click_goes_to_the_block_under_it(tmp_path):
     assert session.cursor == 0
 
 
-def test_letters_lead_to_every_block_of_a_line(tmp_path):
+def test_letters_go_to_every_block_of_a_line(tmp_path):
     session = menu()
     app = app_of(session, tmp_path)
     app.key("'")
@@ -110,7 +110,7 @@ def test_letters_lead_to_every_block_of_a_line(tmp_path):
     assert session.cursor == 3
 
 
-def test_sharing_of_lines_can_be_switched_off_also_for_the_next_page(tmp_path):
+def test_line_sharing_can_be_switched_off_for_all_pages(tmp_path):
     app = app_of(menu(), tmp_path)
     assert len(lines(app.view.blocks)) == 5
     app.key("b")
@@ -164,7 +164,7 @@ POSTS = "".join(
 )
 
 
-def test_blocks_at_the_same_place_of_records_whose_classes_differ():
+def test_same_place_in_records_ignores_classes():
     session = session_of(f"<main>{POSTS}</main><div><b>Not a post</b></div>")
     texts = ["Ann", "Hello.", "Signature", "Ben", "Good day.", "Signature", "Cid", "Hi.", "Signature", "Not a post"]
     assert [block.text for block in session.document.blocks] == texts
@@ -244,6 +244,26 @@ def test_keys_and_numbers_of_blocks_are_separated_by_a_space():
     assert shown[12].startswith("  13 O 60 │ Block 12")
 
 
+def test_brackets_go_to_the_first_and_last_kept_block(tmp_path):
+    session = session_of("<p>A<p>B<p>C<p>D<p>E", (O, P, O, L, O))
+    app = app_of(session, tmp_path)
+    for key, number in (("[", 1), ("]", 3)):
+        app.key(key)
+        assert session.cursor == number
+    session.act(O)
+    session.move(1)
+    session.act(O)
+    app.key("[")
+    assert "No block is kept" in text_of(app.draw(100, 30)[0][-1])
+    assert session.cursor == 2
+
+
+def test_finished_page_shows_how_to_leave(tmp_path):
+    app = app_of(session_of("<p>A<p>B"), tmp_path)
+    app.key("a")
+    assert "All 2 blocks are decided. Press q to leave" in text_of(app.draw(100, 30)[0][-1])
+
+
 # Facts, help and locks
 
 
@@ -283,7 +303,7 @@ def test_errors_in_the_background_are_raised():
         draw_until_it_is_there()
 
 
-def test_the_help_goes_to_its_end_and_back(tmp_path):
+def test_help_scrolls_to_its_end_and_back(tmp_path):
     app = app_of(menu(), tmp_path)
     for key in ("?", "page down"):  # typed faster than the help is drawn
         app.key(key)
@@ -297,7 +317,7 @@ def test_the_help_goes_to_its_end_and_back(tmp_path):
     assert "All keys" not in text_of(app.draw(80, 24)[0][0])
 
 
-def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
+def test_lock_error_suggests_read_only(tmp_path):
     with pytest.raises(DataError, match=r"cannot write there .*`read_only`"):
         Lock(tmp_path / "nowhere" / "page.anno.lock").take()
 
@@ -305,7 +325,7 @@ def test_a_lock_that_cannot_be_made_says_what_to_do(tmp_path):
 # How many keys a page takes
 
 
-def test_shipped_pages_of_150_blocks_and_more_take_under_a_tenth_of_a_key_a_block():
+def test_large_shipped_pages_take_less_than_a_tenth_of_a_key_per_block():
     predictor = Predictor.load("default")
     pages = (ROOT / "data").glob("*/*.anno")
     large = [count_keys(page, predictor) for page in pages if page.read_text().count("\n") > LARGE]

@@ -1,4 +1,4 @@
-"""The annotation tool as a person meets it: a real terminal, keys typed into it, its screen and the files it leaves."""
+"""The annotation tool in a real terminal: typed keys, the screen, and the files that are written."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_reopening_restores_cursor_and_undo(page):
 # Terminals of all kinds
 
 
-def test_a_terminal_that_is_resized_keeps_the_cursor_in_sight(bridge):
+def test_cursor_stays_visible_when_the_terminal_is_resized(bridge):
     with annotate(bridge, shows="block 1 of") as terminal:
         terminal.type("g", "9", "0", "enter", until="block 90 of")
         for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
@@ -330,7 +330,7 @@ def test_drawing_lays_out_only_visible_blocks():
     assert len(pane.layout._blocks) < 400
 
 
-def test_a_block_that_is_higher_than_the_screen_can_be_read_to_its_end(tmp_path):
+def test_block_taller_than_the_screen_can_be_scrolled_to_its_end(tmp_path):
     (tmp_path / "long.html").write_text(
         "<p>Begin</p><p>" + " ".join(f"word{number}" for number in range(400)) + "</p><p>End</p>"
     )
@@ -542,7 +542,7 @@ def test_everything_is_saved_however_it_ends(page, how):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_killed_at_any_moment_nothing_is_lost_but_the_last_key(tmp_path, seed):
+def test_kill_at_any_moment_loses_at_most_the_last_key(tmp_path, seed):
     chance = random.Random(seed)
     (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))
     anno, typed = tmp_path / "many.anno", ""

@@ -1,4 +1,4 @@
-"""The annotation tool without a terminal: what a session does, that nothing is lost, and that all can be undone."""
+"""The annotation tool without a terminal: sessions, undo, journals and files."""
 
 from __future__ import annotations
 
@@ -451,7 +451,7 @@ def test_edits_by_hand_win_and_can_be_undone(place):
     assert opened_at(place).messages == []
 
 
-def test_an_annotation_made_elsewhere_keeps_its_labels_whatever_the_model_says(place):
+def test_labels_in_a_foreign_annotation_win_over_the_model(place):
     labelled(place, O, model=None)
     journal_of(place).unlink()
     place.write_text(place.read_text().replace("?\t-\t</li><li", "list\t0.25\t</li><li", 1))
@@ -492,7 +492,7 @@ def test_file_that_could_not_be_written_is_restored_from_the_journal(place, monk
     assert load_annotation(place, CONFIG.cuts).labels[:4] == (H, P, L, C)
 
 
-def test_comments_and_features_in_a_file_stay(place):
+def test_comments_and_features_in_a_file_are_kept(place):
     labelled(place, P)
     journal_of(place).unlink()
     head, _, rows = place.read_text().partition("\n\n")
@@ -503,7 +503,7 @@ def test_comments_and_features_in_a_file_stay(place):
     assert "Home\n# words=1\n" in written
 
 
-def test_a_page_cut_at_every_tag_stays_cut_so(tmp_path):
+def test_page_cut_at_every_tag_keeps_its_blocks(tmp_path):
     every = load_config("cleaneval")
     (tmp_path / "a.html").write_text("<p>See <a href='/x'>this</a> page.</p>")
     opened = open_page(tmp_path / "a.html", tmp_path / "a.anno", every)
@@ -550,7 +550,7 @@ def test_temporary_files_of_a_killed_writer_are_removed(place):
     assert names_in(place.parent) == [".coffee.anno.123.tmp", "tea.anno.123.tmp", "tea.html"]
 
 
-def test_a_link_stays_a_link(place):
+def test_annotation_that_is_a_symbolic_link_stays_one(place):
     (place.parent / "real").mkdir()
     place.symlink_to(place.parent / "real" / "tea.anno")
     labelled(place, P)
@@ -606,7 +606,7 @@ def test_journal_starts_with_the_first_change(tmp_path):
 # Blocks without a label
 
 
-def test_a_file_with_blocks_that_have_no_label_is_refused_where_labels_are_needed(place):
+def test_training_refuses_files_with_unlabelled_blocks(place):
     labelled(place, P, model=None)
     text = place.read_text()
     assert "\n?\t-\t" in text

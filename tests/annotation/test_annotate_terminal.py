@@ -1,4 +1,4 @@
-"""The annotation tool in a real terminal: what a person types, pastes, clicks and sees besides labelling a page."""
+"""The annotation tool in a real terminal: help, pasting, sizes, messages, paging, mouse, lists and training."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_all_of_the_help_can_be_read_in_80_columns():
 # Keys that are none
 
 
-def test_a_paste_types_no_labels(page):
+def test_pasted_text_gives_no_labels(page):
     with open_tea(page) as terminal:
         assert b"\x1b[?2004h" in terminal.written
         terminal.type("\x1b[200~hello, q, please\x1b[201~", until="Pasted text is ignored here")
@@ -99,14 +99,14 @@ def test_a_paste_types_no_labels(page):
     assert labels_in(page.with_suffix(".anno")) == "?????o??"
 
 
-def test_a_paste_without_an_end_is_over_after_a_second(page):
+def test_paste_without_an_end_is_over_after_a_second(page):
     with open_tea(page) as terminal:
         terminal.type("\x1b[200~ooo")
         terminal.settle(1.3)
         terminal.type("p", until="1 decided")
 
 
-def test_ctrl_s_saves_and_stops_nothing(page):
+def test_ctrl_s_saves_and_does_not_stop_the_terminal(page):
     with open_tea(page) as terminal:
         terminal.type("o", "\x13", until="Saved; every change is saved automatically, too")
         terminal.type("p", until="2 decided")
@@ -125,7 +125,7 @@ def test_flow_control_is_restored(page):
 # Sizes
 
 
-def test_a_terminal_without_a_size_is_taken_for_80_by_24(page):
+def test_terminal_without_a_size_counts_as_80_by_24(page):
     terminal = annotate("--no-model", page, columns=80, lines=24, COLUMNS="", LINES="")
     fcntl.ioctl(terminal._file, termios.TIOCSWINSZ, struct.pack("4H", 0, 0, 0, 0))
     with terminal:
@@ -164,7 +164,7 @@ def test_messages_explain_why_nothing_happens(page):
 # Going to what is doubtful, and by screens
 
 
-def test_digits_lead_to_what_the_model_is_least_sure_of(bridge):
+def test_digits_go_to_the_least_certain_blocks(bridge):
     with annotate(bridge, shows="block 1 of 161") as terminal:
         terminal.type("g", "45", "enter", until="block 45 of 161")
         marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] +\d+ ", line)}
@@ -173,7 +173,7 @@ def test_digits_lead_to_what_the_model_is_least_sure_of(bridge):
         terminal.type(digit, until=f"block {line[1:5].strip()} of 161")
 
 
-def test_digits_are_given_to_the_least_sure_in_reading_order():
+def test_least_certain_blocks_get_digits_in_page_order():
     session = session_of("<p>A" * 12, sure=(0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None))
     assert session.most_doubtful(range(12), 3) == [2, 3, 9]
     assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
@@ -183,7 +183,7 @@ def test_digits_are_given_to_the_least_sure_in_reading_order():
 
 
 @pytest.mark.parametrize(("line", "cursor", "label"), [("", 3, None), ("annotate-key-label-list: 3", 1, Label.LIST)])
-def test_a_configured_digit_leads_to_no_block(tmp_path, line, cursor, label):
+def test_configured_digit_does_its_action(tmp_path, line, cursor, label):
     session = session_of("<p>A<p>B<p>C<p>D", sure=(0.99, 0.6, 0.7, 0.8))
     app_of(session, tmp_path, Keys(config_of(tmp_path, line))).key("3")
     assert (session.cursor, session.given[0]) == (cursor, label)
@@ -238,7 +238,7 @@ def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, 
 # Mouse and search
 
 
-def test_a_click_beside_the_blocks_does_not_move(page):
+def test_click_into_a_side_pane_does_not_move_the_cursor(page):
     with open_tea(page) as terminal:
         terminal.type("tab", until="cleaned: text")
         terminal.click(80, 6)
@@ -263,7 +263,7 @@ def test_search_hits_are_highlighted(page):
 # Other programs
 
 
-def test_a_file_changed_by_another_program_is_kept_and_the_person_is_told(page):
+def test_file_changed_by_another_program_is_kept_and_reported(page):
     anno = page.with_suffix(".anno")
     with open_tea(page, columns=170) as terminal:
         terminal.type("o", until=lambda here: anno.exists() and " saved" in here.lines[0])
@@ -313,7 +313,7 @@ def test_the_lock_of_a_killed_program_is_not_shown_as_open(directory):
             terminal.wait_for(lambda here: any("d.html" in line and "(open)" in line for line in here.lines))
 
 
-def test_the_list_takes_escape_and_leaves_by_q(directory):
+def test_list_ignores_escape_and_knows_no_labels(directory):
     view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name")
     assert view.act("cancel")
     assert not view.act("label-header")
@@ -362,7 +362,7 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
 # Two annotations
 
 
-def test_adjudication_names_both_and_tells_the_model_from_people(page):
+def test_adjudication_shows_both_names_and_which_labels_are_predictions(page):
     with adjudicate(page, "oo", "op", model=()) as terminal:
         terminal.wait_for("1 decided 12 %")
         terminal.wait_for("anna.anno: 6 labels come from the model and nobody confirmed them (small letters)")
@@ -382,7 +382,7 @@ def test_adjudicating_equal_files_writes_the_gold(page):
     assert labels_in(page.parent / "gold.anno") == "ooohppoo"
 
 
-def test_another_model_on_a_page_that_was_opened_before(bridge):
+def test_page_can_be_reopened_without_a_model(bridge):
     with annotate(bridge, shows="block 1 of 161") as terminal:
         leave(terminal, "h")
     with annotate("--no-model", bridge, columns=120) as terminal:

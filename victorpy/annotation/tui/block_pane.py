@@ -5,6 +5,7 @@ urwid's ListBox is not used, since it takes 14 ms per key on a page of 50,000 bl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from string import ascii_letters, digits, punctuation
 
 from victorpy.annotation.session import Session, State
@@ -64,12 +65,11 @@ class BlockPane:
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._row_blocks = []
-        for number in self.shown:
-            if self.layout.line_of(number)[0] == number:
-                line_rows, columns = self._draw_line(number, selected)
-                visible_rows = line_rows[self._skip if number == self._top else 0 :]
-                rows += visible_rows
-                self._row_blocks += [columns] * len(visible_rows)
+        for start, number in self._lines():
+            line_rows, columns = self._draw_line(number, selected)
+            visible_rows = line_rows[max(-start, 0) :]
+            rows += visible_rows
+            self._row_blocks += [columns] * len(visible_rows)
         return rows[:height]
 
     def _assign_marks(self) -> None:
@@ -117,9 +117,11 @@ class BlockPane:
     def scroll_page(self, step: int) -> int:
         """Scroll by a screen, of which a few lines stay visible. Return the block to move the cursor to."""
         self._paged_to = None
+        if not len(self.session):
+            return 0
         shown = self._find_shown()
         last = len(self.session) - 1
-        if not shown or (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0 == self._skip):
+        if (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0 == self._skip):
             return last if step > 0 else 0
         lowest = self.layout.line_of(shown[-1])[0]
         if step > 0 and self.layout.height_of(lowest) > self._height and lowest != self._top:
@@ -145,19 +147,22 @@ class BlockPane:
 
     def _find_start(self, row: int, step: int) -> int:
         """Return the first block that begins at a row of the screen or below it; if `step` is -1, at it or above."""
-        starts = {-self._skip: self._top}
-        line = self.layout.height_of(self._top) - self._skip
-        number = self.layout.line_of(self._top).stop
-        while line < self._height and number < len(self.session):
-            starts[line] = number
-            line += self.layout.height_of(number)
+        starts = [line for line in self._lines() if line[0] >= 0]
+        if step < 0:
+            starts.reverse()
+        wanted = (number for start, number in starts if (start - row) * step >= 0)
+        return next(wanted, starts[-1][1] if starts else self._top)
+
+    def _lines(self) -> Iterator[tuple[int, int]]:
+        """Yield the visible lines of blocks: the row where each begins, and its first block.
+
+        The first row is negative if the beginning of the topmost line is above the screen.
+        """
+        row, number = -self._skip, self._top
+        while row < self._height and number < len(self.session):
+            yield row, number
+            row += self.layout.height_of(number)
             number = self.layout.line_of(number).stop
-        on_screen = [start for start in starts if start >= 0]
-        if not on_screen:
-            return self._top
-        wanted = [start for start in on_screen if (start - row) * step >= 0]
-        nearest = (min if step > 0 else max)(wanted, default=(max if step > 0 else min)(on_screen))
-        return starts[nearest]
 
     def _scroll_to_cursor(self) -> None:
         """Choose the topmost block so that the cursor's block is visible, with some lines above and below it."""
@@ -179,7 +184,10 @@ class BlockPane:
             self._put(cursor, margin if is_step else free // 3)  # after a jump more of what precedes it is shown
             return
         lines_above = sum(map(layout.height_of, range(self._top, cursor))) - self._skip
-        lines_below = min(margin, self._height_after(cursor, margin))  # fewer at the end of the page
+        lines_below, number = 0, layout.line_of(cursor).stop
+        while lines_below < margin and number < len(self.session):
+            lines_below = min(lines_below + layout.height_of(number), margin)
+            number = layout.line_of(number).stop
         if lines_above < margin:
             self._put(cursor, margin)
         elif lines_above > free - lines_below:
@@ -187,33 +195,19 @@ class BlockPane:
 
     def _fill_screen(self) -> None:
         """Scroll back if the end of the page would leave part of the screen empty."""
-        top_height = self.layout.height_of(self._top) - self._skip
-        if top_height + self._height_after(self._top, self._height) < self._height:
-            last = self.layout.line_of(len(self.session) - 1)[0]
-            self._put(last, self._height - self.layout.height_of(last))
+        *_, (row, number) = self._lines()
+        is_last = self.layout.line_of(number).stop == len(self.session)
+        if is_last and row + self.layout.height_of(number) < self._height:
+            self._put(number, self._height - self.layout.height_of(number))
 
     def _put(self, number: int, lines_above: int) -> None:
         """Scroll so that a number of lines is above a block."""
-        number = self.layout.line_of(number)[0]
-        while number > 0 and lines_above > 0:
-            number = self.layout.line_of(number - 1)[0]
-            lines_above -= self.layout.height_of(number)
-        self._top, self._skip = number, max(-lines_above, 0)
+        self._top, self._skip = self.layout.line_of(number)[0], 0
+        self._scroll_lines(-lines_above)
 
     def _find_shown(self) -> range:
-        stop, room = self._top, self._height + self._skip
-        while room > 0 and stop < len(self.session):
-            room -= self.layout.height_of(stop)
-            stop = self.layout.line_of(stop).stop
-        return range(self._top, stop)
-
-    def _height_after(self, number: int, most: int) -> int:
-        """Return the height of the blocks after a block. Stop counting at a height of `most`."""
-        height = 0
-        while height < most and number + 1 < len(self.session):
-            number += 1
-            height += self.layout.height_of(number)
-        return height
+        *_, (_, number) = self._lines()
+        return range(self._top, self.layout.line_of(number).stop)
 
     # Drawing
 

@@ -13,6 +13,7 @@ from victorpy.annotation.session import Session
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, Row, cut, text_of, visible, width_of, wrap, wrap_after
 from victorpy.document import Document, Label
 from victorpy.outputs import OUTPUTS, CleanPage
+from victorpy.research.report.base import plural
 
 FORMATS = ("text", "markdown", "cleaneval")
 _LEFT_TO_RIGHT = "\u200e"
@@ -125,7 +126,7 @@ class FactsPane:
         facts = [
             ("label", f"{session.label(number) or 'none'}, {session.state(number)}"),
             ("model", f"{session.predicted.labels[number] or 'no prediction'}{probability_text}"),
-            ("length", f"{len(block.text.split()):,} words, {len(block.text):,} characters"),
+            ("length", f"{plural(len(block.text.split()), 'word')}, {plural(len(block.text), 'character')}"),
             ("path", path or ""),
             *attributes.items(),
             ("hidden", "not visible on the page" if block.hidden else ""),
