@@ -118,7 +118,7 @@ def _grow_all(root: PageNode, document: Document) -> None:
 
 
 def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
-    """Make nodes of the elements that hold whole blocks. Blocks come in document order, so their elements do."""
+    """Make nodes of the elements that hold whole blocks. Blocks are in document order, and so are their elements."""
     elements = document.elements
     nodes = {-1: root}
     for block in document.blocks:

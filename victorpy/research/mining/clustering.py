@@ -4,11 +4,11 @@ Pages are tf-idf vectors of length 1. k is the number of verticals. k-means is r
 random choice of starting pages. The F of a run is the mean over the verticals of the F of the cluster assigned to
 each, with the assignment that makes this mean the largest.
 
-Thousands of runs on tens of thousands of terms would take hours. So only the first step of a run, in which every page
-goes to the nearest starting page, uses whole vectors. k-means then continues with vectors reduced to their largest
-singular directions, for every method alike. Reduction hardly moves the centre of many pages, but it does move single
-pages, and a run that starts from reduced ones ends differently: docs/notes/mining.md has the numbers. With 0
-dimensions all vectors stay whole.
+Thousands of runs on tens of thousands of terms would take hours. So only the first step of a run, which assigns every
+page to the nearest starting page, uses whole vectors. Then k-means continues with vectors that are reduced to their
+largest singular directions. Reduction hardly moves the mean of many pages, but it moves single pages, so that a run
+that starts from reduced pages ends differently (docs/notes/mining.md has the numbers). With 0 dimensions, vectors are
+not reduced.
 """
 
 from __future__ import annotations

@@ -35,12 +35,13 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def _held_out(trained_on: bool | None) -> str:
-    return {True: "no", False: "yes", None: _UNKNOWN}[trained_on]
-
-
 _MAIN = (
-    Column("trained_on", "held out", _held_out, "whether the method was not trained on these pages"),
+    Column(
+        "trained_on",
+        "held out",
+        {True: "no", False: "yes", None: _UNKNOWN}.__getitem__,
+        "whether the method was not trained on these pages",
+    ),
     Column("words_f1", "words F1", percent, "overlap of the words of output and gold, as multisets; mean over pages"),
     Column("words_f1_interval", "95 % interval", interval, "of that mean, by resampling pages"),
     Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),

@@ -21,24 +21,21 @@ def page(title: str, body: str, style: str = "", script: str = "") -> str:
     css = read_asset("page.css") + style
     policy = f"default-src 'none'; img-src data:; style-src '{_digest(css)}'; base-uri 'none'; form-action 'none'"
     policy += f"; script-src '{_digest(script)}'" if script else ""
-    lines = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{text(title)}</title>",
-        f"<style>{css}</style>",
-        "</head>",
-        "<body>",
-        body,
-        f"<script>{script}</script>" if script else "",
-        "</body>",
-        "</html>",
-        "",
-    ]
-    return "\n".join(lines)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{text(title)}</title>
+<style>{css}</style>
+</head>
+<body>
+{body}
+{f"<script>{script}</script>" if script else ""}
+</body>
+</html>
+"""
 
 
 def _digest(content: str) -> str:
