@@ -651,7 +651,7 @@ def test_failed_learning_shows_a_message(tmp_path):
         assert not learning.see()
         time.sleep(0.05)
     learning.stop()
-    assert said[0] == "2 of at least 3 pages are finished; more are needed to train a model"
+    assert said[0] == "Training needs at least 3 finished pages (2 so far)"
     assert said[1] == "Training on 3 finished pages in the background"
     assert said[2].startswith("Training failed: ")
     assert "not an annotation file" in said[2]

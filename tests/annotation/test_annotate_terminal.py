@@ -327,7 +327,7 @@ def test_too_few_finished_pages_are_counted(tmp_path):
         (tmp_path / f"{name}.html").write_text(f"<p>Page {name}")
     with annotate("--no-model", "--retrain", tmp_path, shows="0 of 3 pages finished") as terminal:
         terminal.type("enter", until="block 1 of 1")
-        terminal.type("p", "q", until="1 of at least 3 pages are finished; more are needed to train a model")
+        terminal.type("p", "q", until="Training needs at least 3 finished pages (1 so far)")
 
 
 def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):

@@ -15,7 +15,7 @@ from msgspec import Struct
 from victorpy.document import Label
 
 CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
-"""Actions on blocks. Giving blocks a label is an action, too, which is called like the label."""
+"""Actions on blocks. The name of a label is an action, too: it gives blocks that label."""
 
 Letter = Literal["?", "h", "p", "l", "c", "o"]
 """A label in the journal: its first letter, or a question mark for no label."""

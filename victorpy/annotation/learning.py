@@ -44,9 +44,9 @@ class Learned:
     held_out: int
     """Number of held-out pages that it was measured on."""
     before: float | None
-    """Share of correct labels on the held-out pages by the model at the start; None if there is none."""
+    """Accuracy of the model at the start on the held-out pages; None if there is no model."""
     after: float
-    """The same share by the learned model."""
+    """Accuracy of the learned model."""
 
     @property
     def is_better(self) -> bool:
@@ -76,7 +76,7 @@ class Learning:
         """Start learning if enough new pages are finished. If the user asked for it, explain why not."""
         finished = [entry.anno for entry in entries if entry.is_finished and entry.anno.exists()]
         if len(finished) < FEWEST:
-            self._say(f"{len(finished)} of at least {FEWEST} pages are finished; more are needed to train a model")
+            self._say(f"Training needs at least {FEWEST} finished pages ({len(finished)} so far)")
         elif self._process is not None or len(finished) <= self._learned_from:
             if asked:
                 self._say(

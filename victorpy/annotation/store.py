@@ -2,7 +2,7 @@
 
 Every event goes to the journal at once, and the annotation file follows soon. The annotation is written to a new file,
 which then replaces the old one. Its digest goes into the journal before and after that, so that an interrupted save
-can be told from a change by another program.
+is not mistaken for a change by another program.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def run(app: App) -> int:
     try:
         loop.run()
     except OSError:
-        if not received:  # after a hang-up the terminal cannot be drawn on, which is no error
+        if not received:  # a closed terminal cannot be drawn on, which is expected
             raise
     finally:
         for number, handler in previous_handlers.items():

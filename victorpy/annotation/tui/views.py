@@ -214,7 +214,7 @@ class PageListView(View):
         elif action == "quit":
             self.app.close_view()
         else:
-            return action == "cancel"  # there is nothing to cancel, which is no reason for a message
+            return action == "cancel"  # there is nothing to cancel here
         return True
 
     def sort(self, follow: bool = True) -> None:
