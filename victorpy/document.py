@@ -116,7 +116,7 @@ class Elements:
         return element
 
     def links_around(self) -> list[int]:
-        """Return for each element the link that it is or lies in, or -1."""
+        """Return the enclosing link of each element (itself if it is a link), or -1."""
         links: list[int] = []
         for element, (tag, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
             links.append(element if tag == "a" else links[parent] if parent >= 0 else -1)

@@ -87,3 +87,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """Format a number with its noun.
+
+    >>> plural(1, "page"), plural(2000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"

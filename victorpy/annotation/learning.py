@@ -26,9 +26,8 @@ from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.tui.text import visible
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
-from victorpy.errors import VictorError
+from victorpy.errors import VictorError, plural
 from victorpy.model.train import load_pages, train
-from victorpy.research.report.base import plural
 
 FEWEST = 3
 """Minimum number of pages: with fewer there would be none to measure the result on."""

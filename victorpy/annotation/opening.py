@@ -18,11 +18,10 @@ from victorpy.base.files import keep_copy, remove_leftovers, set_aside, write_at
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document, Label
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError, VictorError, plural
 from victorpy.outputs.anno import Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
-from victorpy.research.report.base import plural
 
 MOST_MOVES = 5_000
 """A journal with more cursor moves than this is compacted when it is opened."""

@@ -22,7 +22,7 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 
 def number_of(text: str) -> int:
-    """Return a number of 64 bits for a text. Python's own hash of a text differs from process to process."""
+    """Return a 64-bit number for a text. Python's own hash of a text differs from process to process."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -78,7 +78,7 @@ class PageCounts:
         return len(self._pages)
 
     def add(self, page: int, numbers: Numbers) -> None:
-        """Count the numbers of a page, which is itself identified by a number."""
+        """Add a page's hashes to the counts. `page` is a number that identifies the page."""
         if page in self._pages:
             return
         self._pages.add(page)

@@ -14,7 +14,7 @@ def shipped(kind: str) -> Path:
 
 
 def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path | None:
-    """Find a file by path, beside another one, or by the name of a shipped one."""
+    """Find a file by its path, next to another file, or by name among the shipped files."""
     places = [Path(name)]
     if beside is not None:
         places = [beside / name, beside / f"{name}{suffix}", *places]

@@ -56,7 +56,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def elements(self) -> Elements:
-        """The page's elements; an annotation file may have text in none, which then is in a root made up for it."""
+        """The page's elements. If there are none, as in some annotation files, an artificial root holds the text."""
         return (
             self.document.elements
             if self.document.elements.tag
@@ -67,7 +67,7 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def link_words(self) -> Floats:
-        """How many of a block's words stand in links."""
+        """Number of a block's words that are in links."""
         if not self.count:
             return np.zeros(0)
         words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
@@ -76,13 +76,13 @@ class ElementColumns(TextColumns):
 
     @cached_property
     def link_characters(self) -> Counts:
-        """How many of a block's characters stand in links."""
+        """Number of a block's characters that are in links."""
         return self._characters_of_pieces(self._piece_in_link)
 
     def _characters_of_pieces(self, chosen: Flags) -> Counts:
-        """How many of a block's characters stand in the chosen pieces."""
+        """Number of a block's characters that are in the chosen pieces."""
         lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
-        lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break behind a block's last piece
+        lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break after a block's last piece
         counted = np.bincount(self._piece_block, weights=lengths * chosen, minlength=self.count)
         return counted.astype(np.int64)
 

@@ -36,7 +36,7 @@ def record_output(
     header: str = "",
     parameters: Parameters = _DEFAULTS,
 ) -> Output:
-    """Make an output format of a function that writes records."""
+    """Make an output format from a function that writes records."""
 
     def render(page: CleanPage) -> str:
         return write(describe(page, parameters), page)
@@ -101,7 +101,7 @@ for _output in (
     record_output("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", render_tei),
     record_output("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown),
     record_output(
-        "docview-csv", ".csv", "DocView as CSV, a page a row", write_csv, joins=True, header=_csv_row(FIELDS)
+        "docview-csv", ".csv", "DocView as CSV, one row per page", write_csv, joins=True, header=_csv_row(FIELDS)
     ),
 ):
     OUTPUTS.add(_output.name, _output)

@@ -1,7 +1,7 @@
 """Build the markup tag tree: a page as nested content blocks (section 3.1).
 
 A node is a container tag. The texts, links, images and weighty tags directly in it, not in a container inside it, are
-attached to it. Their numbers determine the node's type.
+attached to it. How many there are of each determines the node's type.
 
 The paper names TABLE, TR, TD, P and DIV as typical containers and gives no thresholds. Modern container tags are added
 here. A list is one container, so that its links are judged together.

@@ -93,7 +93,7 @@ def load_modules(config: Config) -> None:
     for path in find_modules(config):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if any(loaded.digest == digest for loaded in _LOADED.values()):
-            continue  # this file, or the copy of it in a model directory
+            continue  # already loaded, from here or from a copy in a model directory
         previous = _LOADED.pop(path.resolve(), None)
         for name in previous.features if previous else ():
             FEATURES.remove(name)
@@ -136,7 +136,7 @@ def check_features(config: Config) -> None:
     for name in config.get("crf-features"):
         check_feature(config, name, "crf-features")
     if "evidence" in config.features and not config.get("evidence"):
-        raise config.error("crf-features", "'evidence' is what trees find, and there are none: set evidence: trees")
+        raise config.error("crf-features", "the feature 'evidence' needs trees: set evidence: trees")
     if config.get("kinds") and not config.get("evidence"):
         raise config.error("kinds", "trees for kinds learn from what trees for content find: set evidence: trees too")
 

@@ -31,7 +31,7 @@ def words(page: Columns) -> Column:
 
 @feature("link-share")
 def link_share(page: Columns) -> Column:
-    """Share of the block's characters that stand in links."""
+    """Share of the block's characters that are in links."""
     return page.link_characters / page.lengths
 
 
@@ -46,49 +46,49 @@ def named(page: Columns, what: str) -> Column:
 
 @feature("ancestor{0..6}.words")
 def ancestor_words(page: Columns, level: str) -> Column:
-    """Number of words in the element so many levels above the block's own."""
+    """Number of words in the block's ancestor at this level."""
     return page.ancestor_sums.words[int(level)]
 
 
 @feature("ancestor{0..6}.link-share")
 def ancestor_link_share(page: Columns, level: str) -> Column:
-    """Share of link words among the words of the element so many levels above the block's own."""
+    """Share of link words among the words of the block's ancestor at this level."""
     return page.ancestor_sums.link_share[int(level)]
 
 
 @feature("ancestor{0..6}.block-share")
 def ancestor_share(page: Columns, level: str) -> Column:
-    """Share that the element so many levels above the block's own has of the page's words."""
+    """Share that the block's ancestor at this level has of the page's words."""
     return page.ancestor_sums.words[int(level)] / page.all_words
 
 
 @feature("ancestor{0..6}.block-words")
 def ancestor_block_words(page: Columns, level: str) -> Column:
-    """Average number of words in the blocks of the element so many levels above the block's own."""
+    """Average number of words in the blocks of the block's ancestor at this level."""
     return page.ancestor_sums.block_words[int(level)]
 
 
 @feature("ancestor{0..6}.blocks")
 def ancestor_blocks(page: Columns, level: str) -> Column:
-    """Number of blocks in the element so many levels above the block's own."""
+    """Number of blocks in the block's ancestor at this level."""
     return page.ancestor_sums.blocks[int(level)]
 
 
 @feature("ancestor{0..3}.children")
 def ancestor_children(page: Columns, level: str) -> Column:
-    """Number of elements directly in the element so many levels above the block's own."""
+    """Number of elements directly in the block's ancestor at this level."""
     return page.ancestor_children[int(level)]
 
 
 @feature("window{1,2,3,5,12,25}.words")
 def window_words(page: Columns, reach: str) -> Column:
-    """Average number of words in the blocks at most so far away."""
+    """Average number of words in the blocks within this distance."""
     return page.window_sums.block_words[REACHES.index(int(reach))]
 
 
 @feature("window{1,2,3,5,12,25}.link-share")
 def window_link_share(page: Columns, reach: str) -> Column:
-    """Share of link words among the words of the blocks at most so far away."""
+    """Share of link words among the words of the blocks within this distance."""
     return page.window_sums.link_share[REACHES.index(int(reach))]
 
 

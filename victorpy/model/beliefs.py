@@ -74,7 +74,7 @@ class Beliefs:
         """Draw a page's log-odds to those of the same places on other pages."""
         own = _expected_words(places, log_odds, weight) if page in self._pages else {}
         pulls: dict[Place, tuple[float, float]] = {}
-        """For each place how far log-odds are drawn, and to what."""
+        """For each place, how strongly log-odds are pulled, and towards which value."""
         for place in set(places):
             expected, words, pages = self._expected.get(place, np.zeros(3)) - own.get(place, 0.0)
             if pages < 1 or words <= 0:

@@ -34,7 +34,7 @@ _ELEMENTS_ABOVE_LISTING = 2
 
 
 class Run(NamedTuple):
-    """A stretch of text with one look; a line break in it was one on the page."""
+    """A stretch of text in a single style. Line breaks in it are line breaks of the page."""
 
     text: str
     styles: frozenset[str]

@@ -17,7 +17,7 @@ from victorpy.outputs.tables import Cell, Table, parts
 # What means something anywhere: an underscore at the edge of a word, a tilde that may end what GitHub strikes through.
 # Every alternative begins with one sign, which lets the search skip from sign to sign.
 _SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
-_OPEN_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that no backslash before it closes already
+_OPEN_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # a pipe that is not yet escaped
 # What would begin a heading, a quotation, an item, a rule or a table at the start of a line, or underline that above.
 _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
@@ -78,7 +78,7 @@ def _is_writable(number: int | None) -> TypeGuard[int]:
 
 
 def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """Return a blank line, with signs inside a quotation; no blank line between the items of a list."""
+    """Return the separator of two parts: a blank line (after `>` inside a quotation), or nothing between list items."""
     if not previous or not places:
         return "\n\n"
     begins_item = shared < len(places) and not places[-1].is_quote

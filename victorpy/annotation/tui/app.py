@@ -16,8 +16,7 @@ from victorpy.annotation.tui.page_view import PageView
 from victorpy.annotation.tui.text import Row, cut, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, PageListView, View
 from victorpy.config import Config
-from victorpy.errors import VictorError
-from victorpy.research.report.base import plural
+from victorpy.errors import VictorError, plural
 
 _LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 1, 4, 5
 _BEGIN_PASTE, _END_PASTE = "begin paste", "end paste"

@@ -15,7 +15,7 @@ from victorpy.annotation.tui.side_panes import FORMATS, FactsPane, Features, Pan
 from victorpy.annotation.tui.text import Row, fit, visible, width_of
 from victorpy.annotation.tui.views import COMFORT, WHEEL, HelpView, View
 from victorpy.document import Label
-from victorpy.research.report.base import plural
+from victorpy.errors import plural
 
 if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App

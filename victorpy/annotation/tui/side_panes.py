@@ -12,8 +12,8 @@ from more_itertools import chunked
 from victorpy.annotation.session import Session
 from victorpy.annotation.tui.text import RIGHT_TO_LEFT, Row, cut, text_of, visible, width_of, wrap, wrap_after
 from victorpy.document import Document, Label
+from victorpy.errors import plural
 from victorpy.outputs import OUTPUTS, CleanPage
-from victorpy.research.report.base import plural
 
 FORMATS = ("text", "markdown", "cleaneval")
 _LEFT_TO_RIGHT = "\u200e"

@@ -39,7 +39,7 @@ def as_replica(outcome: Outcome, repeats: str) -> Outcome:
 
 
 class AsideSink(Sink):
-    """Parts of pickled outcomes, which this program reads again and deletes."""
+    """Writes temporary files of pickled outcomes, which are read back and then deleted."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__("pickle", directory, OUTPUTS.get("text"))

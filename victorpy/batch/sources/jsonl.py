@@ -39,7 +39,7 @@ def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0
 
 
 def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0) -> Record:
-    """Make a record that cannot be read."""
+    """Return a failed record for input that cannot be read."""
     name = f"{origin.source}:{origin.position}"
     return Record(name, Path(name), origin=origin, problem=Problem(kind, words), reached=reached)
 

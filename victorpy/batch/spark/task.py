@@ -216,7 +216,7 @@ def _row_records(plan: Plan, batches: Batches) -> Iterator[Record]:
 
 
 def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFile]:
-    """Find the files that are meant; cut large ones that can be read from the middle."""
+    """Find the input files, and divide large ones if their format can be read from the middle."""
     for number, file in enumerate(find_files(inputs)):
         if source_of(file.path) is None:
             raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from victorpy.document import Label
-from victorpy.research.report.base import Report, Scores, Section, percent, plural, score
+from victorpy.errors import plural
+from victorpy.research.report.base import Report, Scores, Section, percent, score
 
 _TASKS = {
     "labels": "five labels",

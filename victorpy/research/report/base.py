@@ -70,15 +70,6 @@ def interval(ends: Sequence[float] | None) -> str:
     return f"{percent(ends[0])} to {percent(ends[1])}" if ends else "–"
 
 
-def plural(count: int, noun: str) -> str:
-    """Format a number with its noun.
-
-    >>> plural(1, "page"), plural(2000, "page")
-    ('1 page', '2,000 pages')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool = False) -> str:
     """Format a table for a terminal: the first column to the left, numbers to the right.
 

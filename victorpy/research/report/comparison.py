@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from victorpy.errors import plural
 from victorpy.research.report import plots
-from victorpy.research.report.base import Report, Scores, Section, interval, percent, plural
+from victorpy.research.report.base import Report, Scores, Section, interval, percent
 
 _TRAINED, _UNKNOWN = "†", "?"
 """Marks after the name of a model that was trained on a data set, or may have been."""

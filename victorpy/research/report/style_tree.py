@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from victorpy.research.report.base import plural
+from victorpy.errors import plural
 from victorpy.research.report.shell import page, text
 from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
