@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from victorpy import Config, load_config
+
+# A suite that is started in the background inherits an ignored SIGINT, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and as much time for each as a busy machine takes.
 settings.register_profile(
