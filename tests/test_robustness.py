@@ -129,7 +129,7 @@ def test_page_left_empty_in_doubt_is_reported_with_a_remedy(tmp_path):
     given = [*with_config(tmp_path, "empty-below: 1"), PAGE]
     ended = clean(*given)
     assert (ended.returncode, ended.stdout) == (0, "")
-    assert "no content was found (sure by 0." in ended.stderr
+    assert "no content was found (confidence 0." in ended.stderr
     assert "--favor recall" in ended.stderr
     assert clean("--favor", "recall", *given).stdout
 

@@ -97,7 +97,9 @@ def _csv_row(cells: Sequence[str]) -> str:
 
 
 for _output in (
-    record_output("docview", ".jsonl", "DocView: what a page is about, as JSON, a page a line", write_json, joins=True),
+    record_output(
+        "docview", ".jsonl", "DocView: what a page is about, as one JSON object per line", write_json, joins=True
+    ),
     record_output("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", render_tei),
     record_output("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown),
     record_output(

@@ -36,7 +36,7 @@ def render_cleaneval(page: CleanPage) -> str:
 
 @output("jsonl", ".jsonl", joins=True)
 def render_jsonl(page: CleanPage) -> str:
-    """JSON, a page a line: url, title, text, confidence, and every block with label, probability and path."""
+    """One JSON object per page: url, title, text, confidence, and every block with label, probability and path."""
     document = page.document
     probabilities = page.probabilities or (None,) * len(page.labels)
     blocks = zip(page.labels, probabilities, document.paths(), document.blocks, strict=True)

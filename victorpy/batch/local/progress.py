@@ -143,7 +143,7 @@ class Progress:
             if outcome.status is Status.EMPTY:
                 hint = ""
                 if outcome.confidence is not None and outcome.confidence <= SURE:
-                    hint = f" (sure by {outcome.confidence:.2f}; --favor recall gives the best guess)"
+                    hint = f" (confidence {outcome.confidence:.2f}; --favor recall gives the best guess)"
                 self.say(f"{record.name}: no content was found{hint}")
 
 

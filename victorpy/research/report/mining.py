@@ -84,7 +84,7 @@ def _overview(scores: Scores) -> Section:
         f"A value survives if its words still follow one another in the text. Of {total['values']:,} values, "
         f"{total['values'] - total['present']:,} are not in the text before cleaning and are not counted. "
         "Removing many words is only good if the values survive. Times are CPU times. Learning is per page learned "
-        "from. Reading (decoding, parsing, splitting into blocks) is the same for all methods that split pages alike."
+        "from. Reading (decoding, parsing, splitting into blocks) is the same for methods that split pages equally."
     )
     caption = "Words removed against values that survive; small marks are verticals. The upper right is best"
     plot = plots.trade(scores["results"], caption)
