@@ -56,7 +56,7 @@ def test_formats_take_parameters_and_mistakes_are_named(page):
     assert len(json.loads(page.to("docview(keywords=1)"))["keywords"]) == 1
     with pytest.raises(VictorError, match=r"no output format 'markdwon' \(did you mean 'markdown'"):
         page.to("markdwon")
-    with pytest.raises(VictorError, match="the format 'text' has no parameters to set: width=3"):
+    with pytest.raises(VictorError, match="the format 'text' has no parameters; remove width=3"):
         page.to("text(width=3)")
 
 

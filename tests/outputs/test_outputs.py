@@ -19,7 +19,7 @@ from victorpy.document import Label
 from victorpy.errors import VictorError
 from victorpy.outputs import OUTPUTS, CleanPage, segments
 from victorpy.outputs.anno import load_anno, write_anno
-from victorpy.outputs.inline import safe_link
+from victorpy.outputs.structure import safe_link
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted((ROOT / "data").glob("*/*.anno"))

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag
 from victorpy.description.tag_tree import Node, TagTree, Thresholds, Type
 from victorpy.description.terms import terms
 from victorpy.description.weights import Vector, normalised, similarity
-from victorpy.outputs.inline import safe_link
+from victorpy.outputs.structure import safe_link
 
 
 class Link(NamedTuple):

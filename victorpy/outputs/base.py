@@ -1,9 +1,10 @@
-"""A cleaned page, the formats that it can be written in, and the segments that most formats are made of."""
+"""Cleaned pages, the registry of output formats, and the segments that most formats write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import split_name
@@ -14,7 +15,7 @@ from victorpy.errors import ConfigError
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 MAGIC = "%victor-anno 1"
-"""How annotation files begin."""
+"""First line of an annotation file."""
 
 LabelledBlock = tuple[Block, Label]
 
@@ -65,10 +66,10 @@ class CleanPage:
         return self.to("text")
 
     def to(self, format: str) -> str:
-        """Write the page in a format, which may have parameters: ``page.to("docview(keywords=5)")``.
+        """Write the page in a format, such as ``markdown`` or ``docview(keywords=5)``.
 
-        ``victor list formats`` shows all formats. Features and metadata are in the result only if they were requested
-        when the page was cleaned: ``cleaner.document(page, features=True, metadata=True)``.
+        ``victor list formats`` shows all formats. The result contains features and metadata only if you requested them
+        when cleaning the page: ``cleaner.document(page, features=True, metadata=True)``.
         """
         return find_output(format).alone(self)
 
@@ -78,32 +79,32 @@ Renderer = Callable[[CleanPage], str]
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A format of cleaned pages."""
+    """An output format."""
 
     name: str
     suffix: str
-    """Suffix of its files."""
+    """File name suffix."""
     description: str
     render: Renderer
     wants_features: bool = False
-    """Whether it shows the features of blocks."""
+    """Whether the format writes block features."""
     joins: bool = False
-    """Whether a file may hold many pages, one after the other."""
+    """Whether one file may contain several pages."""
     wants_metadata: bool = False
-    """Whether it shows what a page says about itself."""
+    """Whether the format writes page metadata."""
     header: str = ""
-    """Written once, above all pages of a file."""
+    """Text at the start of each file."""
     columns: tuple[str, ...] = ()
-    """Columns that tables of pages have in addition to the text."""
+    """Additional columns in tables of pages."""
     tabulate: Callable[[CleanPage], tuple[str, dict[str, Any]]] | None = None
-    """Returns the text and the values of these columns."""
+    """Returns a page's text and the values of `columns`."""
     configure: Callable[[Sequence[str]], Output] | None = None
-    """Returns the same format with parameters, each as ``NAME=VALUE``; None if it has none."""
+    """Returns the format with other parameters, each given as ``NAME=VALUE``. None if it has no parameters."""
     check: Callable[[], None] | None = None
-    """Raises an error if a package that the format needs is not installed."""
+    """Raises an error if a required package is not installed."""
 
     def alone(self, page: CleanPage) -> str:
-        """Write a file of one page."""
+        """Return the content of a file with this page only."""
         return self.header + self.render(page)
 
 
@@ -111,7 +112,7 @@ OUTPUTS: Registry[Output] = Registry("output format", "victorpy.outputs", "victo
 
 
 def find_output(format: str) -> Output:
-    """Find a format by its name, which may be followed by parameters: ``docview(keywords=5)``."""
+    """Find a format by name, with optional parameters: ``docview(keywords=5)``."""
     name, settings = split_name(format, "format")
     output = OUTPUTS.get(name)
     if output.check is not None:
@@ -119,14 +120,14 @@ def find_output(format: str) -> Output:
     if not settings:
         return output
     if output.configure is None:
-        raise ConfigError(f"the format {name!r} has no parameters to set: {' '.join(settings)}")
+        raise ConfigError(f"the format {name!r} has no parameters; remove {', '.join(settings)}")
     return output.configure(settings)
 
 
 def output(
     name: str, suffix: str, wants_features: bool = False, joins: bool = False, wants_metadata: bool = False
 ) -> Callable[[Renderer], Renderer]:
-    """Register a function as an output format; the first line of its docstring describes it to users."""
+    """Register a function as an output format, described by the first line of its docstring."""
 
     def register(function: Renderer) -> Renderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
@@ -137,7 +138,7 @@ def output(
 
 
 class Segment(NamedTuple):
-    """A header, paragraph or list item with the blocks that continue it."""
+    """A heading, paragraph or list item: a block and its continuations."""
 
     label: Label
     blocks: tuple[Block, ...]
@@ -146,14 +147,20 @@ class Segment(NamedTuple):
     def text(self) -> str:
         """The segment's text, its blocks joined as on the page."""
         text = self.blocks[0].text
-        for previous, block in zip(self.blocks, self.blocks[1:], strict=False):
+        for previous, block in pairwise(self.blocks):
             text += joint(previous, block) + block.text
         return text
 
     @property
     def preformatted(self) -> bool:
-        """Whether the segment is lines of a ``<pre>``."""
+        """Whether the segment contains lines of a ``<pre>``."""
         return self.blocks[0].preformatted
+
+    @property
+    def heading_level(self) -> int:
+        """Level of the heading element around the segment, 2 if there is none."""
+        headings = [tag for tag in self.blocks[0].containers if tag in HEADINGS]
+        return int(headings[-1][1]) if headings else 2
 
 
 def joint(previous: Block, block: Block) -> str:
@@ -165,30 +172,27 @@ def joint(previous: Block, block: Block) -> str:
 
 
 def segments(page: CleanPage) -> list[Segment]:
-    """Join continuations to the segment before them; one that has none is a paragraph.
+    """Return the kept text of a page as segments."""
+    return join_blocks(kept_blocks(page))
 
-    Lines of one ``<pre>`` belong together whatever their labels.
+
+def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
+    """Return the blocks that are content, with their labels."""
+    return [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
+
+
+def join_blocks(kept: Sequence[LabelledBlock]) -> list[Segment]:
+    """Join each continuation to the previous block, and the lines of a ``<pre>`` whatever their labels.
+
+    A continuation without a previous block becomes a paragraph.
     """
-    return join_blocks(zip(page.document.blocks, page.labels, strict=True))
-
-
-def join_blocks(labelled: Iterable[LabelledBlock]) -> list[Segment]:
-    """Make segments of those blocks that are content."""
     joined: list[tuple[Label, list[Block]]] = []
-    for block, label in labelled:
-        if not label.is_content:
-            continue
+    for block, label in kept:
         continues = label is Label.CONTINUATION
         if joined and not continues and block.preformatted and "pre" not in block.distance:
-            continues = joined[-1][1][-1].preformatted  # the next line of a listing
+            continues = joined[-1][1][-1].preformatted
         if joined and continues:
             joined[-1][1].append(block)
         else:
             joined.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
     return [Segment(label, tuple(blocks)) for label, blocks in joined]
-
-
-def heading_level(segment: Segment) -> int:
-    """Return the level of the heading around a segment; 2 if the markup has none."""
-    headings = [tag for tag in segment.blocks[0].containers if tag in HEADINGS]
-    return int(headings[-1][1]) if headings else 2

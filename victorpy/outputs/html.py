@@ -1,4 +1,4 @@
-"""Cleaned HTML."""
+"""The HTML output format."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from victorpy.document import Document, Label
-from victorpy.outputs.base import CleanPage, Segment, heading_level, output
-from victorpy.outputs.inline import Run, code_language, runs
-from victorpy.outputs.outline import Places, count_shared, outline
+from victorpy.outputs.base import CleanPage, Segment, output
+from victorpy.outputs.structure import Places, Run, code_language, count_shared, outline, runs
 from victorpy.outputs.tables import Cell, Part, Table, parts, without_controls
 
 _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
@@ -18,7 +17,7 @@ _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
 
 @output("html", ".html")
 def render_html(page: CleanPage) -> str:
-    """HTML: a whole page that holds the content alone, with headings, lists, tables, links and emphasis."""
+    """HTML: a complete page with the content only: headings, lists, tables, links and emphasis."""
     title = html.escape(without_controls(page.document.title))
     head = f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n<body>\n'
     lines = _flow(parts(page), page.document)
@@ -26,34 +25,37 @@ def render_html(page: CleanPage) -> str:
 
 
 def _flow(flow: Iterable[Part], document: Document, within: int = -1) -> list[str]:
-    """Write parts one after the other, each in its quotations and lists."""
+    """Write parts inside their quotations and lists."""
     lines: list[str] = []
     previous: Places = ()
     for part, places in outline(flow, document, within):
         _move(lines, previous, places)
-        begins_item = len(places) > count_shared(previous, places) and not places[-1].is_quote
+        starts_item = len(places) > count_shared(previous, places) and not places[-1].is_quote
         if isinstance(part, Table):
             rows = [f"<tr>{''.join(_cell(cell, document) for cell in row)}</tr>" for row in part.rows]
             if part.has_header:
                 rows[0] = f"<thead>\n{rows[0]}\n</thead>"
             lines += ["<table>", *rows, "</table>"]
-        elif begins_item and not part.preformatted:
+        elif part.preformatted:
+            lines.append(_listing(part, document))
+        elif starts_item:
             lines[-1] += _inline(part, document)
         else:
-            lines.append(_segment(part, document))
+            tag = f"h{part.heading_level}" if part.label is Label.HEADER else "p"
+            lines.append(f"<{tag}>{_inline(part, document)}</{tag}>")
         previous = places
     _move(lines, previous, ())
     return lines
 
 
 def _move(lines: list[str], previous: Places, places: Places) -> None:
-    """Close the quotations and items that end, and open those that begin."""
+    """Close the quotations and items of the previous part, and open those of the next part."""
     shared = count_shared(previous, places)
     sibling = None  # the previous item of the same list
     if shared < min(len(previous), len(places)):
-        one, other = previous[shared], places[shared]
-        if not one.is_quote and not other.is_quote and one.list == other.list:
-            sibling = one
+        old, new = previous[shared], places[shared]
+        if not old.is_quote and not new.is_quote and old.list == new.list:
+            sibling = old
     for level in range(len(previous) - 1, shared - 1, -1):
         place = previous[level]
         if place.is_quote:
@@ -72,15 +74,12 @@ def _move(lines: list[str], previous: Places, places: Places) -> None:
             if not sibling:
                 lines.append("<ul>" if place.number is None else "<ol>")
             expected_number = (sibling.number or 0) + 1 if sibling else 1
-            has_gap = place.number not in {None, expected_number}  # items were dropped before it
+            has_gap = place.number not in {None, expected_number}  # previous items were dropped
             lines.append(f'<li value="{place.number}">' if has_gap else "<li>")
         sibling = None
 
 
-def _segment(segment: Segment, document: Document) -> str:
-    if not segment.preformatted:
-        tag = f"h{heading_level(segment)}" if segment.label is Label.HEADER else "p"
-        return f"<{tag}>{_inline(segment, document)}</{tag}>"
+def _listing(segment: Segment, document: Document) -> str:
     segment_runs = runs(segment, document)
     text = _links(run._replace(styles=run.styles - {"code"}) for run in segment_runs)
     language = code_language(segment, document)
@@ -95,21 +94,18 @@ def _inline(segment: Segment, document: Document) -> str:
 
 
 def _links(all_runs: Iterable[Run]) -> str:
-    """Write runs, those of the same link together."""
+    """Write runs with their styles and links."""
     written = []
     for _, group in groupby(all_runs, attrgetter("link")):
-        linked = [*group]
-        text = "".join(map(_run, linked))
-        href = linked[0].href
+        text = href = ""
+        for run in group:
+            run_text = html.escape(run.text, quote=False)
+            for style in sorted(run.styles):
+                run_text = f"<{_TAGS[style]}>{run_text}</{_TAGS[style]}>"
+            text += run_text
+            href = run.href
         written.append(f'<a href="{html.escape(href)}">{text}</a>' if href else text)
     return "".join(written)
-
-
-def _run(run: Run) -> str:
-    text = html.escape(run.text, quote=False)
-    for style in sorted(run.styles):
-        text = f"<{_TAGS[style]}>{text}</{_TAGS[style]}>"
-    return text
 
 
 def _cell(cell: Cell, document: Document) -> str:

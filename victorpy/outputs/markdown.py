@@ -1,115 +1,111 @@
-"""Markdown, as CommonMark and GitHub read it."""
+"""The Markdown output format, for CommonMark and GitHub."""
 
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from victorpy.document import Document, Label
-from victorpy.outputs.base import CleanPage, Segment, heading_level, output
-from victorpy.outputs.emphasis import Span, emphasise
-from victorpy.outputs.inline import Run, code_language, runs
-from victorpy.outputs.outline import Place, Places, count_shared, outline
+from victorpy.outputs.base import CleanPage, Segment, output
+from victorpy.outputs.structure import Place, Places, Run, code_language, count_shared, outline, runs
 from victorpy.outputs.tables import Cell, Table, parts
 
-# What means something anywhere: an underscore at the edge of a word, a tilde that may end what GitHub strikes through.
-# Every alternative begins with one sign, which lets the search skip from sign to sign.
+# Characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may end
+# GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
 _SPECIAL = re.compile(r"\\|`|\*|\[|\]|<|&(?=#?\w+;)|_(?:(?![^\W_])|(?<![^\W_]_))|~(?:(?=~)|(?<=\w~)|(?<!\s~)(?!\w))")
-_OPEN_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # a pipe that is not yet escaped
-# What would begin a heading, a quotation, an item, a rule or a table at the start of a line, or underline that above.
+_UNESCAPED_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
+# Line starts that mean a heading, quotation, list item, rule or table, or that underline the previous line.
 _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
-_CODE = frozenset(["code"])
 _QUOTE = "> "
-_OTHER_SIGN = {".": ")", ")": "."}
-_HIGHEST_NUMBER = 999_999_999  # longer numbers begin no item
-_HARD_BREAK = "  \n"  # every kind of Markdown knows it; a backslash would be a sign that is not on the page
+_MAX_ITEM_NUMBER = 999_999_999
+_HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
+_DELIMITERS = {"bold": "**", "italic": "*"}
+_CODE = frozenset(["code"])
+_NO_STYLES: frozenset[str] = frozenset()
 
 _Markers = dict[Place, str]
-"""The signs that each quotation and item begins with."""
+"""The marker at the start of each quotation and list item."""
 
 
 @output("markdown", ".md")
 def render_markdown(page: CleanPage) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
+    document = page.document
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}
-    for part, places in outline(parts(page), page.document):
+    for part, places in outline(parts(page), document):
         shared = count_shared(previous, places)
         if places:
             _add_markers(markers, previous, places, shared)
         if written:
             written.append(_gap(previous, places, shared, markers))
-        text = _table(part, page.document) if isinstance(part, Table) else _segment(part, page.document)
-        written.append(_indented(text, [markers[place] for place in places], shared) if places else text)
+        text = _table(part, document) if isinstance(part, Table) else _segment(part, document)
+        if places:  # repeat only the markers of open quotations
+            indents = [_indent(markers[place]) for place in places]
+            first = "".join([*indents[:shared], *(markers[place] for place in places[shared:])])
+            indent = "".join(indents)
+            lines = text.split("\n")
+            rest = [indent + line if line else indent.rstrip() for line in lines[1:]]
+            text = "\n".join([first + lines[0], *rest])
+        written.append(text)
         previous = places
     return "".join([*written, "\n"]) if written else ""
 
 
 def _add_markers(markers: _Markers, previous: Places, places: Places, shared: int) -> None:
-    """Choose markers for the quotations and items that begin.
+    """Choose markers for the quotations and list items that start here.
 
-    Markdown counts on from the first number of a list, and joins lists that follow each other. So an item whose number
-    does not follow the previous one has the other sign after its number (``3)`` after ``1.``), which begins a new list.
+    Markdown renumbers the items of a list and joins neighbouring lists. An item that breaks the sequence therefore gets
+    the other delimiter (``3)`` after ``1.``), which starts a new list.
     """
     sibling = previous[shared] if shared < len(previous) else None
     for place in places[shared:]:
         if place.is_quote:
             markers[place] = _QUOTE
-        elif not _is_writable(place.number):
+        elif not _is_valid(place.number):
             markers[place] = "- "
         else:
-            sign = "."
-            if sibling and _is_writable(sibling.number):
+            delimiter = "."
+            if sibling and _is_valid(sibling.number):
                 follows = sibling.list == place.list and sibling.number == place.number - 1
-                last_sign = markers[sibling][-2]
-                sign = last_sign if follows else _OTHER_SIGN[last_sign]
-            markers[place] = f"{place.number}{sign} "
+                last_delimiter = markers[sibling][-2]
+                delimiter = last_delimiter if follows else ".)".replace(last_delimiter, "")
+            markers[place] = f"{place.number}{delimiter} "
         sibling = None
 
 
-def _is_writable(number: int | None) -> TypeGuard[int]:
-    """Whether Markdown can number an item so."""
-    return number is not None and 0 <= number <= _HIGHEST_NUMBER
+def _is_valid(number: int | None) -> TypeGuard[int]:
+    """Whether Markdown accepts the number of an item."""
+    return number is not None and 0 <= number <= _MAX_ITEM_NUMBER
 
 
 def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """Return the separator of two parts: a blank line (after `>` inside a quotation), or nothing between list items."""
+    """Return the separator of two parts: a line end between list items, else a blank line."""
     if not previous or not places:
         return "\n\n"
-    begins_item = shared < len(places) and not places[-1].is_quote
-    if begins_item and not all(place.is_quote for place in previous) and _may_follow(previous, places, shared):
-        return "\n"
+    if shared < len(places) and not places[-1].is_quote and not all(place.is_quote for place in previous):
+        *around, item = places
+        if any(place.list == item.list for place in previous):
+            return "\n"
+        # Without a blank line, a bullet list can follow anything except a numbered list. A numbered list can only
+        # follow the item around it, and only if it starts at 1.
+        if item.number is None:
+            may_follow = shared == len(previous) or previous[shared].number is None
+        else:
+            may_follow = item.number == 1 and bool(around) and not around[-1].is_quote
+        if may_follow:
+            return "\n"
     while shared and not places[shared - 1].is_quote:
         shared -= 1
     return f"\n{''.join(_indent(markers[place]) for place in places[:shared]).rstrip()}\n"
-
-
-def _may_follow(previous: Places, places: Places, shared: int) -> bool:
-    """Whether an item may follow the previous part without a blank line.
-
-    The first item of a bullet list may not follow a numbered one. That of a numbered list may only follow a term or an
-    item around it, and only if its number is 1.
-    """
-    *around, item = places
-    if any(place.list == item.list for place in previous):
-        return True
-    if item.number is None:
-        return shared == len(previous) or previous[shared].number is None
-    return item.number == 1 and bool(around) and not around[-1].is_quote
-
-
-def _indented(text: str, markers: list[str], shared: int) -> str:
-    """Put markers before a text. Those that it shares with the previous part are not repeated, apart from quotes."""
-    indents = [*map(_indent, markers)]
-    first = "".join([*indents[:shared], *markers[shared:]])
-    rest = "".join(indents)
-    lines = text.split("\n")
-    return "\n".join([first + lines[0], *((rest + line if line else rest.rstrip()) for line in lines[1:])])
 
 
 def _indent(marker: str) -> str:
@@ -118,89 +114,69 @@ def _indent(marker: str) -> str:
 
 def _segment(segment: Segment, document: Document) -> str:
     if segment.preformatted:
-        fence = "`" * max(3, _most_ticks(segment.text) + 1)
+        fence = "`" * max(3, _longest_backticks(segment.text) + 1)
         return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
     text = _inline(segment, document)
     if segment.label is Label.HEADER:
-        return f"{'#' * heading_level(segment)} {text.replace(_HARD_BREAK, ' ')}"
+        return f"{'#' * segment.heading_level} {text.replace(_HARD_BREAK, ' ')}"
     return text
 
 
 def _inline(segment: Segment, document: Document) -> str:
     segment_runs = runs(segment, document)
-    if len(segment_runs) == 1 and not segment_runs[0].styles and not segment_runs[0].href:
-        text = _escaped(segment_runs[0].text).strip()
-    else:
-        if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
-            segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # it is bold anyway
-        text = _linked(segment_runs).strip()
-    if "\n" not in text:
-        return _escaped_start(text)
-    return _HARD_BREAK.join([_escaped_start(line.strip()) for line in text.split("\n")])
+    if segment.label is Label.HEADER and all("bold" in run.styles or run.text.isspace() for run in segment_runs):
+        segment_runs = [run._replace(styles=run.styles - {"bold"}) for run in segment_runs]  # headings are bold anyway
+    lines = []
+    for line in _write_runs(segment_runs).strip().split("\n"):
+        stripped = line.strip()
+        start = None if stripped[:1].isalpha() else _LINE_START.match(stripped)
+        lines.append(f"{start[0]}\\{stripped[start.end() :]}" if start else stripped)
+    return _HARD_BREAK.join(lines)
 
 
-def _escaped_start(line: str) -> str:
-    """Escape the beginning of a line if it would mean something."""
-    start = None if line[:1].isalpha() else _LINE_START.match(line)
-    return f"{start[0]}\\{line[start.end() :]}" if start else line
+class _Span(NamedTuple):
+    """A stretch of text in one style."""
+
+    text: str
+    styles: frozenset[str]
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text  # most have none, and to search is faster
-
-
-def _linked(segment_runs: list[Run]) -> str:
-    """Write runs, those of a link together. The signs of a link are the neighbours of the text around it."""
-    groups = [[*linked] for _, linked in groupby(segment_runs, attrgetter("link"))]
+def _write_runs(segment_runs: Sequence[Run]) -> str:
+    """Write runs with emphasis, code and links."""
+    groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link"))]
     written = ""
     for number, group in enumerate(groups):
-        spans = _spans(group)
+        # Markdown cannot emphasise code. Adjacent code is joined, since its delimiters would mix.
+        plain = [_Span(run.text, _CODE if "code" in run.styles else run.styles) for run in group]
+        joined = groupby(plain, attrgetter("styles"))
+        spans = [_Span("".join(span.text for span in alike), styles) for styles, alike in joined]
         if not group[0].href:
-            before, after = ")" if number else " ", "[" if number + 1 < len(groups) else " "
-            written += emphasise(spans, _span, before, after)
+            written += _emphasise(spans, ")" if number else " ", "[" if number + 1 < len(groups) else " ")
             continue
-        text = emphasise(spans, _span, "[", "]")
+        text = _emphasise(spans, "[", "]")
         if text.strip():
             if written.endswith("!"):
-                written = written[:-1] + "\\!"  # or it would be an image
+                written = written[:-1] + "\\!"  # "![" would start an image
             address = group[0].href.replace("(", "%28").replace(")", "%29").replace("|", "%7C")
             text = _with_space_of(text, f"[{text.strip()}]({address})")
         written += text
     return written
 
 
-def _spans(linked: list[Run]) -> list[Span]:
-    """Remove all other styles from code, and join what looks the same then: the signs of two codes would mix."""
-    plain = [Span(run.text, _CODE if "code" in run.styles else run.styles) for run in linked]
-    if len(plain) == 1:
-        return plain
-    return [
-        Span("".join(span.text for span in alike), styles) for styles, alike in groupby(plain, attrgetter("styles"))
-    ]
-
-
-def _span(span: Span) -> str:
-    """Write a text without the signs of its emphasis."""
+def _write_span(span: _Span) -> str:
+    """Write a span without emphasis delimiters."""
     inner = span.text.strip()
     if not inner:
         return _space(span.text)
-    return _with_space_of(span.text, _code(inner) if "code" in span.styles else _escaped(inner))
-
-
-def _code(text: str) -> str:
-    ticks = "`" * (_most_ticks(text) + 1)
-    return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
-
-
-def _most_ticks(text: str) -> int:
-    """Count the backticks in the longest row of them."""
-    return max(map(len, re.findall("`+", text)), default=0)
+    if "code" in span.styles:
+        written = _code(inner)
+    else:  # most texts have no special characters, and a search is faster than a substitution
+        written = _SPECIAL.sub(r"\\\g<0>", inner) if _SPECIAL.search(inner) else inner
+    return _with_space_of(span.text, written)
 
 
 def _with_space_of(text: str, written: str) -> str:
-    """Put the white space around a text also around its written form."""
-    if not text[0].isspace() and not text[-1].isspace():
-        return written
+    """Surround the written form of a text with the same white space."""
     return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
 
 
@@ -208,11 +184,125 @@ def _space(space: str) -> str:
     return "\n" if "\n" in space else space and " "
 
 
-def _table(table: Table, document: Document) -> str:
-    """Write a table as GitHub has it.
+def _code(text: str) -> str:
+    delimiter = "`" * (_longest_backticks(text) + 1)
+    return f"{delimiter} {text} {delimiter}" if "`" in text else f"`{text}`"
 
-    It must have a header as wide as its widest row; other rows may end early. If the page has no header, that row is
-    empty: most such tables are of names and values, and their first row is no header.
+
+def _longest_backticks(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _emphasise(spans: Sequence[_Span], before: str = " ", after: str = " ") -> str:
+    """Write spans with bold and italic delimiters. `before` and `after` are the neighbouring characters.
+
+    CommonMark does not recognise a start between a letter and punctuation, as in ``tea**(hot)**``, or an end between
+    punctuation and a letter, as in ``**Note:**tea``. There, punctuation is moved out of the emphasis.
+
+    >>> bold, plain = frozenset(["bold"]), frozenset()
+    >>> _emphasise([_Span("Note:", bold), _Span("tea is ", plain), _Span("(very) hot", bold)])
+    '**Note**:tea is **(very) hot**'
+    """
+    styles = _NO_STYLES.union(*[span.styles for span in spans])
+    if styles.isdisjoint(_DELIMITERS):
+        return "".join(map(_write_span, spans))
+    for style in _DELIMITERS:
+        if style in styles:
+            spans = _narrow(spans, style, before, after)
+    return _write_delimiters(spans)
+
+
+def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list[_Span]:
+    """Remove a style from edges where CommonMark would not recognise its delimiter: white space and punctuation."""
+    written = "".join("`" * len(span.text) if "code" in span.styles else span.text for span in spans)
+    context = before + written + after
+    narrowed: list[_Span] = []
+    offset = len(before)
+    for has_style, stretch in groupby(spans, lambda span: style in span.styles):
+        members = [*stretch]
+        length = sum(len(span.text) for span in members)
+        if not has_style:
+            narrowed += members
+            offset += length
+            continue
+        first, last = _emphasis_range(context, offset, offset + length)
+        for text, styles in members:
+            start = max(first - offset, 0)
+            stop = max(last - offset, start)
+            cut = [(text[:start], styles - {style}), (text[start:stop], styles), (text[stop:], styles - {style})]
+            narrowed += [_Span(*part) for part in cut if part[0]]
+            offset += len(text)
+    return narrowed
+
+
+def _emphasis_range(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Return the part of a range that can be emphasised."""
+    while start < stop and text[start].isspace():
+        start += 1
+    while start < stop and text[stop - 1].isspace():
+        stop -= 1
+    if start < stop and _may_be_punctuation(text[start]) and not _is_boundary(text[start - 1]):
+        while start < stop and (text[start].isspace() or _may_be_punctuation(text[start])):
+            start += 1
+    if start < stop and _may_be_punctuation(text[stop - 1]) and not _is_boundary(text[stop]):
+        while start < stop and (text[stop - 1].isspace() or _may_be_punctuation(text[stop - 1])):
+            stop -= 1
+    return start, stop
+
+
+def _may_be_punctuation(char: str) -> bool:
+    """Whether any CommonMark version treats a character as punctuation. Only new versions include symbols."""
+    return not char.isalnum() and unicodedata.category(char)[0] in "PS"
+
+
+def _is_boundary(char: str) -> bool:
+    """Whether all CommonMark versions treat a character as punctuation or white space."""
+    return char.isspace() or char in string.punctuation or unicodedata.category(char)[0] == "P"
+
+
+def _write_delimiters(spans: Sequence[_Span]) -> str:
+    """Write spans with delimiters, the longer emphasis around the shorter.
+
+    Markdown cannot express some emphasis, which is dropped:
+
+    - Emphasis that starts where another one ends, since the delimiters would mix: ``**tea***hot*``.
+    - Emphasis that starts inside a word while one of two that started together (``***tea``) is open. The rest of
+      ``***`` would take its delimiter for an end, as in ``***tea** ho*t*``.
+    """
+    written: list[str] = []
+    open_styles: list[str] = []  # outermost first
+    dropped = _NO_STYLES
+    two_started_together = False
+    for number, span in enumerate(spans):
+        wanted = span.styles.intersection(_DELIMITERS)
+        kept = 0
+        while kept < len(open_styles) and open_styles[kept] in wanted:
+            kept += 1
+        ending, open_styles = open_styles[kept:], open_styles[:kept]  # inner styles end with the outer style
+        starting = wanted.difference(open_styles)
+        two_started_together = two_started_together and bool(open_styles)
+        in_word = two_started_together and not spans[number - 1].text[-1].isspace()
+        dropped = starting if ending or in_word else dropped & starting  # until the style ends
+        started = sorted(starting - dropped)
+        if len(started) > 1:
+            two_started_together = True
+            started.sort(key=lambda style: _length(spans[number:], style), reverse=True)
+        open_styles += started
+        written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
+        written.append(_write_span(span))
+    return "".join([*written, *[_DELIMITERS[style] for style in reversed(open_styles)]])
+
+
+def _length(spans: Sequence[_Span], style: str) -> int:
+    """Count the spans before the first one without the style."""
+    return [*(style in span.styles for span in spans), False].index(False)
+
+
+def _table(table: Table, document: Document) -> str:
+    """Write a table in GitHub's syntax.
+
+    The header must be as wide as the widest row. Without a header on the page it is empty, because most such tables
+    list names and values from the first row on.
     """
     width = max(len(row) for row in table.rows)
     rows = [[_cell(cell, document) for cell in row] for row in table.rows]
@@ -231,4 +321,4 @@ def _cell(cell: Cell, document: Document) -> str:
             lines = _inline(segment, document).split(_HARD_BREAK)
         is_item = segment.label is Label.LIST and len(cell.segments) > 1
         written.append(("- " if is_item else "") + "<br>".join(lines))
-    return _OPEN_PIPE.sub(r"\1\|", "<br>".join(written))
+    return _UNESCAPED_PIPE.sub(r"\1\|", "<br>".join(written))

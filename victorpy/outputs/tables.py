@@ -1,39 +1,37 @@
-"""The parts of a page that formats write: segments that readers can see, and tables of data.
+"""The parts of a page that formats write: segments, and tables of data.
 
-The old Web laid pages out with tables; a table of data has rows and columns of short texts. Inside it every block
-becomes a cell, whatever its label. A dropped block leaves its cell empty; rows and columns of which nothing was kept
-are left out. Elements keep no ``colspan`` and ``rowspan``, so cells are in the order of their rows, and short rows end
-early.
+Old pages use tables for layout; a data table has rows and columns of short texts. In a data table every block becomes
+a cell, whatever its label. A dropped block leaves its cell empty, and rows and columns without kept text are left out.
+Elements have no ``colspan`` and ``rowspan``, so a row with merged cells is shorter than others.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from victorpy.document import Block, Elements, Label
-from victorpy.outputs.base import HEADINGS, CleanPage, LabelledBlock, Segment, join_blocks
+from victorpy.outputs.base import HEADINGS, CleanPage, LabelledBlock, Segment, join_blocks, kept_blocks
 from victorpy.page.markup import pieces
 
-# A table with headings, a caption or a head is one of data unless whole articles are in it; any other has to look so.
-_LONGEST_CELL_OF_MARKED = 2_000
-_LONGEST_CELL = 400
-_MEDIAN_CELL = 120
-_MOST_CELLS_OF_SEVERAL_PARAGRAPHS = 0.4
-_LEAST_ROWS_OF_ONE_WIDTH = 0.6
-_LEAST_ROWS_OF_TWO_CELLS = 0.5
-_LEAST_BLOCKS = 4
+# A table with <th>, <caption> or <thead> contains data unless a cell is as long as an article.
+_MAX_MARKED_CELL = 2_000
+# Other tables must look like data.
+_MAX_CELL = 400
+_MAX_MEDIAN_CELL = 120
+_MAX_MULTI_SEGMENT_CELLS = 0.4
+_MIN_ROWS_OF_COMMON_WIDTH = 0.6
+_MIN_ROWS_WITH_TWO_CELLS = 0.5
 
 _CELL_TAGS = frozenset(["td", "th"])
 _BOLD = HEADINGS | {"b", "strong"}
-_CAPTION = frozenset(["caption"])
-_ITEM = frozenset(["li"])
 
-# What readers cannot see, and formats for them leave out: control characters and text that looks empty. Pages have
-# control characters by accident, mostly from bytes of Windows-1252 that were taken for Latin-1. Browsers show nothing
-# for them, or what the byte means there. Terminals obey them.
+# Control characters are on pages by accident, mostly as Windows-1252 bytes that were decoded as Latin-1. Browsers show
+# nothing for them, or the Windows-1252 character; terminals execute them.
 _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _BREAKS = "\x0b\x0c\r\u2028\u2029"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
@@ -41,7 +39,7 @@ _VISIBLE = re.compile(rf"[^\s{_INVISIBLE}]")
 
 
 class Cell(NamedTuple):
-    """A cell with the paragraphs and list items that were kept of it."""
+    """A table cell with its kept paragraphs and list items."""
 
     element: int
     is_heading: bool
@@ -54,7 +52,7 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of data; rows may be of different lengths."""
+    """A data table. Rows may have different lengths."""
 
     element: int
     rows: tuple[tuple[Cell, ...], ...]
@@ -63,95 +61,82 @@ class Table(NamedTuple):
 
     @property
     def label(self) -> Label:
-        """The label that a table has for code that only knows segments."""
+        """Tables count as paragraphs in code that expects segments."""
         return Label.PARAGRAPH
 
     @property
     def text(self) -> str:
-        """One line per row with tabs between cells: no sign that is not on the page, and columns can be recovered."""
+        """One line per row, with tabs between cells."""
         return "\n".join("\t".join(cell.text for cell in row).rstrip("\t") for row in self.rows)
 
 
 Part = Segment | Table
-_Contents = dict[int, tuple[Segment, ...]]
-"""Kept segments of each cell that is not empty, by the cell's element."""
 
 
 def parts(page: CleanPage) -> list[Part]:
-    """Return the segments of a page, without what readers cannot see, and its tables of data."""
-    kept = [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
-    suspects = [block.text for block, _ in kept if not block.text.isprintable()]  # much faster than to search
-    if not suspects:
-        return _parts(kept, page.document.elements)
-    found = _parts(readable(kept, suspects), page.document.elements)
-    return [part for part in found if isinstance(part, Table) or is_visible(part)]
+    """Return the segments and data tables of a page, without control characters and invisible segments."""
+    kept = kept_blocks(page)
+    # Most texts are printable, and isprintable() is much faster than a search.
+    suspects = [block.text for block, _ in kept if not block.text.isprintable()]
+    if suspects and _CONTROLS.search("\n".join(suspects)):
+        kept = [(_replace_controls(block), label) for block, label in kept]
+    parts = _join(kept, page.document.elements)
+    return [part for part in parts if isinstance(part, Table) or _is_visible(part)] if suspects else parts
 
 
-def _parts(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
+def _join(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
+    """Join blocks into segments and data tables."""
     if "table" not in elements.tag:
         return [*join_blocks(kept)]
-    labelled = _with_captions(kept, elements) if "caption" in elements.tag else kept
-    found: list[Part] = []
+    if "caption" in elements.tag:
+        kept = _separate_captions(kept, elements)
+    joined: list[Part] = []
     done = 0
-    for element, start, stop in _table_ranges(labelled, elements):
-        # Blocks before and after the cells are a caption. Blocks between cells but in none make it no table of data.
-        cells = [_cell_around(block.element, element, elements) for block, _ in labelled[start:stop]]
-        in_cells = [start + number for number, cell in enumerate(cells) if cell >= 0]
-        if not in_cells or len(in_cells) < in_cells[-1] + 1 - in_cells[0]:
+    indexes = [block.index for block, _ in kept]
+    tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
+    for table, next_table in pairwise([*tables, len(elements)]):
+        first = bisect_left(indexes, elements.first_block[table])
+        stop = bisect_left(indexes, elements.stop_block[table])
+        if next_table < elements.stop[table] or stop - first < 4:
+            continue  # it contains another table, or is smaller than two rows of two cells
+        rows = _rows(table, elements)
+        blocks_by_cell: dict[int, list[LabelledBlock]] = {cell: [] for row in rows for cell in row}
+        in_cells = []
+        for number in range(first, stop):
+            element = kept[number][0].element
+            while element > table and element not in blocks_by_cell:
+                element = elements.parent[element]
+            if element > table:
+                in_cells.append(number)
+                blocks_by_cell[element].append(kept[number])
+        # Text before and after the cells is a caption, but a table with text between cells is no data table.
+        if not in_cells or in_cells[-1] - in_cells[0] >= len(in_cells):
             continue
-        blocks_of: dict[int, list[LabelledBlock]] = {}
-        for number in in_cells:
-            blocks_of.setdefault(cells[number - start], []).append(labelled[number])
-        segments_of = ((cell, _cell_segments(blocks, cell, elements)) for cell, blocks in blocks_of.items())
-        contents = {cell: segments for cell, segments in segments_of if segments}
-        rows = _rows(element, elements)
-        if _is_data(element, rows, contents, elements):
-            found += [*join_blocks(labelled[done : in_cells[0]]), _table(element, rows, contents, elements)]
+        contents = {
+            cell: segments
+            for cell, blocks in blocks_by_cell.items()
+            if (segments := _cell_segments(blocks, cell, elements))
+        }
+        if _is_data(table, rows, contents, elements):
+            joined += [*join_blocks(kept[done : in_cells[0]]), _table(table, rows, contents, elements)]
             done = in_cells[-1] + 1
-    return found + join_blocks(labelled[done:])
+    return joined + join_blocks(kept[done:])
 
 
-def _with_captions(labelled: Sequence[LabelledBlock], elements: Elements) -> Sequence[LabelledBlock]:
-    """Make each caption a paragraph of its own, even if it is labelled as a heading or as a continuation."""
+def _separate_captions(kept: Sequence[LabelledBlock], elements: Elements) -> Sequence[LabelledBlock]:
+    """Label each caption as a paragraph, even if its label is heading or continuation."""
     relabelled = []
     previous = -1
-    for block, label in labelled:
-        caption = elements.ancestor(block.element, _CAPTION)
+    for block, label in kept:
+        caption = elements.ancestor(block.element, ["caption"])
         continues = label is Label.CONTINUATION and caption == previous
         relabelled.append((block, label if caption < 0 or continues else Label.PARAGRAPH))
         previous = caption
     return relabelled
 
 
-def _table_ranges(labelled: Sequence[LabelledBlock], elements: Elements) -> Iterable[tuple[int, int, int]]:
-    """Yield the tables that hold no other table and enough for two rows of two, each with the range of its blocks."""
-    tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
-    at = 0
-    for table, next_table in zip(tables, [*tables[1:], len(elements)], strict=True):
-        table_stop = elements.stop[table]
-        if next_table < table_stop:
-            continue
-        while at < len(labelled) and labelled[at][0].index < elements.first_block[table]:
-            at += 1
-        first = at
-        while at < len(labelled) and labelled[at][0].index < elements.stop_block[table]:
-            at += 1
-        inside = [number for number in range(first, at) if table <= labelled[number][0].element < table_stop]
-        if len(inside) >= _LEAST_BLOCKS:
-            yield table, inside[0], inside[-1] + 1
-
-
-def _cell_around(element: int, table: int, elements: Elements) -> int:
-    """Return the cell of a table's row that an element lies in, or -1."""
-    while element > table:
-        if elements.tag[element] in _CELL_TAGS and elements.tag[elements.parent[element]] == "tr":
-            return element
-        element = elements.parent[element]
-    return -1
-
-
 def _rows(table: int, elements: Elements) -> list[list[int]]:
-    """Return the cells of every row, as the page has them."""
+    """Return the cell elements of every row."""
     rows: dict[int, list[int]] = {}
     for number in range(table + 1, elements.stop[table]):
         tag = elements.tag[number]
@@ -162,47 +147,50 @@ def _rows(table: int, elements: Elements) -> list[list[int]]:
     return [*rows.values()]
 
 
-def _cell_segments(labelled: list[LabelledBlock], cell: int, elements: Elements) -> tuple[Segment, ...]:
-    """Join a cell's blocks: markup says what is an item, and lines between line breaks belong together."""
+def _cell_segments(blocks: Sequence[LabelledBlock], cell: int, elements: Elements) -> tuple[Segment, ...]:
+    """Join a cell's blocks. The markup decides what is a list item, and text after a ``<br>`` is a continuation."""
     relabelled: list[LabelledBlock] = []
     previous = None
-    for block, label in labelled:
-        continues = previous is not None and (
+    for block, label in blocks:
+        if previous is not None and (
             label is Label.CONTINUATION
             or ("br" in block.distance and block.element == previous.element and block.index == previous.index + 1)
-        )
-        if continues:
+        ):
             relabelled.append((block, Label.CONTINUATION))
         else:
-            is_item = elements.ancestor(block.element, _ITEM) > cell
+            is_item = elements.ancestor(block.element, ["li"]) > cell
             relabelled.append((block, Label.LIST if is_item else Label.PARAGRAPH))
         previous = block
-    return tuple(filter(is_visible, join_blocks(relabelled)))
+    return tuple(filter(_is_visible, join_blocks(relabelled)))
+
+
+_Contents = dict[int, tuple[Segment, ...]]
+"""Segments of the cells that are not empty."""
 
 
 def _is_data(table: int, rows: list[list[int]], contents: _Contents, elements: Elements) -> bool:
-    """Whether a table holds data: two rows or more have something in two columns or more, and cells are short."""
+    """Whether a table contains data: short cells, and two or more rows with two or more filled cells."""
     if elements.attributes[table].get("role") in {"presentation", "none"}:
         return False
     filled_cells = [filled for row in rows if (filled := sum(cell in contents for cell in row))]
-    rows_of_two = sum(filled > 1 for filled in filled_cells)
-    if rows_of_two < 2:
+    rows_with_two = sum(filled > 1 for filled in filled_cells)
+    if rows_with_two < 2:
         return False
-    several = [segments for segments in contents.values() if len(segments) > 1]
-    if any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segments in several for segment in segments):
-        return False  # texts with headlines are articles
+    multi_segment = [segments for segments in contents.values() if len(segments) > 1]
+    if any(not HEADINGS.isdisjoint(segment.blocks[0].containers) for segments in multi_segment for segment in segments):
+        return False  # a text with a heading is an article
     lengths = sorted(sum(len(segment.text) for segment in segments) for segments in contents.values())
-    tags_inside = elements.tag[table : elements.stop[table]]
-    if "thead" in tags_inside or "caption" in tags_inside or any(elements.tag[cell] == "th" for cell in contents):
-        return lengths[-1] <= _LONGEST_CELL_OF_MARKED  # nobody lays a page out with these
+    tags = elements.tag[table : elements.stop[table]]
+    if "thead" in tags or "caption" in tags or any(elements.tag[cell] == "th" for cell in contents):
+        return lengths[-1] <= _MAX_MARKED_CELL
     median = (lengths[(len(lengths) - 1) // 2] + lengths[len(lengths) // 2]) / 2
     widths = Counter(len(row) for row in rows if row)
     return (
-        lengths[-1] <= _LONGEST_CELL
-        and median <= _MEDIAN_CELL
-        and len(several) <= _MOST_CELLS_OF_SEVERAL_PARAGRAPHS * len(contents)
-        and max(widths.values()) >= _LEAST_ROWS_OF_ONE_WIDTH * widths.total()
-        and rows_of_two >= _LEAST_ROWS_OF_TWO_CELLS * len(filled_cells)
+        lengths[-1] <= _MAX_CELL
+        and median <= _MAX_MEDIAN_CELL
+        and len(multi_segment) <= _MAX_MULTI_SEGMENT_CELLS * len(contents)
+        and max(widths.values()) >= _MIN_ROWS_OF_COMMON_WIDTH * widths.total()
+        and rows_with_two >= _MIN_ROWS_WITH_TWO_CELLS * len(filled_cells)
     )
 
 
@@ -217,8 +205,8 @@ def _table(table: int, rows: list[list[int]], contents: _Contents, elements: Ele
         )
         for row in rows
     )
-    # The first row is a header if it is in a head, or is all headings, or is bold above a row that is not.
-    first = cells[0] if cells[0][0].segments else cells[0][1:]  # nothing may be above a column of headings
+    # The first row is a header if it is in a <thead>, has only <th> cells, or is bold and the second row is not.
+    first = cells[0] if cells[0][0].segments else cells[0][1:]  # the corner above row headings may be empty
     has_header = (
         elements.tag[elements.parent[elements.parent[rows[0][0]]]] == "thead"
         or all(cell.is_heading for cell in first)
@@ -228,7 +216,7 @@ def _table(table: int, rows: list[list[int]], contents: _Contents, elements: Ele
 
 
 def _is_bold(cells: Sequence[Cell], elements: Elements) -> bool:
-    """Whether all cells have some text, and all of it is bold."""
+    """Whether all cells have text, and all their text is bold."""
     for cell in cells:
         pieces = [piece for segment in cell.segments for block in segment.blocks for piece in block.pieces]
         if not pieces or any(elements.ancestor(piece.element, _BOLD) < 0 for piece in pieces):
@@ -237,7 +225,7 @@ def _is_bold(cells: Sequence[Cell], elements: Elements) -> bool:
 
 
 def without_controls(text: str, line_end: str = " ") -> str:
-    r"""Remove control characters, or replace them with what they mean: line ends, characters of Windows-1252.
+    r"""Remove control characters. Those that mean a line end or a Windows-1252 character are replaced.
 
     >>> without_controls("\x1b[1mtea\x07 \x96 5\x80\u2028")
     '[1mtea – 5€ '
@@ -252,15 +240,8 @@ def without_controls(text: str, line_end: str = " ") -> str:
     return _CONTROLS.sub(meaning, text)
 
 
-def readable(labelled: Sequence[LabelledBlock], suspects: Sequence[str]) -> Sequence[LabelledBlock]:
-    """Return blocks without control characters; only the texts in `suspects` may have some."""
-    if not _CONTROLS.search("\n".join(suspects)):
-        return labelled
-    return [(_clean_block(block), label) for block, label in labelled]
-
-
-def _clean_block(block: Block) -> Block:
-    """Clean a block's text piece by piece, so that each piece still begins at the right character."""
+def _replace_controls(block: Block) -> Block:
+    """Clean a block piece by piece, so that each piece still starts at the right offset."""
     line_end = "\n" if block.preformatted else " "
     texts, moved, start = [], [], 0
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
@@ -270,6 +251,5 @@ def _clean_block(block: Block) -> Block:
     return block._replace(text="".join(texts), pieces=tuple(moved))
 
 
-def is_visible(segment: Segment) -> bool:
-    """Whether a segment has a visible character."""
+def _is_visible(segment: Segment) -> bool:
     return segment.blocks[0].text[:1].isalnum() or any(_VISIBLE.search(block.text) for block in segment.blocks)

@@ -1,4 +1,4 @@
-"""Formats without markup: plain text, CleanEval's and JSON lines."""
+"""Formats without markup: plain text, CleanEval and JSON lines."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>
 
 @output("text", ".txt")
 def render_text(page: CleanPage) -> str:
-    """Plain text: a blank line between segments, list items and rows of tables on lines of their own."""
+    """Plain text: a blank line between segments, one line per list item or table row."""
     written: list[str] = []
     previous = None
     for part in parts(page):
-        label = part.label
         if previous is not None:
-            written.append("\n" if previous is label is Label.LIST else "\n\n")
+            written.append("\n" if previous is part.label is Label.LIST else "\n\n")
         written.append(part.text)
-        previous = label
+        previous = part.label
     return "".join([*written, "\n"]) if written else ""
 
 
