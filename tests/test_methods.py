@@ -19,7 +19,7 @@ from victorpy.config import load_config, read_config
 from victorpy.document import Document, Label
 from victorpy.errors import ConfigError, VictorError
 from victorpy.labellers.base import LABELLERS, LearnsFrom, first_pages, label_kept
-from victorpy.labellers.everything import KeepEverything
+from victorpy.labellers.one_page import KeepEverything
 from victorpy.labellers.sentence_entropy import SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import Method, load_method, method_names

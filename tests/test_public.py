@@ -28,7 +28,7 @@ NOT_NEEDED = {
     *("asyncio", "concurrent", "multiprocessing", "sqlite3", "statistics", "importlib.metadata", "email"),
     *("catboost", "cchardet.cli", "datasketch", "extruct", "matplotlib", "pandas", "pebble", "publicsuffixlist"),
     *("pyarrow", "pycrfsuite", "pyspark", "rapidfuzz", "scipy", "sklearn", "sklearn_crfsuite", "tqdm", "urwid"),
-    *("victorpy.annotation", "victorpy.description.record", "victorpy.labellers.everything", "victorpy.research"),
+    *("victorpy.annotation", "victorpy.description.record", "victorpy.labellers.one_page", "victorpy.research"),
     *("victorpy.outputs.html", "victorpy.outputs.markdown"),
 }
 
@@ -97,7 +97,9 @@ def test_representations_are_one_short_line(page):
     ],
 )
 def test_what_looks_like_a_path_or_an_address_gives_a_warning(given, kind):
-    with pytest.warns(UserWarning, match=f"looks like the {kind} of a page and is cleaned as text; .* first") as caught:
+    with pytest.warns(
+        UserWarning, match=f"looks like the {kind} of a page, but it is cleaned as text; .* first"
+    ) as caught:
         text = victorpy.clean(given)
     assert text == Cleaner.load().clean(given)  # which does not warn
     assert [warning.filename for warning in caught] == [__file__]

@@ -1,4 +1,4 @@
-"""A page's way through victorpy, in order."""
+"""Read, label and write a page: the steps of cleaning, in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_document(
     content_type: str | None = None,
     source: str = "",
 ) -> Document:
-    """Read a page and cut it into blocks, as a config says.
+    """Read a page and split it into blocks by the rules of a config.
 
     The page is bytes or text, as in `clean`; the content of an annotation file is a page too. `content_type` is the
     header that the page was sent with, and `source` the name of the file that it was read from.
@@ -48,7 +48,7 @@ def read_document(
 def _read(
     page: bytes | str, config: Config, url: str | None, content_type: str | None, source: str, metadata: bool
 ) -> tuple[Document, Metadata | None]:
-    """Take a page from bytes to blocks; on request with its metadata, which pruning takes away."""
+    """Read a page and, on request, its metadata, which pruning removes."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
     if page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode()):
@@ -86,7 +86,7 @@ class Cleaner:
         self.labeller = labeller
         self.config = config
         self.name = name or config.name
-        """Name of the model, or of the config that pages are cut by."""
+        """Name of the model, or of the config that splits pages into blocks."""
 
     def __repr__(self) -> str:
         return f"<Cleaner {self.name!r}, labeller={type(self.labeller).__name__}>"
@@ -117,7 +117,7 @@ class Cleaner:
         return self._using(replace(self.config, values=changed))
 
     def with_config(self, config: Config) -> Cleaner:
-        """Return a cleaner with the same model that is used as another config says: its decoding and its thresholds.
+        """Return a cleaner with the same model and the decoding and thresholds of another config.
 
         >>> from victorpy import load_config
         >>> Cleaner.load().with_config(load_config("crf"))
@@ -129,8 +129,8 @@ class Cleaner:
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Cleaner:
         """Return a cleaner for the pages of one site, after it has seen some of them.
 
-        `labels` has the labels of pages that are annotated, and None for others. Most methods learn nothing from a
-        site and stay as they are; the bundled model ``site`` and the method ``sst`` learn what the site repeats.
+        `labels` has the labels of each annotated page, and None for other pages. The bundled model ``site`` and methods
+        such as ``sst`` learn what the site repeats. All other methods stay as they are.
 
         >>> pages = [f"<ul><li><a href='/'>Tea shop</a></ul><p>Tea number {n} is hot." for n in range(5)]
         >>> cleaner = Cleaner.load("site")
@@ -208,7 +208,9 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text", favor
         kind, instead = "path", "read the file first: victorpy.clean(Path(...).read_bytes())"
         if "://" in words[0] or words[0].startswith("www."):
             kind, instead = "address", "fetch it first, and give its content: victorpy.clean(content, url=...)"
-        warnings.warn(f"{words[0]!r} looks like the {kind} of a page and is cleaned as text; {instead}", stacklevel=2)
+        warnings.warn(
+            f"{words[0]!r} looks like the {kind} of a page, but it is cleaned as text; {instead}", stacklevel=2
+        )
     return _default_cleaner(favor).clean(page, url, format)
 
 

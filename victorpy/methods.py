@@ -25,7 +25,7 @@ OLD_NAMES = {"crf": DEFAULT, "hybrid": "site"}
 """Names that bundled models had as methods in version 0.1. They are still accepted."""
 
 CONFIG = "blocks"
-"""How pages are cut for methods that have no config of their own."""
+"""Config that splits pages into blocks for methods without a config."""
 
 ALL, ALL_PEERS = "all", "peers"
 """Names for every available method, and for every other program that is installed."""
@@ -49,7 +49,7 @@ def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
 
 
 def _is_model(name: str) -> bool:
-    """Whether a name is that of a model which is there; a bundled model may be missing."""
+    """Whether a model with this name exists. A bundled model may be missing."""
     try:
         return bool(find_model(OLD_NAMES.get(name, name)))
     except ModelError:
@@ -62,9 +62,9 @@ def _unknown_method(name: str, names: Sequence[str]) -> VictorError:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What cleans pages: a method by name, or a model. Plain values, so that every process can load it for itself.
+    """A method by name, or a model. Holds plain values only, so that each process loads the method itself.
 
-    Without any values it is the default model.
+    Without any values this is the default model.
     """
 
     method: str | None = None
@@ -87,24 +87,24 @@ class Method:
 
     @property
     def is_peer(self) -> bool:
-        """Whether it is another program, which returns a text and no labels."""
+        """Whether the method is another program, which returns a text and no labels."""
         return self.method is not None and self.method not in method_names() and is_peer(self.method)
 
     @property
     def is_trained(self) -> bool:
-        """Whether it is a model that was trained on labelled pages."""
+        """Whether the method is a model that was trained on labelled pages."""
         return not self.is_peer and self.load().labeller.learns_from is LearnsFrom.LABELS
 
     @property
     def model_name(self) -> str:
-        """Name or directory of the model that is loaded; empty for a method that is none."""
+        """Name or directory of the model; empty for methods without a model."""
         if self.method:
             return "" if self.method in LABELLERS else OLD_NAMES.get(self.method, self.method)
         return self.model or (load_config(self.config).name if self.config else DEFAULT)
 
     @property
     def kind(self) -> str:
-        """What it has to be given: labels (a trained model), site, nothing, or peer for another program."""
+        """What the method learns from: labels (a trained model), site or nothing; ``peer`` for another program."""
         if self.is_peer:
             return "peer"
         labeller = self.load().labeller
@@ -112,17 +112,17 @@ class Method:
 
     @property
     def run_as(self) -> str:
-        """How it is run, with all its parameters."""
+        """Description of the method with all its parameters."""
         if self.is_peer:
             return show_peer(str(self.method), self.parameters)
         return f"the model {Path(self.model_name).name}" if self.is_trained else repr(self.load().labeller)
 
     def load(self) -> Cleaner:
-        """Return the cleaner, which is loaded once per process."""
+        """Return the cleaner. Each process loads it once."""
         return _load_cleaner(self)
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides the labels of a page: the digest of a model rather than its name."""
+        """Return the values that determine a page's labels: the digest of a model rather than its name."""
         if not self.model_name:
             return {"favor": self.favor, "method": self.method, "parameters": list(self.parameters)}
         return {"favor": self.favor, "model": read_meta(find_model(self.model_name))["digest"]}
@@ -132,17 +132,17 @@ class Method:
 def _load_cleaner(method: Method) -> Cleaner:
     name = method.method
     if name and (method.model or method.config):
-        raise ConfigError("`method` is another way to clean than a model: give it without `model` and `config`")
+        raise ConfigError("`method` cannot be combined with `model` or `config`; give only one of them")
     if method.parameters and not name:
-        raise ConfigError(f"`param` {method.parameters[0]}: parameters are of a `method`; a model has its config")
+        raise ConfigError(f"`param` {method.parameters[0]} needs a `method`; the settings of a model are in its config")
     cleaner = load_method(name, method.parameters) if name else _load_model(method)
     if method.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
-        raise ConfigError(f"`favor`: the method {name} has no probabilities to move the cut by")
+        raise ConfigError(f"`favor` needs probabilities, which the method {name} does not estimate")
     return cleaner.favoring(method.favor) if method.favor else cleaner
 
 
 def _load_model(method: Method) -> Cleaner:
-    """Load a model, and run it with another config if it was trained with that one's features."""
+    """Load a model, and replace its config. Both configs must have the same features."""
     cleaner = Cleaner.load(method.model_name)
     if method.config is None:
         return cleaner
@@ -181,7 +181,7 @@ def load_methods(names: str) -> list[Method]:
             methods.append(find_method(name, parameters))
             continue
         if parameters:
-            raise ConfigError(f"{name!r} stands for many methods: give parameters to each by its name")
+            raise ConfigError(f"{name!r} means several methods; give parameters to a single method")
         peers = installed_peers()
         if name == ALL_PEERS and not peers:
             raise VictorError(f"no other cleaner is installed: {install_command('peers')}")

@@ -79,9 +79,9 @@ def test_a_model_is_identified_by_its_content():
         (Plan(format="txt"), r"no output format 'txt' \(did you mean 'text'\?\)"),
         (Plan(site_key="hots"), r"domain, host, not 'hots' \(did you mean 'host'\?\)"),
         (Plan(method=Method("stt")), r"no method 'stt' \(did you mean 'sst'\?\)"),
-        (Plan(method=Method("sst", model="default")), "give it without `model` and `config`"),
-        (Plan(method=Method(parameters=("t=1",))), "`param` t=1: parameters are of a `method`"),
-        (Plan(method=Method("sst", favor="recall")), "`favor`: the method sst has no probabilities"),
+        (Plan(method=Method("sst", model="default")), "cannot be combined with `model` or `config`"),
+        (Plan(method=Method(parameters=("t=1",))), "`param` t=1 needs a `method`"),
+        (Plan(method=Method("sst", favor="recall")), "`favor` needs probabilities, which the method sst"),
         (Plan(dedup=Dedup("minhahs")), "did you mean 'minhash'"),
     ],
 )

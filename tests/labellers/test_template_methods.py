@@ -17,11 +17,9 @@ import pytest
 from victorpy import VictorError, load_config, read_document
 from victorpy.base.hashes import PageCounts, enough, number_of, windows
 from victorpy.errors import ConfigError, DataError
-from victorpy.labellers.longest_run import LongestRun, best_run
-from victorpy.labellers.pagelets import Pagelets, fingerprints
+from victorpy.labellers.one_page import LongestRun, SatisfiableSubtree, best_run
 from victorpy.labellers.rtdm import Mapping, Node, Rtdm
-from victorpy.labellers.satisfiable_subtree import SatisfiableSubtree
-from victorpy.labellers.templates import DomTemplate, TextTemplate, cover
+from victorpy.labellers.templates import DomTemplate, Pagelets, TextTemplate, cover, fingerprints
 from victorpy.methods import load_method
 from victorpy.page.tree import PageTree
 
@@ -169,7 +167,7 @@ def test_satisfiable_subtrees_of_the_paper(fragment):
     tree, labeller = PageTree(fragment), SatisfiableSubtree(G=2, alpha=13, beta=13, gamma=0.4)
     found = labeller.satisfiable(tree)
     assert names(tree, [element for element, is_root in enumerate(found) if is_root]) == {"N1", "N2"}
-    assert names(tree, labeller.largest(tree)) == {"N1"}
+    assert names(tree, tree.topmost(labeller.satisfiable(tree))) == {"N1"}
     assert kept(labeller, fragment) == ["Paragraph one", "Paragraph two", "Related Info"]
 
 
@@ -188,7 +186,7 @@ def test_satisfiable_subtrees_of_the_paper(fragment):
 )
 def test_thresholds_of_satisfiable_subtrees(fragment, settings, expected):
     tree = PageTree(fragment)
-    assert names(tree, SatisfiableSubtree(**settings).largest(tree)) == expected
+    assert names(tree, tree.topmost(SatisfiableSubtree(**settings).satisfiable(tree))) == expected
 
 
 @pytest.mark.parametrize("seed", range(20))

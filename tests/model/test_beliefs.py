@@ -17,7 +17,7 @@ from victorpy.errors import DataError
 from victorpy.methods import load_method
 from victorpy.model.beliefs import FARTHEST, MOST_PAGES, OWN_PAGES, PRIOR_WORDS, SHARE, Beliefs, SitePages
 from victorpy.model.labeller import ModelLabeller
-from victorpy.sites.mapping import Place
+from victorpy.sites.importance import Place
 from victorpy.sites.style_tree import ElementNode
 
 MENU, STORY, OTHER = (Place(ElementNode("div", name), is_leaf=True) for name in ("menu", "story", "other"))

@@ -11,8 +11,7 @@ from support.sitepages import BLOCKS, document, own_words, site, site_page
 from victorpy.columns import Columns, SiteColumns
 from victorpy.config import load_config
 from victorpy.features import FEATURES, find_feature
-from victorpy.sites.importance import Judgement
-from victorpy.sites.mapping import block_importances
+from victorpy.sites.importance import Judgement, block_importances
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import StyleTree
 

@@ -22,12 +22,10 @@ from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.content import Content
-from victorpy.sites.importance import Judgement, node_importance
-from victorpy.sites.mapping import block_importances, leaves_of_blocks
-from victorpy.sites.merging import merge_alike
+from victorpy.sites.importance import Judgement, block_importances, node_importance, places_of_blocks
 from victorpy.sites.page_tree import STYLES, page_tree
 from victorpy.sites.store import is_tree, load_tree, save_tree
-from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree
+from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree, merge_alike
 
 repeatable = settings(max_examples=60)
 
@@ -488,7 +486,9 @@ def test_kept_blocks_match_figure_7(seen, new, t):
     for page in [*documents, *documents_from(new)]:
         expected = set(mapped(tree.root, tree.page(page), judgement, tree))
         values = block_importances(tree, judgement, page)
-        for block, (place, value) in enumerate(zip(leaves_of_blocks(tree, page), values, strict=True)):
+        for block, (place, value) in enumerate(
+            zip([place.leaf for place in places_of_blocks(tree, page)], values, strict=True)
+        ):
             if place is None or not (place.styles and place.content):  # the paper knows no leaf that is none elsewhere
                 assert (value > t) is (block in expected)
 

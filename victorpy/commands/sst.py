@@ -25,10 +25,9 @@ from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.grouping import SAMPLE, draw_sample
 from victorpy.sites.importance import GAMMA, Judgement
-from victorpy.sites.merging import merge_alike
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.store import is_tree, load_tree, save_tree
-from victorpy.sites.style_tree import StyleTree
+from victorpy.sites.style_tree import StyleTree, merge_alike
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

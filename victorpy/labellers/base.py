@@ -1,8 +1,7 @@
 """The contract of every labeller: scikit-learn's estimator API, on pages instead of rows.
 
-``fit(documents, labels)`` learns, ``label(document)`` labels one page, and ``predict``,
-``predict_marginals`` and ``score`` follow from it, so that scikit-learn's cross_val_score and
-GridSearchCV take any labeller. scikit-learn itself is not needed to run one.
+``fit(documents, labels)`` learns, ``label(document)`` labels one page, and ``predict`` and ``score`` follow from it.
+So scikit-learn's cross_val_score and GridSearchCV take any labeller. Running a labeller does not need scikit-learn.
 """
 
 from __future__ import annotations
@@ -24,44 +23,46 @@ LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
 
 
 class LearnsFrom(StrEnum):
-    """What a labeller must have seen before it can label a page."""
+    """What a labeller learns from before it can label a page."""
 
     LABELS = "labels"
-    """Pages whose blocks have labels: it is trained once."""
+    """Pages of any site whose blocks have labels."""
     SITE = "site"
     """Other pages of the page's site, without labels."""
     NOTHING = "nothing"
-    """The page itself is enough."""
 
 
 Labels = Sequence[Sequence[str] | None] | None
-"""The labels of pages' blocks. A page with unknown labels has None; None in place of the list means all unknown."""
+"""The labels of each page's blocks, None for a page without labels. None instead of a list: no page has labels."""
 
 Features = tuple[dict[str, str], ...]
-"""The features of every block of a page, by name."""
+"""The features of every block by name."""
+
+NOISE = 0.75
+"""Share of a block's characters in a template from which the block is noise. Less may be a label before a value."""
 
 
 class Labeller(ABC):
-    """Gives every block of a page a label. The arguments of `__init__` are its parameters."""
+    """Labels the blocks of pages. The arguments of `__init__` are the parameters."""
 
     learns_from: ClassVar[LearnsFrom] = LearnsFrom.LABELS
 
     @property
     def wants_site(self) -> bool:
-        """Whether it uses other pages of a page's site."""
+        """Whether the method uses other pages of a page's site."""
         return self.learns_from is LearnsFrom.SITE
 
     @property
     def tunes(self) -> bool:
-        """Whether labels of a few pages of a site improve it there."""
+        """Whether labels of a few pages of a site improve the method there."""
         return False
 
     @abstractmethod
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Learn from pages, and from the labels of their blocks if the method needs them."""
+        """Learn from pages, and from the labels of their blocks if there are any."""
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """Return the labeller for a site, given some of its pages; most methods are the same at every site."""
+        """Return a labeller that has learned from pages of a site; itself, if the method does not use sites."""
         return self
 
     @abstractmethod
@@ -69,23 +70,23 @@ class Labeller(ABC):
         """Label the blocks of one page."""
 
     def with_config(self, config: Config) -> Labeller:
-        """Return the same labeller run with another config; methods without a config return themselves."""
+        """Return the labeller with another config; itself, if the method has no config."""
         return self
 
     def features(self, document: Document) -> Features:
-        """Return the features of every block, if the method has any."""
+        """Return the features of every block; empty, if the method has none."""
         return ()
 
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
-        """Label the blocks of one page, and return the features that decided."""
+        """Label the blocks of one page, and return their features."""
         return self.label(document), self.features(document)
 
     def predict(self, documents: Sequence[Document]) -> list[list[str]]:
-        """Label the blocks of pages."""
+        """Return the labels of each page's blocks."""
         return [[str(label) for label in self.label(document).labels] for document in documents]
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Return the probability of every label for every block, if the method knows it."""
+        """Return the probability of every label for every block, if the method estimates it."""
         raise VictorError(f"{type(self).__name__} gives no probabilities")
 
     def score(self, documents: Sequence[Document], labels: Sequence[Sequence[str]]) -> float:
@@ -97,7 +98,7 @@ class Labeller(ABC):
         return right / max(total, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn's clone expects them."""
+        """Return the parameters by name."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
@@ -110,15 +111,15 @@ class Labeller(ABC):
         return self
 
     def clone(self, **changes: Any) -> Self:
-        """Return a new labeller with the same parameters, except for the given ones, that has learned nothing."""
+        """Return an unfitted labeller with the same parameters, except for the given changes."""
         return type(self)(**self.get_params() | changes)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether it has learned: then an attribute whose name ends in ``_`` has a value."""
+        """Whether the labeller has learned: then an attribute whose name ends in ``_`` has a value."""
         return any(value for name, value in vars(self).items() if name.endswith("_"))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that this is neither a classifier, whose labels it would stratify, nor a regressor."""
+        """Return scikit-learn's tags: this is neither a classifier, whose labels it would stratify, nor a regressor."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
@@ -143,7 +144,7 @@ class PageLabeller(Labeller):
 
 
 class SiteLabeller(Labeller):
-    """A labeller that learns from a site's pages what the site repeats. Labels of a few pages may help."""
+    """A labeller that learns what a site repeats from the site's pages."""
 
     learns_from = LearnsFrom.SITE
 
@@ -151,15 +152,28 @@ class SiteLabeller(Labeller):
         return self.clone().fit(documents, labels)
 
 
+def not_fitted(labeller: Labeller) -> VictorError:
+    """Return the error for a page that is labelled before `fit`."""
+    name = type(labeller).__name__
+    return VictorError(f"{name} has seen no pages of the site: call fit or at_site with some of them first")
+
+
+def no_pages(name: str) -> DataError:
+    """Return the error for a method that was fitted without pages."""
+    return DataError(f"{name} learns from pages of a site, but there were none")
+
+
 def first_pages(
     documents: Iterable[Document], labels: Labels, count: int | None = None
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
-    """Yield the first `count` pages of a site, or all, each with its labels if they are known."""
+    """Yield the first `count` pages of a site, or all, each with its labels or None."""
     if count is not None and count < 1:
-        raise ConfigError(f"a method that learns from a site needs pages of it: sample must be at least 1, not {count}")
+        raise ConfigError(f"sample must be at least 1, not {count}: the method learns from pages of the site")
     for number, document in enumerate(islice(documents, count)):
         if labels is not None and number >= len(labels):
-            raise DataError(f"there are labels for {len(labels)} pages and more pages: give None for those without")
+            raise DataError(
+                f"there are more pages than the {len(labels)} with labels; give None for pages without labels"
+            )
         page_labels = None if labels is None else labels[number]
         if page_labels is not None:
             check_labels(document, page_labels)
@@ -182,7 +196,7 @@ _ITEMS = frozenset(["li", "dt", "dd"])
 
 
 def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
-    """Label the kept blocks by their markup alone, and the rest as noise."""
+    """Label kept blocks by their markup, and all other blocks as noise."""
     labels: list[Label] = []
     for block, keep in zip(document.blocks, kept, strict=True):
         if not keep:

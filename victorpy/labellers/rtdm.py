@@ -18,9 +18,9 @@ sub-tree without a partner is removed leaf by leaf:
                  size(a) + size(b)          if their labels differ
                  the cheapest alignment of their children otherwise
 
-The work is limited. Equal sub-trees have equal numbers and are not compared. Equal children at the start and end are
+The work is limited. Equal sub-trees have equal hashes and are not compared. Equal children at the start and end are
 mapped directly. A pair of sub-trees is compared once, wherever it occurs. For the rest, a table of children by children
-is filled, with at most `cells` cells in all tables together. After that, children count as unmapped, so that pages
+is filled, with at most `CELLS` cells in all tables together. After that, children count as unmapped, so that pages
 seem to have less in common.
 
 Our decisions. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
@@ -36,15 +36,13 @@ from typing import Self
 from victorpy.base.hashes import number_of, numbers_of
 from victorpy.base.parameters import check_count
 from victorpy.document import Document, Labelling
-from victorpy.errors import DataError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
-from victorpy.labellers.repeated import NOISE, not_fitted
+from victorpy.labellers.base import LABELLERS, NOISE, Labels, SiteLabeller, label_kept, no_pages, not_fitted
 from victorpy.page.tree import PageTree
 
 _TEXT = number_of("#text")
 
 CELLS = 100_000
-"""Maximum number of pairs of children that are compared for two pages."""
+"""Maximum number of pairs of children to compare for two pages."""
 
 Pairs = tuple[tuple[int, int], ...]
 """Positions of the children of two nodes that are mapped to each other."""
@@ -56,21 +54,21 @@ class Node:
 
     label: int
     children: tuple[Node, ...]
-    number: int
+    hash: int
     """Equal for sub-trees with equal labels in equal order."""
     size: int
     """Number of nodes, including itself."""
     text: int = -1
-    """Number of the text on its page; -1 for an element."""
+    """Number of a text on its page; -1 for an element."""
 
     @classmethod
     def of(cls, label: int, children: Sequence[Node] = (), text: int = -1) -> Node:
         """Make a node from its label and its children."""
-        number = hash((label, *(child.number for child in children)))
-        return cls(label, tuple(children), number, 1 + sum(child.size for child in children), text)
+        own_hash = hash((label, *(child.hash for child in children)))
+        return cls(label, tuple(children), own_hash, 1 + sum(child.size for child in children), text)
 
     def texts(self) -> Iterator[int]:
-        """Yield the numbers of the texts in it."""
+        """Yield the numbers of all texts below."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -97,14 +95,14 @@ class Mapping:
 
     def common(self, node: Node, other: Node) -> Node:
         """Return the part of the first tree that is mapped to equal nodes of the second."""
-        if node.number == other.number:
+        if node.hash == other.hash:
             return node
         _, pairs = self._align(node, other)
         return Node.of(node.label, [self.common(node.children[i], other.children[j]) for i, j in pairs], node.text)
 
     def mapped_texts(self, node: Node, other: Node) -> Iterator[int]:
         """Yield the texts of the second tree that are mapped to an equal one of the first."""
-        if node.number == other.number:
+        if node.hash == other.hash:
             yield from other.texts()
             return
         for i, j in self._align(node, other)[1]:
@@ -112,7 +110,7 @@ class Mapping:
 
     def cost(self, node: Node, other: Node) -> int:
         """Return the cost of turning one tree into the other."""
-        if node.number == other.number:
+        if node.hash == other.hash:
             return 0
         if node.label == other.label:
             return self._align(node, other)[0]
@@ -120,14 +118,14 @@ class Mapping:
 
     def _align(self, node: Node, other: Node) -> tuple[int, Pairs]:
         """Find the cheapest alignment of two nodes' children: its cost, and the children that are mapped."""
-        key = node.number, other.number
+        key = node.hash, other.hash
         if key not in self._known:
             ours, theirs = node.children, other.children
             shorter = min(len(ours), len(theirs))
             start = end = 0  # number of equal children at either end
-            while start < shorter and ours[start].number == theirs[start].number:
+            while start < shorter and ours[start].hash == theirs[start].hash:
                 start += 1
-            while end < shorter - start and ours[-1 - end].number == theirs[-1 - end].number:
+            while end < shorter - start and ours[-1 - end].hash == theirs[-1 - end].hash:
                 end += 1
             our_stop, their_stop = len(ours) - end, len(theirs) - end
             cost, pairs = self._align_differing(ours[start:our_stop], theirs[start:their_stop])
@@ -203,7 +201,7 @@ class Rtdm(SiteLabeller):
             if len(seen) >= self.sample:
                 break
         if template is None:
-            raise DataError("rtdm learns from pages of a site, but there were none")
+            raise no_pages("rtdm")
         self.template_ = template if len(seen) > 1 else Node.of(0)
         return self
 

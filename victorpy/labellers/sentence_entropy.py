@@ -20,18 +20,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from victorpy.base.parameters import check_range
 from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling
-from victorpy.errors import VictorError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept
-from victorpy.labellers.repeated import not_fitted
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept, no_pages, not_fitted
 from victorpy.labellers.site_style_tree import Example, add_pages
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
-from victorpy.sites.mapping import leaves_of_blocks
+from victorpy.sites.importance import places_of_blocks
 from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
@@ -94,8 +92,8 @@ class SentenceEntropy(SiteLabeller):
     sample: int = SAMPLE
     tree_: SegmentTree | None = field(default=None, init=False)
     stop_words_: frozenset[str] = field(default=frozenset(), init=False)
-    thresholds_: dict[int, float] = field(default_factory=dict, init=False)
-    """The threshold of each node with labels, by the node's id."""
+    thresholds_: dict[ElementNode, float] = field(default_factory=dict, init=False)
+    """The threshold of each node with labels."""
 
     @property
     def tunes(self) -> bool:
@@ -108,21 +106,11 @@ class SentenceEntropy(SiteLabeller):
         tree = SegmentTree(self.styles)
         examples = add_pages(tree, documents, labels, self.sample)
         if not tree.page_count:
-            raise VictorError("sentence-entropy learns from pages of a site, but there were none")
+            raise no_pages("sentence-entropy")
         self.tree_ = tree
         self.stop_words_ = stop_words(tree, self.stop_share)
         self.thresholds_ = self._choose_thresholds(examples)
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Ids of nodes change in another process, so thresholds are pickled with the nodes themselves.
-        nodes = {id(node): node for node in self.tree_.root.walk()} if self.tree_ is not None else {}
-        thresholds = [(nodes[number], threshold) for number, threshold in self.thresholds_.items()]
-        return {**self.__dict__, "thresholds_": thresholds}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.thresholds_ = {id(node): threshold for node, threshold in state["thresholds_"]}
 
     def label(self, document: Document) -> Labelling:
         kept = []
@@ -130,7 +118,7 @@ class SentenceEntropy(SiteLabeller):
             if leaf is None or leaf.content is None:
                 kept.append(True)
             else:
-                threshold = self.thresholds_.get(id(leaf), self.T)
+                threshold = self.thresholds_.get(leaf, self.T)
                 kept.append(is_informative(self.sentences(block, leaf.content), threshold))
         return label_kept(document, kept)
 
@@ -148,16 +136,16 @@ class SentenceEntropy(SiteLabeller):
     def _leaves(self, document: Document) -> list[ElementNode | None]:
         if self.tree_ is None:
             raise not_fitted(self)
-        return leaves_of_blocks(self.tree_, document)
+        return [place.leaf for place in places_of_blocks(self.tree_, document)]
 
-    def _choose_thresholds(self, examples: Sequence[Example]) -> dict[int, float]:
+    def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float]:
         """Choose for each node the threshold with the highest F on the sentences of the examples there."""
-        sentences: dict[int, list[tuple[Sentence, bool]]] = defaultdict(list)
+        sentences: dict[ElementNode, list[tuple[Sentence, bool]]] = defaultdict(list)
         for document, labels in examples:
             for block, leaf, label in zip(document.blocks, self._leaves(document), labels, strict=True):
                 if leaf is not None and leaf.content is not None:
                     is_content = Label(label).is_content
-                    sentences[id(leaf)] += [(sentence, is_content) for sentence in self.sentences(block, leaf.content)]
+                    sentences[leaf] += [(sentence, is_content) for sentence in self.sentences(block, leaf.content)]
         return {node: best_threshold(of_node) for node, of_node in sentences.items() if of_node}
 
 
@@ -185,7 +173,7 @@ def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float:
 def stop_words(tree: StyleTree, share: float) -> frozenset[str]:
     """Return the words in at least this share of the places of a site. Words of menus are in one or two places."""
     places: Counter[str] = Counter()
-    leaves = [node.content for node in {id(node): node for node in tree.root.walk()}.values() if node.content]
+    leaves = [node.content for node in set(tree.root.walk()) if node.content]
     for content in leaves:
         places.update(content.sums.keys())
     return frozenset(word for word, count in places.items() if count >= max(share * len(leaves), FEWEST_PLACES))

@@ -7,21 +7,17 @@ few pages of the site; the paper does this by eye on twenty pages (4.2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
 from victorpy.base.parameters import check_range
 from victorpy.document import Document, Label, Labelling
-from victorpy.errors import VictorError
-from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept
-from victorpy.labellers.repeated import not_fitted
+from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept, no_pages, not_fitted
 from victorpy.sites.grouping import SAMPLE
-from victorpy.sites.importance import EPSILON, GAMMA, Judgement
-from victorpy.sites.mapping import block_importances
-from victorpy.sites.merging import FREQ, LAM, merge_alike
-from victorpy.sites.style_tree import StyleTree
+from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances
+from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
@@ -63,7 +59,7 @@ class SiteStyleTree(SiteLabeller):
     def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
         """Use an existing tree, and choose the threshold from examples, if there are any."""
         if not tree.page_count:
-            raise VictorError("sst learns from pages of a site, but there were none")
+            raise no_pages("sst")
         if tree.styles == "paper":
             merge_alike(tree, self.freq, self.lam)
         self.tree_ = tree
@@ -78,15 +74,6 @@ class SiteStyleTree(SiteLabeller):
         if self.tree_ is None or self.judgement_ is None:
             raise not_fitted(self)
         return block_importances(self.tree_, self.judgement_, document)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Ids of nodes change in another process, so judgements are computed again there.
-        return {**self.__dict__, "judgement_": self.judgement_ and replace(self.judgement_, _judged={})}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self.judgement_ is not None and self.tree_ is not None:
-            self.judgement_.judge(self.tree_)
 
     def label(self, document: Document) -> Labelling:
         importances = self.importances(document)

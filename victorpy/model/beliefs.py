@@ -18,7 +18,7 @@ from victorpy.columns import Columns, Flags, Floats
 from victorpy.document import Document, Label
 from victorpy.model.evidence.cut import block_weights, probabilities
 from victorpy.model.evidence.stage import Findings
-from victorpy.sites.mapping import Place
+from victorpy.sites.importance import Place
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import page_fingerprint
 

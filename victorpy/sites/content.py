@@ -1,4 +1,4 @@
-"""The content of the pages of a site at one place of their template, and how much it differs from page to page.
+"""The content of a site's pages at one place of their template, and how much it differs between pages.
 
 Features are the words, image files and link targets there (Yi, Liu and Li 2003, 3.3). The entropy of a feature over
 the pages (equation 5, which is the sentence paper's equation 4) depends on the counts n_j of the feature on the pages:
@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from typing import Any
 
 from victorpy.document import Block, Document
 
 _QUERY = re.compile(r"[?#].*", re.DOTALL)
-_IMAGE, _LINK = "image ", "link "
 
 
 class Content:
@@ -29,11 +28,11 @@ class Content:
     def __init__(self) -> None:
         self.pages = 0
         """A bit for each page."""
-        self.sums: dict[str, list[float]] = {}
+        self.sums: dict[str, list[Any]] = {}
         """For each feature: a bit for each page that has it, N, and the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
-        """Add the features of a page, all at once."""
+        """Add all features of a page."""
         bit = 1 << page
         self.pages |= bit
         sums = self.sums
@@ -42,16 +41,16 @@ class Content:
             if entry is None:
                 sums[feature] = [bit, count, count * math.log(count)]
             else:
-                entry[0] = int(entry[0]) | bit
+                entry[0] |= bit
                 entry[1] += count
                 entry[2] += count * math.log(count)
 
     def merge(self, other: Content) -> None:
-        """Add the features of another place that turned out to be the same."""
+        """Add the features of another place, which no page has in addition to this one."""
         self.pages |= other.pages
         for feature, (pages, total, logs) in other.sums.items():
             entry = self.sums.setdefault(feature, [0, 0.0, 0.0])
-            entry[0] = int(entry[0]) | int(pages)
+            entry[0] |= pages
             entry[1] += total
             entry[2] += logs
 
@@ -61,11 +60,12 @@ class Content:
         return self.pages.bit_count()
 
     def entropy(self, feature: str) -> float:
-        """Return H(a) of equation 5: 1 if all pages have the feature alike, 0 if only one page has it."""
+        """Return H(a) of equation 5: 1 if the pages have the feature equally often, 0 if only one page has it."""
         if feature not in self.sums or self.page_count < 2:
             return 0.0
         _, total, logs = self.sums[feature]
-        return min(max((math.log(total) - logs / total) / math.log(self.page_count), 0.0), 1.0)
+        entropy: float = (math.log(total) - logs / total) / math.log(self.page_count)
+        return min(max(entropy, 0.0), 1.0)
 
     def importance(self) -> float:
         """Return CompImp of a leaf, equation 4: 1 minus the mean entropy of its features; 0 without features."""
@@ -89,7 +89,7 @@ class Content:
 
 
 def link_features(document: Document, block: Block) -> list[str]:
-    """Return the targets of the links in a block, each once.
+    """Return the targets of a block's links, each once.
 
     The query is removed, since links to share or print a page contain the page's own address there.
     """
@@ -101,14 +101,4 @@ def link_features(document: Document, block: Block) -> list[str]:
             element = parents[element]
         if element >= 0:
             targets[_QUERY.sub("", attributes[element]["href"])] = None
-    return [_LINK + target for target in targets if target]
-
-
-def image_features(document: Document, elements: Iterable[int]) -> list[str]:
-    """Return the image files among some elements."""
-    tags, attributes = document.elements.tag, document.elements.attributes
-    return [
-        _IMAGE + attributes[number]["src"]
-        for number in elements
-        if tags[number] == "img" and "src" in attributes[number]
-    ]
+    return [f"link {target}" for target in targets if target]

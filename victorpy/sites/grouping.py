@@ -14,16 +14,16 @@ from victorpy.errors import ConfigError, suggest
 Item = TypeVar("Item")
 
 SITE_KEYS = ("domain", "host")
-"""What pages of a site have in common: the registered domain of their addresses, or the host."""
+"""The part of an address that identifies a site: the registered domain or the host."""
 
 SAMPLE = 500
-"""How many pages of a site a method learns from, unless told otherwise."""
+"""Default for the maximum number of pages of a site that a method learns from."""
 
 SEED = 1
 
 
 def site_of(url: str, by: str = "domain") -> str:
-    """Return the site of an address, or nothing if it has no host.
+    """Return the site of an address, or an empty string if the address has no host.
 
     A site is a registered domain with all hosts below it, or with ``by="host"`` a single host.
 
@@ -38,8 +38,8 @@ def site_of(url: str, by: str = "domain") -> str:
         host = urlsplit(url).hostname or ""
     except ValueError:  # pages have broken addresses
         return ""
-    is_number = ":" in host or host.rpartition(".")[2].isdigit()  # an IP address has no domain
-    if by == "host" or is_number or not host:
+    is_ip_address = ":" in host or host.rpartition(".")[2].isdigit()
+    if by == "host" or is_ip_address or not host:
         return host
     return _suffixes().privatesuffix(host) or host
 
@@ -52,7 +52,7 @@ def _suffixes() -> Any:
 
 
 def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[str] | None = None) -> list[int]:
-    """Give every page a fold, so that a group is in one fold only and folds are about the same size.
+    """Return a fold for each page. A group is in one fold only, and folds have about the same size.
 
     With labels, the pages of every label are spread over the folds.
 
@@ -77,9 +77,9 @@ def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[st
 
 
 def draw_sample(items: Sequence[Item], size: int, chance: random.Random | None = None) -> list[Item]:
-    """Draw `size` items at random, and return them in their order; all items if there are no more.
+    """Sample `size` items, in their order. Return all items if there are fewer.
 
-    Without a generator of its own, every call with as many items draws the same ones.
+    Without a random generator, the same number of items always gives the same sample.
     """
     if len(items) <= size:
         return list(items)

@@ -1,10 +1,16 @@
-"""The importance of the parts of a site's pages, and which parts are noise (Yi, Liu and Li 2003, 3.3 and 3.4)."""
+"""The importance of the parts of a site's pages, and the noise of a page (Yi, Liu and Li 2003, 3.3 and 3.4)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from victorpy.base.words import simple_words
+from victorpy.document import Document
+from victorpy.sites.content import link_features
+from victorpy.sites.page_tree import PageNode
 from victorpy.sites.style_tree import ElementNode, StyleNode, StyleTree
 
 GAMMA = 0.9
@@ -18,33 +24,32 @@ def node_importance(element: ElementNode) -> float:
     """Return NodeImp(E), equation 1: the entropy of an element's styles, to the base of its pages."""
     if element.page_count <= 1:
         return 1.0
-    entropy = sum(-share * math.log(share) for share in _shares(element))
+    entropy = sum(-share * math.log(share) for share in _style_shares(element))
     # If several elements of a page are one node, there may be more styles than pages.
     return min(entropy / math.log(element.page_count), 1.0)
 
 
-def _shares(element: ElementNode) -> list[float]:
-    """Return the p_i of an element's styles. Being a leaf, on the pages where it is one, is a style too."""
+def _style_shares(element: ElementNode) -> list[float]:
+    """Return the p_i of an element's styles. On pages where it is a leaf, being a leaf is its style."""
     counts = [style.page_count for style in element.styles.values()]
     if element.content is not None:
         counts.append(element.content.page_count)
     return [count / sum(counts) for count in counts]
 
 
-@dataclass(slots=True)
-class Judged:
+class Judged(NamedTuple):
     """The importance of an element node, and whether it is noise."""
 
     node: float
     composite: float
     said: float
-    """The importance of its content on the pages where it is a leaf; 0 if it never is."""
+    """Importance of its content on the pages where it is a leaf; 0 if it never is."""
     repeated: frozenset[str]
-    """The features that pages repeat there. A block that has no others is noise."""
+    """Features that pages repeat there. A block that has no other features is noise."""
     highest: float
-    """The highest composite importance of it and all nodes below: it is noisy for all higher thresholds."""
+    """The highest composite importance of the node and all nodes below: it is noise for all higher thresholds."""
     noisy: bool
-    """Whether neither it nor any node below is more important than the threshold (figure 5)."""
+    """Whether neither the node nor any node below is more important than the threshold (figure 5)."""
     meaningful: bool
     """Whether no node below is noisy."""
 
@@ -56,11 +61,11 @@ class Judgement:
     gamma: float = GAMMA
     t: float = 0.4
     epsilon: float = EPSILON
-    _judged: dict[int, Judged] = field(default_factory=dict)
+    _judged: dict[ElementNode, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
         """Return the judgement of an element node."""
-        return self._judged[id(element)]
+        return self._judged[element]
 
     def judge(self, tree: StyleTree) -> Judgement:
         """Judge all nodes of a tree from the leaves up. This does all of the paper's procedures in one pass."""
@@ -69,23 +74,24 @@ class Judgement:
         return self
 
     def _judge(self, element: ElementNode) -> Judged:
-        if id(element) in self._judged:  # it is in several styles
-            return self._judged[id(element)]
+        if element in self._judged:  # it is in several styles
+            return self._judged[element]
         below = [self._judge(child) for child in element.children()]
-        said = 0.0 if element.content is None else element.content.importance()
-        repeated = frozenset[str]() if element.content is None else element.content.repeated(self.epsilon)
+        content = element.content
+        said = content.importance() if content else 0.0
         node, composite = node_importance(element), said  # the composite importance of a leaf is equation 4
         if element.styles:  # CompImp(E), equation 2
             importances = [self.style_importance(style) for style in element.styles.values()]
-            if element.content is not None:
+            if content:
                 importances.append(said)
             weight = self.gamma ** len(importances)
-            mean = sum(share * value for share, value in zip(_shares(element), importances, strict=True))
+            mean = sum(share * value for share, value in zip(_style_shares(element), importances, strict=True))
             composite = (1 - weight) * node + weight * mean
         highest = max([composite, *(child.highest for child in below)])
         noisy = highest <= self.t
         meaningful = not noisy and all(child.meaningful for child in below)
-        judged = self._judged[id(element)] = Judged(node, composite, said, repeated, highest, noisy, meaningful)
+        repeated = content.repeated(self.epsilon) if content else frozenset()
+        judged = self._judged[element] = Judged(node, composite, said, repeated, highest, noisy, meaningful)
         return judged
 
     def style_importance(self, style: StyleNode) -> float:
@@ -93,3 +99,64 @@ class Judgement:
         if not style.elements:
             return 0.0
         return sum(self._judge(element).composite for element in style.elements) / len(style.elements)
+
+
+class Place(NamedTuple):
+    """The deepest element node around a block that is in the tree, and whether it is the block's leaf."""
+
+    element: ElementNode
+    is_leaf: bool
+
+    @property
+    def leaf(self) -> ElementNode | None:
+        """The element node, if it is the block's leaf."""
+        return self.element if self.is_leaf else None
+
+
+def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
+    """Map a page to the tree (figure 7). Blocks in a new style stay at the element with that style."""
+    places = [Place(tree.root, is_leaf=False)] * len(document.blocks)
+    open_nodes: list[tuple[ElementNode, PageNode]] = [(tree.root, tree.page(document))]
+    while open_nodes:
+        element, node = open_nodes.pop()
+        for block in node.blocks:
+            places[block] = Place(element, is_leaf=True)
+        keys = [child.key for child in node.children]
+        if tree.aligned:  # elements with names are found even in a style that no other page has
+            matches = tree.find(element, keys)
+        else:
+            style = element.styles.get(tuple(keys))
+            matches = [None] * len(keys) if style is None else [*style.elements]
+        for match, child in zip(matches, node.children, strict=True):
+            if match is not None:
+                open_nodes.append((match, child))
+                continue
+            for block in (block for leaf in child.leaves() for block in leaf.blocks):
+                places[block] = Place(element, is_leaf=False)
+    return places
+
+
+def block_importances(
+    tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
+) -> list[float]:
+    """Return the importance of each block of a page: that of its leaf, or 0 if the pages repeat all of it there.
+
+    Figure 7 stops at maximal noisy and meaningful nodes. All leaves of a noisy node are noisy, and no leaf of a
+    meaningful node is, so the leaf of each block gives the same result. A block in a style that the site does not have
+    may be meaningful, unless the element with that style is noisy. So it is as important as the most important node
+    there.
+    """
+    importances = []
+    places = places_of_blocks(tree, document) if places is None else places
+    for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
+        judged = judgement.of(element)
+        if not is_leaf or element.content is None:
+            importances.append(judged.highest)
+            continue
+        importances.append(judged.said)
+        if judged.repeated:
+            # Words count first: the same words are noise even if each page links them to another target ("Share").
+            features = simple_words(block.text) or link_features(document, block)
+            if features and judged.repeated.issuperset(features):
+                importances[-1] = 0.0
+    return importances

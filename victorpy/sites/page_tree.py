@@ -13,8 +13,7 @@ algorithm, has a node for every element, as in figure 3.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from victorpy.document import Document
@@ -22,15 +21,9 @@ from victorpy.document import Document
 Key = tuple[str, str]
 """Tag and display attributes."""
 
-KeyOf = Callable[[str, dict[str, str]], Key | None]
-"""Returns the key of an element, None for one that is not a node."""
-
 ROOT = "#root"
-TEXT = "#text"
-"""The tag of text that lies beside elements."""
-
-ROOT_KEY, TEXT_KEY = (ROOT, ""), (TEXT, "")
-SKIPPED = frozenset(["html", "head"])
+ROOT_KEY, TEXT_KEY = (ROOT, ""), ("#text", "")
+"""The keys of the root and of text beside elements."""
 
 DISPLAY = ("align", "valign", "width", "height", "bgcolor", "background", "color", "face", "size", "border")
 STYLES = ("modern", "paper")
@@ -45,7 +38,6 @@ class PageNode:
 
     def __init__(self, key: Key, blocks: list[int] | None = None) -> None:
         self.key = key
-        """What distinguishes it from its siblings: tag and display attributes."""
         self.children: list[PageNode] = []
         self.blocks = blocks or []
         """The blocks of a leaf."""
@@ -66,13 +58,45 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
     With `virtual_leaves` the parents of leaves become leaves (3.6, the second enhancement): tags within a line and
     items of a list are too small to be judged.
     """
+    elements, blocks = document.elements, document.blocks
+    has_all_elements = styles == "paper" and not virtual_leaves
+    holders = {-1}  # the elements that hold whole blocks
+    for block in blocks:
+        element = block.element
+        while element not in holders:
+            holders.add(element)
+            element = elements.parent[element]
+    key_of = _shown_key if styles == "paper" else _named_key
     root = PageNode(ROOT_KEY)
-    if styles == "paper" and not virtual_leaves:
-        _grow_all(root, document)
-    else:
-        _grow_holders(root, document, _shown_key if styles == "paper" else _named_key)
+    nodes: list[PageNode] = []  # of each element, or the next one around it
+    added = 0
+    for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
+        node = nodes[parent] if parent >= 0 else root
+        if has_all_elements or number in holders:
+            while added < elements.first_block[number] and blocks[added].element < number:
+                _add_block(nodes, root, blocks[added].element, added)
+                added += 1
+            key = key_of(tag, elements.attributes[number])
+            if key is not None:
+                node.children.append(PageNode(key))
+                node = node.children[-1]
+        if tag == "img":
+            node.images.append(number)
+        nodes.append(node)
+    for block in blocks[added:]:
+        _add_block(nodes, root, block.element, block.index)
     _finish(root, virtual_leaves)
     return root
+
+
+def _add_block(nodes: list[PageNode], root: PageNode, element: int, block: int) -> None:
+    node = nodes[element] if element >= 0 else root
+    if not node.children:
+        node.blocks.append(block)
+    elif node.children[-1].key == TEXT_KEY:
+        node.children[-1].blocks.append(block)
+    else:
+        node.children.append(PageNode(TEXT_KEY, [block]))
 
 
 def _finish(node: PageNode, virtual_leaves: bool) -> None:
@@ -92,76 +116,16 @@ def _finish(node: PageNode, virtual_leaves: bool) -> None:
         _finish(child, virtual_leaves)
 
 
-def _grow_all(root: PageNode, document: Document) -> None:
-    """Make a node of every element of the body."""
-    elements = document.elements
-    nodes: list[PageNode] = []
-    blocks = deque(document.blocks)
-
-    def add_block() -> None:
-        block = blocks.popleft()
-        _add_block(nodes[block.element] if block.element >= 0 else root, block.index)
-
-    for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
-        while blocks and blocks[0].index < elements.first_block[number] and blocks[0].element < number:
-            add_block()
-        node = nodes[parent] if parent >= 0 else root
-        key = _shown_key(tag, elements.attributes[number])
-        if key is not None:
-            node.children.append(PageNode(key))
-            node = node.children[-1]
-        if tag == "img":
-            node.images.append(number)
-        nodes.append(node)
-    while blocks:
-        add_block()
-
-
-def _grow_holders(root: PageNode, document: Document, key_of: KeyOf) -> None:
-    """Make nodes of the elements that hold whole blocks. Blocks are in document order, and so are their elements."""
-    elements = document.elements
-    nodes = {-1: root}
-    for block in document.blocks:
-        element = block.element
-        missing = []
-        while element not in nodes:
-            missing.append(element)
-            element = elements.parent[element]
-        node = nodes[element]
-        for element in reversed(missing):
-            key = key_of(elements.tag[element], elements.attributes[element])
-            if key is not None:
-                node.children.append(PageNode(key))
-                node = node.children[-1]
-            nodes[element] = node
-        _add_block(node, block.index)
-    for number, tag in enumerate(elements.tag):
-        if tag == "img":
-            element = number
-            while element not in nodes:
-                element = elements.parent[element]
-            nodes[element].images.append(number)
-
-
-def _add_block(node: PageNode, block: int) -> None:
-    if not node.children:
-        node.blocks.append(block)
-    elif node.children[-1].key == TEXT_KEY:
-        node.children[-1].blocks.append(block)
-    else:
-        node.children.append(PageNode(TEXT_KEY, [block]))
-
-
 def _shown_key(tag: str, attributes: dict[str, str]) -> Key | None:
     """Return tag and display attributes, or None if the element is not part of the page's body."""
-    if tag in SKIPPED:
+    if tag in {"html", "head"}:
         return None
     return tag, " ".join(f"{name}={attributes[name]}" for name in DISPLAY if name in attributes)
 
 
 def _named_key(tag: str, attributes: dict[str, str]) -> Key | None:
-    """Return tag and names; the body is the root itself."""
-    if tag in SKIPPED or tag == "body":
+    """Return tag and names. The body is the root itself."""
+    if tag in {"html", "head", "body"}:
         return None
     named = attributes and (attributes.get("class", ""), attributes.get("id", ""), attributes.get("role", ""))
     return tag, _names(named) if named else ""

@@ -1,4 +1,4 @@
-"""Numbers for each block of a page that say how far the site repeats it: evidence that a single page cannot give."""
+"""Columns that measure how far a site repeats each block of a page, which a single page cannot show."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from victorpy.base.hashes import number_of
 from victorpy.base.words import simple_words
 from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
-from victorpy.sites.importance import Judgement
-from victorpy.sites.mapping import Place, block_importances, places_of_blocks
+from victorpy.sites.importance import Judgement, Place, block_importances, places_of_blocks
 from victorpy.sites.style_tree import StyleTree, page_fingerprint
 
 _DIGITS = re.compile(r"\d+")
@@ -32,8 +31,7 @@ class SiteStatistics:
             self.add(document)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Ids of nodes change in another process, so these are computed again there.
-        return {**self.__dict__, "_judgement": None, "_last": None}
+        return {**self.__dict__, "_judgement": None, "_last": None}  # both are computed when needed
 
     @property
     def pages(self) -> int:
@@ -41,21 +39,21 @@ class SiteStatistics:
         return self._tree.page_count
 
     def add(self, document: Document) -> None:
-        """Count a page; the same page counts once."""
+        """Count a page. The same page counts once."""
         pages = self.pages
         self._tree.add(document)
         if self.pages > pages:
-            self._texts.update({_text_number(block) for block in document.blocks})
+            self._texts.update({_text_hash(block) for block in document.blocks})
             self._judgement = self._last = None
 
     def locate(self, document: Document) -> tuple[str, list[Place]]:
-        """Return a page's fingerprint, and how far down the tree each block can be followed. Caches the last page's."""
+        """Return a page's fingerprint and the places of its blocks in the tree. Caches the last page's."""
         if self._last is None or self._last[0] is not document:
             self._last = document, (page_fingerprint(document), places_of_blocks(self._tree, document))
         return self._last[1]
 
     def columns(self, document: Document) -> SiteColumns | None:
-        """Return the numbers of a page's blocks, or None if no other page was added."""
+        """Return the columns of a page, or None if there is no other page to compare it with."""
         if self.pages < 2:
             return None
         if self._judgement is None:
@@ -70,7 +68,7 @@ class SiteStatistics:
                 entropy[number] = sum(map(leaf.content.entropy, features)) / len(features)
         # The share of other pages with the same text, ignoring digits.
         own = fingerprint in self._tree.seen
-        pages_with_text = [self._texts[_text_number(block)] for block in document.blocks]
+        pages_with_text = [self._texts[_text_hash(block)] for block in document.blocks]
         text_share = np.array([max(count - own, 0) / (self.pages - own) for count in pages_with_text])
         return SiteColumns(
             self.pages,
@@ -81,5 +79,5 @@ class SiteStatistics:
         )
 
 
-def _text_number(block: Block) -> int:
+def _text_hash(block: Block) -> int:
     return number_of(_DIGITS.sub("0", block.text.lower()))

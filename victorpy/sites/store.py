@@ -37,23 +37,22 @@ def save_tree(tree: StyleTree, path: Path) -> None:
 
 
 def load_tree(path: Path) -> StyleTree:
-    """Read a tree."""
+    """Read a tree. Raises ModelError if the file is not a tree or is damaged."""
     try:
         data = json.loads(gzip.decompress(path.read_bytes()))
         if data["format"] != FORMAT or data["styles"] not in STYLES:
-            raise ModelError(f"{path}: written by another version of victorpy: build the tree again")
+            raise ModelError(f"{path}: written by another version of victorpy; build the tree again")
         tree = StyleTree(data["styles"], data["virtual_leaves"])
         tree.page_count = int(data["pages"])
         tree.seen = {str(fingerprint) for fingerprint in data["seen"]}
         tree.root = _read_elements(data["elements"])
         if tree.root.page_count != tree.page_count:
             raise ValueError("every page has the root")
+    except FileNotFoundError:
+        raise
     except (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RecursionError, zlib.error) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ModelError(
-            f"{path}: not a site's style tree, or damaged ({type(error).__name__}): build it again"
-        ) from error
+        reason = type(error).__name__
+        raise ModelError(f"{path}: not a site's style tree, or damaged ({reason}); build it again") from error
     return tree
 
 
@@ -68,14 +67,14 @@ def is_tree(path: Path) -> bool:
 
 def _element_entries(root: ElementNode) -> list[Any]:
     """Number the element nodes and return an entry for each."""
+    numbers = {root: 0}
     elements = [root]
-    numbers = {id(root): 0}
 
     def number_of(element: ElementNode) -> int:
-        if id(element) not in numbers:
-            numbers[id(element)] = len(elements)
+        if element not in numbers:
+            numbers[element] = len(elements)
             elements.append(element)
-        return numbers[id(element)]
+        return numbers[element]
 
     entries = []
     for element in elements:  # the list grows in the loop
@@ -92,7 +91,7 @@ def _element_entries(root: ElementNode) -> list[Any]:
             "content": None,
         }
         if content is not None:
-            sums = {feature: [f"{int(pages):x}", total, logs] for feature, (pages, total, logs) in content.sums.items()}
+            sums = {feature: [f"{pages:x}", total, logs] for feature, (pages, total, logs) in content.sums.items()}
             entry["content"] = [f"{content.pages:x}", sums]
         entries.append(entry)
     return entries
@@ -101,27 +100,24 @@ def _element_entries(root: ElementNode) -> list[Any]:
 def _read_elements(entries: list[dict[str, Any]]) -> ElementNode:
     """Rebuild the tree from its entries and return the root."""
     elements = [ElementNode(entry["tag"], entry["display"]) for entry in entries]
+
+    def child_of(parent: int, child: int) -> ElementNode:
+        if child <= parent:  # an element would be below itself
+            raise ValueError(f"element {child} is below {parent}")
+        return elements[child]
+
     for number, (element, entry) in enumerate(zip(elements, entries, strict=True)):
         element.pages = int(entry["pages"], 16)
         for keys, pages, children in entry["styles"]:
             if len(keys) != len(children):
                 raise ValueError("a style names each of its elements")
-            style = StyleNode([_below(number, child, elements) for child in children])
+            style = StyleNode([child_of(number, child) for child in children])
             style.pages = int(pages, 16)
             element.styles[tuple((tag, display) for tag, display in keys)] = style
-        element.known = {(tag, display): _below(number, child, elements) for tag, display, child in entry["known"]}
+        element.known = {(tag, display): child_of(number, child) for tag, display, child in entry["known"]}
         if entry["content"] is not None:
             pages, sums = entry["content"]
             element.content = Content()
             element.content.pages = int(pages, 16)
-            element.content.sums = {
-                feature: [int(bits, 16), total, logs] for feature, (bits, total, logs) in sums.items()
-            }
+            element.content.sums = {feature: [int(bits, 16), *both] for feature, (bits, *both) in sums.items()}
     return elements[0]
-
-
-def _below(number: int, child: int, elements: list[ElementNode]) -> ElementNode:
-    """Return a child. Its number is higher than its parent's, so that no element can be below itself."""
-    if child <= number:
-        raise ValueError(f"element {child} is below {number}")
-    return elements[child]

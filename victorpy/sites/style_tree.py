@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from victorpy.base.words import simple_words
 from victorpy.document import Document
 from victorpy.errors import ConfigError, suggest
-from victorpy.sites.content import Content, image_features, link_features
+from victorpy.sites.content import Content, link_features
 from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
@@ -22,6 +22,15 @@ ALIKE = 0.5
 MOST_KNOWN = 500
 """Below a parent with more names than this, a new name is a new element, since comparing it with all would take too
 long. Typical sites have fifty."""
+
+FREQ = 0.85
+"""Share of a node's pages that have a characteristic feature."""
+
+LAM = 0.85
+"""Overlap of characteristic features from which two nodes are merged."""
+
+MOST_COMPARED = 500
+"""Maximum number of siblings that an element is compared with."""
 
 
 class ElementNode:
@@ -33,24 +42,24 @@ class ElementNode:
         self.tag = tag
         self.display = display
         self.pages = 0
-        """A bit for each page that has it."""
+        """A bit for each page that has the element."""
         self.styles: dict[tuple[Key, ...], StyleNode] = {}
         self.known: dict[Key, ElementNode] = {}
         """The element nodes of all styles by name, if the tree is aligned."""
         self.content: Content | None = None
-        """The content of pages here, if it is a leaf on any of them."""
+        """The content of the pages on which it is a leaf."""
 
     @property
     def page_count(self) -> int:
-        """Number of pages that have it: the m of equation 1."""
+        """Number of pages that have the element: the m of equation 1."""
         return self.pages.bit_count()
 
-    def children(self) -> Iterator[ElementNode]:
-        """Iterate over the element nodes below it, each once."""
-        return iter({id(child): child for style in self.styles.values() for child in style.elements}.values())
+    def children(self) -> list[ElementNode]:
+        """Return the element nodes of all styles, each once."""
+        return list(dict.fromkeys(child for style in self.styles.values() for child in style.elements))
 
     def walk(self) -> Iterator[ElementNode]:
-        """Yield it and all element nodes below, from the top down."""
+        """Yield the node and all nodes below from the top down. A node in several places is yielded several times."""
         yield self
         for child in self.children():
             yield from child.walk()
@@ -72,8 +81,8 @@ class StyleNode:
         return self.pages.bit_count()
 
 
-_Leaves = dict[int, tuple[ElementNode, Counter[str]]]
-"""The leaves of a page, by id, with the page's features there."""
+_Leaves = dict[ElementNode, Counter[str]]
+"""The features of a page at its leaves."""
 
 
 class StyleTree:
@@ -106,7 +115,7 @@ class StyleTree:
         self.seen.add(fingerprint)
         leaves: _Leaves = {}
         self._merge(self.root, self.page(document), document, leaves)
-        for element, features in leaves.values():
+        for element, features in leaves.items():
             if element.content is None:
                 element.content = Content()
             element.content.add(self.page_count, features)
@@ -117,33 +126,42 @@ class StyleTree:
         bit = 1 << self.page_count
         element.pages |= bit
         if node.children:
-            style = self.style(element, node)
+            groups = self._groups(node)
+            style = self._style(element, tuple(group[0].key for group in groups))
             style.pages |= bit
-            for child, group in zip(style.elements, self.groups(node), strict=True):
+            for child, group in zip(style.elements, groups, strict=True):
                 for below in group:
                     self._merge(child, below, document, leaves)
             return
-        _, features = leaves.setdefault(id(element), (element, Counter()))
+        features = leaves.setdefault(element, Counter())
         for number in node.blocks:
             block = document.blocks[number]
             features.update(simple_words(block.text))
             features.update(link_features(document, block))
-        features.update(image_features(document, node.images))
+        attributes = document.elements.attributes
+        features.update(f"image {attributes[image]['src']}" for image in node.images if "src" in attributes[image])
 
-    def style(self, element: ElementNode, node: PageNode) -> StyleNode:
-        """Return the style in which a page shows an element. Creates the style if it is new."""
-        keys = tuple(group[0].key for group in self.groups(node))
+    def _groups(self, node: PageNode) -> list[list[PageNode]]:
+        """Return the children of a node one by one or, if the tree is aligned, grouped by name."""
+        if not self.aligned:
+            return [[child] for child in node.children]
+        groups: dict[Key, list[PageNode]] = {}
+        for child in node.children:
+            groups.setdefault(child.key, []).append(child)
+        return list(groups.values())
+
+    def _style(self, element: ElementNode, keys: tuple[Key, ...]) -> StyleNode:
+        """Return the style of an element with these children. Creates the style if it is new."""
         style = element.styles.get(keys)
-        if style is not None:
-            return style
-        if self.aligned:
-            for key, match in zip(keys, self.find(element, keys), strict=True):
-                if key not in element.known:
-                    element.known[key] = match or ElementNode(*key)
-            children = [element.known[key] for key in keys]
-        else:
-            children = [ElementNode(*key) for key in keys]
-        style = element.styles[keys] = StyleNode(children)
+        if style is None:
+            if self.aligned:
+                for key, match in zip(keys, self.find(element, keys), strict=True):
+                    if key not in element.known:
+                        element.known[key] = match or ElementNode(*key)
+                children = [element.known[key] for key in keys]
+            else:
+                children = [ElementNode(*key) for key in keys]
+            style = element.styles[keys] = StyleNode(children)
         return style
 
     def find(self, parent: ElementNode, keys: Sequence[Key]) -> list[ElementNode | None]:
@@ -157,22 +175,28 @@ class StyleTree:
                 # A new name of the most similar element, or of the only one with this tag on the site and on the page.
                 elements[number] = _most_alike(parent, key)
                 if elements[number] is None and tags_on_page[key[0]] == 1:
-                    with_tag = {id(element): element for (tag, _), element in parent.known.items() if tag == key[0]}
-                    elements[number] = next(iter(with_tag.values())) if len(with_tag) == 1 else None
+                    with_tag = {element for (tag, _), element in parent.known.items() if tag == key[0]}
+                    elements[number] = with_tag.pop() if len(with_tag) == 1 else None
         return elements
 
-    def groups(self, node: PageNode) -> list[list[PageNode]]:
-        """Return the children of a node, one by one or, if the tree is aligned, grouped by name."""
-        if not self.aligned:
-            return [[child] for child in node.children]
-        groups: dict[Key, list[PageNode]] = {}
-        for child in node.children:
-            groups.setdefault(child.key, []).append(child)
-        return list(groups.values())
+
+def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
+    """Return the element below a parent with the same tag and the most common names, if any shares half of them.
+
+    Pages add their own names to the same element, such as the page's topic or the current item of a menu.
+    """
+    tag, display = key
+    names = set(display.split())
+    best, highest = None, ALIKE
+    for (other_tag, other_display), element in parent.known.items():
+        others = set(other_display.split())
+        if other_tag == tag and names and others and len(names & others) / len(names | others) >= highest:
+            best, highest = element, len(names & others) / len(names | others)
+    return best
 
 
 class _Last:
-    """The page whose fingerprint was asked for last: all parts of a site's model ask for it."""
+    """The page whose fingerprint was computed last, since all parts of a site's model need it."""
 
     page: tuple[Document, str] | None = None
 
@@ -189,16 +213,64 @@ def page_fingerprint(document: Document) -> str:
     return fingerprint
 
 
-def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
-    """Return the element below a parent with the same tag and the most common names, if any shares half of them.
+def merge_alike(tree: StyleTree, freq: float = FREQ, lam: float = LAM) -> None:
+    """Merge element nodes of different styles that are the same element, from the top down (3.6, first enhancement).
 
-    Pages add their own names to the same element, such as the page's topic or the current item of a menu.
+    Two element nodes below the same parent are merged if their tags and display attributes are equal and their
+    characteristic features overlap by `lam`. These are the features below a node that at least `freq` of its pages
+    have. No page has two styles of one element, so merging adds up different pages.
     """
-    tag, display = key
-    names = set(display.split())
-    best, highest = None, ALIKE
-    for (other_tag, other_display), element in parent.known.items():
-        others = set(other_display.split())
-        if other_tag == tag and names and others and len(names & others) / len(names | others) >= highest:
-            best, highest = element, len(names & others) / len(names | others)
-    return best
+    open_nodes = [tree.root]
+    while open_nodes:
+        element = open_nodes.pop()
+        if len(element.styles) > 1:
+            _merge_children(element, freq, lam)
+        open_nodes += element.children()
+
+
+def _merge_children(parent: ElementNode, freq: float, lam: float) -> None:
+    features = {child: _characteristic(child, freq) for child in parent.children()}
+    merged_into: dict[ElementNode, ElementNode] = {}
+    different: dict[Key, list[ElementNode]] = {}
+    for child in parent.children():
+        candidates = different.setdefault((child.tag, child.display), [])
+        theirs = features[child]
+        for first in candidates[:MOST_COMPARED]:
+            if first.pages & child.pages:  # both are in one style
+                continue
+            ours = features[first]
+            if ours and theirs and len(ours & theirs) / len(ours | theirs) >= lam:
+                _merge_element(first, child)
+                features[first] = _characteristic(first, freq)
+                merged_into[child] = first
+                break
+        else:
+            candidates.append(child)
+    for style in parent.styles.values():
+        style.elements = [merged_into.get(element, element) for element in style.elements]
+
+
+def _characteristic(element: ElementNode, freq: float) -> set[str]:
+    """Return the characteristic features I of an element: the features of its leaves that enough pages have."""
+    pages_with: dict[str, int] = {}
+    for node in element.walk():
+        if node.content is not None:
+            for feature, (pages, _, _) in node.content.sums.items():
+                pages_with[feature] = pages_with.get(feature, 0) | pages
+    least = freq * element.page_count
+    return {feature for feature, pages in pages_with.items() if pages.bit_count() >= least}
+
+
+def _merge_element(first: ElementNode, second: ElementNode) -> None:
+    """Merge the second element node into the first, with everything below."""
+    first.pages |= second.pages
+    for keys, theirs in second.styles.items():
+        ours = first.styles.setdefault(keys, theirs)
+        if ours is not theirs:
+            ours.pages |= theirs.pages
+            for our_element, their_element in zip(ours.elements, theirs.elements, strict=True):
+                if our_element is not their_element:
+                    _merge_element(our_element, their_element)
+    if second.content is not None:
+        first.content = first.content or Content()
+        first.content.merge(second.content)
