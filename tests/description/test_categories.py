@@ -28,10 +28,14 @@ from victorpy.description.categories import (
     load_categories,
     save_categories,
     score,
+    score_levels,
     select_terms,
     train_categories,
 )
+from victorpy.description.tag_tree import TagTree
+from victorpy.description.weights import feature_vector
 from victorpy.errors import ConfigError, DataError, ModelError
+from victorpy.methods import load_method
 
 categories = partial(victor, "categories")
 
@@ -111,6 +115,57 @@ def test_the_nearest_vote_with_their_similarity():
     vector = model.vector({"tea": 1})
     similar = sorted((model.vector(bag) @ vector for bag in bags), reverse=True)[:2]
     assert model.scores(vector).sum() == pytest.approx(sum(similar))
+
+
+def test_levels_are_decided_from_the_top():
+    """Three votes for dance are more than two for football, but sport has four."""
+    bags = [{"ball": 1, "goal": 1}, {"ball": 1, "goal": 1}, {"ball": 1, "net": 1}, {"ball": 1, "net": 1}]
+    bags += [{"ball": 1, "waltz": 1}, {"ball": 1, "waltz": 1}, {"ball": 1, "waltz": 1}]
+    labels = ["sport/football"] * 2 + ["sport/tennis"] * 2 + ["dance"] * 3
+    model = train_categories(bags, labels, Settings(k=7, terms=10))
+    votes = dict(zip(model.categories, model.scores(model.vector({"ball": 1})), strict=True))
+    assert votes["dance"] > votes["sport/football"]
+    assert model.category_of({"ball": 1}) == "sport/football"
+    assert model.category_of({"net": 1}) == "sport/tennis"
+    assert train_categories(bags, labels, Settings("linear-svm", terms=10)).category_of({"waltz": 1}) == "dance"
+
+
+def test_an_inner_category_may_have_pages_too():
+    bags = [{"race": 1}, {"race": 2}, {"goal": 1}, {"goal": 2}, {"waltz": 1}, {"waltz": 2}]
+    labels = ["sport", "sport", "sport/football", "sport/football", "dance", "dance"]
+    model = train_categories(bags, labels, Settings(k=2, terms=10))
+    assert [model.category_of({term: 1}) for term in ("race", "goal", "waltz")] == ["sport", "sport/football", "dance"]
+
+
+def test_scores_by_level():
+    gold = ["sport/football", "sport/tennis", "dance", "dance"]
+    predicted = ["sport/tennis", "sport/tennis", "dance", ""]
+    first, second = score_levels(predicted, gold)
+    assert {name: row.recall for name, row in first.items()} == {"sport": 1.0, "dance": 0.5}
+    assert {name: row.recall for name, row in second.items()} == {
+        "dance": 0.5,
+        "sport/football": 0.0,
+        "sport/tennis": 1.0,
+    }
+    assert len(score_levels(["a"], ["a"])) == 1
+
+
+def test_block_weights_are_those_of_formula_2(tmp_path):
+    html = "<body><div><p>tea <b>kettle</b> tea bush</p></div><div><p>bush harvest</p></div></body>"
+    cleaned = load_method("everything").document(html)
+    tree = TagTree(cleaned.document, [True] * len(cleaned.labels))
+    bag = bag_of(cleaned, "blocks")
+    assert bag == feature_vector(tree, "")
+    settings = Settings(k=1, weights="blocks")
+    model = train_categories(
+        [bag, bag, {"wheel": 0.6, "chain": 0.8}, {"wheel": 1.0}], ["tea"] * 2 + ["bikes"] * 2, settings
+    )
+    known = {term: weight for term, weight in bag.items() if term in model.terms}
+    length = np.sqrt(sum(weight**2 for weight in known.values()))
+    assert model.vector(bag) == pytest.approx([known.get(term, 0) / length for term in model.terms])
+    save_categories(model, tmp_path / "model")
+    loaded = load_categories(tmp_path / "model")
+    assert (loaded.settings, loaded.category(cleaned)) == (settings, "tea")
 
 
 def test_a_page_without_known_terms_has_no_category(saved):
@@ -198,7 +253,7 @@ def test_model_of_another_kind_is_refused():
 def test_model_does_not_replace_another_folder(bags, tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "love.txt").write_text("dear")
-    with pytest.raises(ModelError, match="choose another place"):
+    with pytest.raises(ModelError, match="choose another path"):
         save_categories(train_categories(*bags), tmp_path / "letters")
     assert (tmp_path / "letters" / "love.txt").read_text() == "dear"
 
@@ -232,6 +287,8 @@ def test_a_category_of_one_site_cannot_be_validated():
 def test_settings_are_checked():
     with pytest.raises(ConfigError, match=r"did you mean 'linear-svm'"):
         Settings(classifier="linear-svn")
+    with pytest.raises(ConfigError, match=r"no weights 'block' \(did you mean 'blocks'\?\); there are: counts, blocks"):
+        Settings(weights="block")
     with pytest.raises(ConfigError, match="at least one term"):
         Settings(terms=0)
 
@@ -256,7 +313,7 @@ def test_records_have_the_category(folders, tmp_path):
     ended = clean("--format", f"docview(categories={model})", folders / "ships" / "1.html")
     assert json.loads(ended.stdout)["category"] == "ships"
     ended = clean("--format", f"docview(categories={tmp_path / 'none'})", folders / "ships" / "1.html")
-    assert "no model of categories" in only_line(ended.stderr)
+    assert "is not a category model" in only_line(ended.stderr)
 
 
 @pytest.mark.parametrize(("arguments", "message"), read_cases("mistakes.json", "victor-categories"))

@@ -20,8 +20,16 @@ from support.commands import clean as run_clean
 
 from victorpy import Cleaner, ConfigError, VictorError, load_config, read_document
 from victorpy.base.words import icu_words
-from victorpy.description.abstract import Sentence, abstract, heaviest, paragraph_texts, share_out, topic_root
-from victorpy.description.links import node_links, relevant_links
+from victorpy.description.integration import (
+    Sentence,
+    abstract,
+    heaviest,
+    node_links,
+    paragraph_texts,
+    relevant_links,
+    share_out,
+    topic_root,
+)
 from victorpy.description.record import Parameters, describe, page_type
 from victorpy.description.tag_tree import TagTree, Thresholds
 from victorpy.description.terms import language_of, sentences, terms
@@ -426,7 +434,7 @@ def test_wrong_formats_are_refused(format, message):
 @pytest.mark.parametrize("seed", [2, 3])
 def test_weights_of_sentences_do_not_depend_on_the_order_of_sets(seed):
     script = """
-from victorpy.description.abstract import Sentence, heaviest
+from victorpy.description.integration import Sentence, heaviest
 weights = {"tea": 0.1, "cup": 0.2, "pot": 0.3, "leaf": 0.4, "milk": 0.6, "bush": 0.7}
 found = ["A tea cup pot leaf", "B leaf milk", "C cup pot leaf tea", "D pot bush"]
 for some in (found, found[::-1]):

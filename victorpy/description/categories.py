@@ -4,11 +4,13 @@ Terms are selected by χ² (Y. Yang and J. O. Pedersen, A Comparative Study on F
 1997). The classifier is either nearest neighbours, as in the paper (Y. Yang and X. Liu, A Re-examination of Text
 Categorization Methods, 1999), or a linear model that scikit-learn trains.
 
+Categories may form a hierarchy: ``sport/football`` is a category of the second level, below ``sport``.
+
 A saved model is a directory with digests:
 
 meta.json    the categories, the settings and how the model was trained
-terms.tsv    the terms and their inverse document frequencies, the most telling first
-arrays.npz   the classifier's arrays; they are read without pickle
+terms.tsv    the terms and their inverse document frequencies, the most informative first
+arrays.npz   the classifier's arrays, which are read without pickle
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,9 @@ import numpy.typing as npt
 
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.score import Score
+from victorpy.description.tag_tree import TagTree
 from victorpy.description.terms import language_of, terms
+from victorpy.description.weights import feature_vector
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
 from victorpy.outputs import CleanPage
 from victorpy.outputs.text import render_text
@@ -35,10 +39,13 @@ from victorpy.sites.grouping import make_folds
 
 FORMAT = "victorpy categories 1"
 CLASSIFIERS = ("knn", "linear-svm", "logistic")
+WEIGHTS = ("counts", "blocks")
+SEPARATOR = "/"
+"""Separates the levels in the name of a category."""
 _FILES = ("terms.tsv", "arrays.npz")
 
-Bag = Mapping[str, int]
-"""Number of times each term occurs on a page."""
+Bag = Mapping[str, float]
+"""Number of times each term occurs on a page, or its weight there."""
 Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, Any]
 
@@ -53,11 +60,16 @@ class Settings:
     k: int = 15
     """Number of neighbours that vote."""
     seed: int = 1
+    weights: str = "counts"
+    """Weight of a term on a page: by its ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
 
     def __post_init__(self) -> None:
-        if self.classifier not in CLASSIFIERS:
-            suggestion = suggest(self.classifier, CLASSIFIERS)
-            raise ConfigError(f"no classifier {self.classifier!r}{suggestion}; there are: {', '.join(CLASSIFIERS)}")
+        for name, value, known in (
+            ("classifier", self.classifier, CLASSIFIERS),
+            ("weights", self.weights, WEIGHTS),
+        ):
+            if value not in known:
+                raise ConfigError(f"no {name} {value!r}{suggest(value, known)}; there are: {', '.join(known)}")
         if self.terms < 1 or self.k < 1:
             raise ConfigError(f"a model needs at least one term and one neighbour, not {self.terms} and {self.k}")
 
@@ -68,12 +80,12 @@ class CategoryModel:
 
     categories: tuple[str, ...]
     terms: tuple[str, ...]
-    """The terms that count, the most telling first."""
+    """The terms that count, the most informative first."""
     idf: Floats
     """Inverse document frequency of each term."""
     arrays: Arrays
-    """Of a linear model, `weights` (one row per category) and `intercepts`. Of nearest neighbours, the training pages
-    as sparse rows (`ends`, `columns`, `weights`), their `labels` and `k`."""
+    """A linear model has `weights` (one row per category) and `intercepts`. A nearest-neighbour model has its training
+    pages as sparse rows (`ends`, `columns`, `weights`), their `labels` and `k`."""
     settings: Settings = field(default_factory=Settings)
     method: str = "default"
     """Method that cleaned the training pages."""
@@ -82,23 +94,43 @@ class CategoryModel:
 
     def category(self, page: CleanPage) -> str:
         """Return the category of a page, or "" if it has no known term."""
-        return self.category_of(bag_of(page))
+        return self.category_of(bag_of(page, self.settings.weights))
 
     def category_of(self, bag: Bag) -> str:
-        """Return the category of a page's terms, or "" if none is known."""
+        """Return the category of a page's terms, or "" if none is known.
+
+        Levels are decided from the top: first between the categories of the first level, by the sum of the votes for
+        all categories below them, then within the best of these. A linear model has no votes to add up, so the
+        highest score of a branch decides.
+        """
         vector = self.vector(bag)
-        return self.categories[int(np.argmax(self.scores(vector)))] if vector.any() else ""
+        if not vector.any():
+            return ""
+        scores = dict(zip(self.categories, self.scores(vector).tolist(), strict=True))
+        add_up: Callable[[list[float]], float] = sum if self.settings.classifier == "knn" else max
+        level = 0
+        while len(scores) > 1:
+            level += 1
+            branches: dict[str, dict[str, float]] = {}
+            for name, value in scores.items():
+                branches.setdefault(to_level(name, level), {})[name] = value
+            scores = max(branches.values(), key=lambda branch: add_up(list(branch.values())))
+        return next(iter(scores))
 
     def vector(self, bag: Bag) -> Floats:
-        """Return a page as a vector of length 1: (1 + log count) · idf for each term. All 0 if no term is known."""
-        counts = np.array([bag.get(term, 0) for term in self.terms], dtype=np.float64)
-        weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * self.idf
+        """Return a page as a vector of length 1, all 0 if no term is known.
+
+        The weight of a term is (1 + log count) · idf, or its weight by formula 2.
+        """
+        weights = np.array([bag.get(term, 0) for term in self.terms], dtype=np.float64)
+        if self.settings.weights == "counts":
+            weights = np.where(weights > 0, 1 + np.log(np.maximum(weights, 1)), 0) * self.idf
         return weights / (np.sqrt((weights**2).sum()) or 1.0)
 
     def scores(self, vector: Floats) -> Floats:
         """Return how well a page fits each category.
 
-        Each of the k nearest training pages adds its similarity to the score of its category; among equally near
+        Each of the k nearest training pages adds its similarity to the score of its category. Among equally near
         pages the first ones count.
         """
         arrays = self.arrays
@@ -112,14 +144,22 @@ class CategoryModel:
         return votes.astype(np.float64)
 
 
-def bag_of(page: CleanPage) -> Counter[str]:
-    """Count the terms of a page's clean text."""
+def to_level(category: str, level: int) -> str:
+    """Return the category of a level that contains a category, which may be above the level already.
+
+    >>> to_level("sport/football/clubs", 2), to_level("sport", 2)
+    ('sport/football', 'sport')
+    """
+    return SEPARATOR.join(category.split(SEPARATOR)[:level])
+
+
+def bag_of(page: CleanPage, weights: str = "counts") -> Bag:
+    """Count the terms of a page's clean text, or weigh them by formula 2."""
     text = render_text(page)
-    declared = page.metadata.language if page.metadata else ""
-    return Counter(terms(text, language_of(text, declared)))
-
-
-# Training.
+    language = language_of(text, page.metadata.language if page.metadata else "")
+    if weights == "blocks":
+        return feature_vector(TagTree(page.document, [label.is_content for label in page.labels]), language)
+    return Counter(terms(text, language))
 
 
 def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Settings | None = None) -> CategoryModel:
@@ -129,7 +169,7 @@ def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Setti
     numbers = np.array([categories.index(label) for label in labels], dtype=np.int64)
     selected, idf = select_terms(bags, numbers, len(categories), settings.terms)
     if len(categories) < 2 or not selected:
-        raise ModelError("categories need at least two folders with pages, and terms that more than one page has")
+        raise ModelError("a model needs pages of at least two categories, and terms that more than one page has")
     model = CategoryModel(categories, selected, idf, {}, settings)
     vectors = np.stack([model.vector(bag) for bag in bags])
     if settings.classifier == "knn":
@@ -148,7 +188,7 @@ def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Setti
 
 
 def _fit_linear(vectors: Floats, labels: npt.NDArray[np.int64], settings: Settings) -> tuple[Floats, Floats]:
-    """Train a linear model and return one row of weights and one intercept per category."""
+    """Return one row of weights and one intercept per category."""
     try:
         from scipy.sparse import csr_matrix
         from sklearn.linear_model import LogisticRegression
@@ -201,20 +241,17 @@ def chi_squared(page_counts: Floats, sizes: Floats) -> Floats:
     return np.asarray(np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0))
 
 
-# Saving and loading.
-
-
 def check_target(directory: Path) -> None:
-    """Raise unless a model can be saved here: nothing, an empty directory or another model of categories."""
+    """Raise unless the path is free: it is absent, an empty directory or another category model."""
     if not directory.exists():
         return
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else {""}
     if names and names != {META, *_FILES}:
-        raise ModelError(f"{directory}: is no model of categories: choose another place")
+        raise ModelError(f"{directory} is not a category model and would be overwritten; choose another path")
 
 
 def save_categories(model: CategoryModel, directory: Path) -> None:
-    """Write a model. It replaces only another model of categories, and appears whole or not at all."""
+    """Write a model, whole or not at all. Only another category model is replaced."""
     check_target(directory)
     meta = {
         "format": FORMAT,
@@ -234,12 +271,12 @@ def load_categories(path: str | Path) -> CategoryModel:
     """Verify and load a model. Raises ModelError if it is damaged or something else."""
     directory = Path(path)
     if not (directory / META).is_file():
-        raise ModelError(f"{directory}: no model of categories: there is no meta.json in it")
+        raise ModelError(f"{directory} is not a category model: it has no meta.json")
     meta = read_meta(directory)
     if not str(meta["format"]).startswith(FORMAT.rpartition(" ")[0]):
-        raise ModelError(f"{directory}: is another kind of model; make one with: victor categories train")
+        raise ModelError(f"{directory} is another kind of model; train one with: victor categories train")
     if meta["format"] != FORMAT:
-        raise ModelError(f"{directory}: written by another version of victorpy ({meta['format']}): train it again")
+        raise ModelError(f"{directory} was written by another version of victorpy ({meta['format']}); train it again")
     verify_directory(directory, meta)
     try:
         lines = (directory / "terms.tsv").read_bytes().decode().split("\n")
@@ -255,7 +292,7 @@ def load_categories(path: str | Path) -> CategoryModel:
         )
     except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile, EOFError) as error:
         problem = str(error) or type(error).__name__
-        raise ModelError(f"{directory}: the model is damaged ({problem}): train it again") from error
+        raise ModelError(f"{directory} is damaged ({problem}); train it again") from error
 
 
 def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_count: int) -> None:
@@ -265,16 +302,12 @@ def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_coun
             raise ValueError("the arrays have other terms or categories than the model")
         return
     lengths = np.diff(arrays["ends"], prepend=0)
-    if len(lengths) != len(arrays["labels"]) or (lengths < 0).any():
-        raise ValueError("the arrays are not of one length")
-    if not lengths.sum() == len(arrays["columns"]) == len(arrays["weights"]):
+    fit_pages = len(lengths) == len(arrays["labels"]) and (lengths >= 0).all()
+    if not fit_pages or not lengths.sum() == len(arrays["columns"]) == len(arrays["weights"]):
         raise ValueError("the arrays are not of one length")
     for name, limit in (("columns", term_count), ("labels", categories)):
         if arrays[name].min(initial=0) < 0 or arrays[name].max(initial=0) >= limit:
             raise ValueError("the arrays have more terms or categories than the model")
-
-
-# Cross-validation.
 
 
 def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
@@ -288,16 +321,28 @@ def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
     return {name: Score(correct[name], assigned[name], belonging[name]) for name in sorted(belonging)}
 
 
+def score_levels(predicted: Sequence[str], gold: Sequence[str]) -> list[dict[str, Score]]:
+    """Compare predicted categories with the gold ones on each level, from the top.
+
+    >>> first, second = score_levels(["sport/chess"], ["sport/tennis"])
+    >>> first["sport"].f1, second["sport/tennis"].f1
+    (1.0, 0.0)
+    """
+    depth = max(name.count(SEPARATOR) + 1 for name in gold)
+    levels = range(1, depth + 1)
+    return [score([to_level(name, n) for name in predicted], [to_level(name, n) for name in gold]) for n in levels]
+
+
 def cross_validate(
     bags: Sequence[Bag], labels: Sequence[str], groups: Sequence[str], settings: Settings, folds: int
 ) -> Iterator[list[tuple[int, str]]]:
     """Predict the category of every page by a model of the other folds. Pages of a group share a fold.
 
-    Yields one list per fold with the number and the predicted category of each page. Terms are selected anew for
-    each fold, so that test pages have no influence on them.
+    Yields one list per fold with the number and the predicted category of each page. Terms are selected again for
+    each fold, so test pages have no influence on them.
     """
     if not 2 <= folds <= len(bags):
-        raise DataError(f"{len(bags)} pages make 2 to {len(bags)} folds, not {folds}; 0 folds are no validation")
+        raise DataError(f"{len(bags)} pages allow 2 to {len(bags)} folds, not {folds}; 0 folds skip the validation")
     fold_of = assign_folds(labels, groups, folds, settings.seed)
     for fold in range(folds):
         training = [number for number, own in enumerate(fold_of) if own != fold]
@@ -314,7 +359,6 @@ def assign_folds(labels: Sequence[str], groups: Sequence[str], folds: int, seed:
     group_labels = set(zip(groups, labels, strict=True))
     for category in sorted(set(labels)):
         if sum(label == category for _, label in group_labels) < 2:
-            raise DataError(
-                f"category {category!r} cannot be cross-validated: it needs two pages or sites; 0 folds need none"
-            )
+            reason = "it needs two pages or sites; 0 folds skip the validation"
+            raise DataError(f"category {category!r} cannot be cross-validated: {reason}")
     return make_folds(groups, folds, seed, labels)

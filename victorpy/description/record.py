@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from victorpy.base.parameters import check_count, check_range
-from victorpy.description.abstract import abstract
 from victorpy.description.categories import CategoryModel, load_categories
-from victorpy.description.links import Link, node_images, node_links, relevant_links
+from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
 from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
 from victorpy.description.terms import language_of
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
+from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
 
 PAGE_HUB = 0.13
@@ -29,11 +30,11 @@ class Parameters:
     keywords: int = 10
     """λ: number of keywords."""
     sentences: int = 15
-    """δ: largest number of sentences in an abstract."""
+    """δ: maximum number of sentences in an abstract."""
     theta: int = 15
     """θ: number of keywords by which sentences are chosen."""
     beta: float = 0.2
-    """β: least similarity of a block of links to the content."""
+    """β: minimum similarity of a block of links to the content."""
     spread: float = SPREAD
     """Share of a block's force that is passed on to the blocks around it."""
     categories: str = ""
@@ -69,10 +70,10 @@ class DocView:
     date: str
     """Date of publication, as ``2024-05-17``."""
     language: str
-    """Detected language; for a short text, the declared one."""
+    """Detected language. For a short text, the declared language."""
     site_name: str
     description: str
-    """The page's own description."""
+    """The description in the page's metadata."""
     confidence: float | None
     """Expected word F1 of the content. None if unknown."""
     losses: tuple[str, ...]
@@ -88,15 +89,16 @@ class DocView:
         return values
 
 
-def describe(page: CleanPage, parameters: Parameters | None = None) -> DocView:
-    """Return the record of a cleaned page."""
+def describe(
+    page: CleanPage, parameters: Parameters | None = None, page_parts: Sequence[Part] | None = None
+) -> DocView:
+    """Return the record of a cleaned page. Pass its parts if you have them already."""
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
-    text = render_text(page)
+    text = render_text(page, page_parts)
     language = language_of(text, metadata.language)
-    kept = [label.is_content for label in page.labels]
     whole = TagTree(page.document)
-    content = TagTree(whole.page, kept)
+    content = TagTree(whole.page, [label.is_content for label in page.labels])
     vector = feature_vector(content, language, chosen.spread)
     kind = page_type(whole, content)
     kept_nodes = [node for node, part in zip(whole.nodes, content.nodes, strict=True) if part.texts]
@@ -131,7 +133,7 @@ def category_model(directory: str) -> CategoryModel:
 def page_type(whole: TagTree, content: TagTree) -> Type:
     """Return the type of a page from the area around its kept text and from that text; either alone errs more often.
 
-    Images are never kept and may be beside the kept text, so they are looked for in the whole central area.
+    Images are never kept and may be beside the kept text, so they are searched in the whole central area.
     """
     thresholds = Thresholds()
     around = whole.shares(thresholds, area_of_content(whole, content))
@@ -141,15 +143,15 @@ def page_type(whole: TagTree, content: TagTree) -> Type:
 
 
 def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:
-    """Whether each node lies around the content: in the smallest node with most of it, and not at a margin.
+    """Whether each node is near the content: in the smallest node with most of it, and not at a margin.
 
-    This is the only way to find the central area of pages whose tags and names do not mark menus, such as old ones.
+    The tags and names of old pages do not mark menus, so their central area can only be found in this way.
     """
     totals, _ = content.word_totals()
     if not totals[0]:
         return whole.central
     enough = _MOST_OF_CONTENT * totals[0]
     candidates = [number for number, node in enumerate(content.nodes) if totals[node.element] >= enough]
-    first = candidates[-1]  # each candidate lies in the previous one
+    first = candidates[-1]  # each candidate is inside the previous one
     stop = first + sum(1 for _ in whole.inside(first))
     return [first <= number < stop and is_central for number, is_central in enumerate(whole.central)]

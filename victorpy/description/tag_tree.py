@@ -1,7 +1,7 @@
 """Build the markup tag tree: a page as nested content blocks (section 3.1).
 
-A node is a container tag. The texts, links, images and weighty tags directly in it, not in a container inside it, are
-attached to it. How many there are of each determines the node's type.
+A node is a container tag. The texts, links, images and weighty tags directly in the tag, not in a container inside it,
+are attached to the node. Their counts determine the node's type.
 
 The paper names TABLE, TR, TD, P and DIV as typical containers and gives no thresholds. Modern container tags are added
 here. A list is one container, so that its links are judged together.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from victorpy.base.unicode import count_words
 from victorpy.document import Document, Elements
@@ -28,30 +29,59 @@ WEIGHTY = {
     **{"h1": 4.0, "h2": 3.0, "h3": 2.5, "h4": 2.0, "h5": 1.5, "h6": 1.5},
     **{"b": 1.5, "strong": 1.5, "big": 1.5, "mark": 1.5, "em": 1.2, "i": 1.2, "u": 1.2, "font": 1.2},
 }
-"""The force of weighty tags. The paper only says that H1 has more than H3. None is below 1, the force of a node
-without weighty tags."""
+"""Force of each weighty tag. The paper only says that H1 has more than H3. A node without weighty tags has force 1."""
 _NEARLY_ALL = 0.9  # share of a page's words
 _ICON = 32  # pixels
 _LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
 
-# The central area of a page is told from its margins by the attributes of blocks (section 4.1).
-_MARGINAL_TAGS = frozenset(["nav", "aside", "footer", "header", "form"])
-_MARGINAL_ROLES = frozenset(["navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar"])
-_MARGINAL_NAMES = frozenset(
-    "ad ads advert advertisement breadcrumb breadcrumbs comments cookie cookies copyright footer masthead menu nav "
-    "navbar navigation newsletter popup share sharing sidebar social sponsor toolbar topbar".split()
-)
-"""Whole names only: names that contain such a word, such as ``elementor-widget-nav``, occur anywhere in a page."""
-_MENU_TAGS = frozenset(["nav", "header", "footer"])
-_MENU_ROLES = frozenset(["navigation", "banner", "contentinfo", "menu", "menubar"])
-_MENU_NAMES = frozenset("breadcrumb breadcrumbs footer masthead menu nav navbar navigation topbar".split())
 _CENTRAL_TAGS = frozenset(["html", "body", "main", "article"])
 _WIDTH = re.compile(r"(\d{1,4})(%?)")
 _NARROW_SHARE, _NARROW_PIXELS = 25, 200
 
 
+class _Region(NamedTuple):
+    """Tags, roles and names that mark a region of a page.
+
+    Only whole names count: names that contain one, such as ``elementor-widget-nav``, occur anywhere in a page.
+    """
+
+    tags: Set[str]
+    roles: Set[str]
+    names: Set[str]
+
+    def marks(self, elements: Elements, element: int) -> bool:
+        """Whether an element outside the page's main part has one of the tags, roles or names."""
+        tag, attributes = elements.tag[element], elements.attributes[element]
+        if tag in _CENTRAL_TAGS or attributes.get("role") == "main":
+            return False
+        # The header of an article belongs to the article.
+        if tag in self.tags and (tag != "header" or elements.ancestor(element, ("article", "main")) < 0):
+            return True
+        whole_names = f"{attributes.get('id', '')} {attributes.get('class', '')}".lower().split()
+        return attributes.get("role", "").lower() in self.roles or not self.names.isdisjoint(whole_names)
+
+
+# The central area of a page is distinguished from its margins by the attributes of blocks (section 4.1).
+_MENU = _Region(
+    {"nav", "header", "footer"},
+    {"navigation", "banner", "contentinfo", "menu", "menubar"},
+    set("breadcrumb breadcrumbs footer masthead menu nav navbar navigation topbar".split()),
+)
+_MARGIN = _Region(
+    {*_MENU.tags, "aside", "form"},
+    {*_MENU.roles, "complementary", "search"},
+    {
+        *_MENU.names,
+        *(
+            "ad ads advert advertisement comments cookie cookies copyright newsletter popup share sharing sidebar "
+            "social sponsor toolbar"
+        ).split(),
+    },
+)
+
+
 class Type(StrEnum):
-    """Whether a block or page consists mainly of text, links or images."""
+    """Type of a block or page: mainly text, links or images."""
 
     TOPIC = "topic"
     HUB = "hub"
@@ -74,7 +104,7 @@ class Thresholds:
 
 @dataclass(slots=True)
 class Node:
-    """A content block: a container and what is attached to it."""
+    """A content block: a container and the parts of the page attached to it."""
 
     element: int
     parent: int
@@ -124,8 +154,11 @@ class TagTree:
                 self.nodes.append(Node(element, container))
                 continue
             self.node_of.append(container)
-            if tag == "img" and not _is_tiny(attributes):
-                self.nodes[container].images.append(element)
+            if tag == "img":
+                sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
+                # A spacer, a counter or an icon is no image.
+                if not any(size.isdecimal() and int(size) <= _ICON for size in sizes):
+                    self.nodes[container].images.append(element)
             elif tag == "a" and attributes.get("href"):
                 self.nodes[container].links.append(element)
             elif tag in WEIGHTY:
@@ -184,24 +217,27 @@ class TagTree:
         never close their header.
         """
         totals, _ = self.word_totals()
-        most = _NEARLY_ALL * totals[0]
+        elements, most = self.page.elements, _NEARLY_ALL * totals[0]
 
-        def is_margin(elements: Elements, element: int) -> bool:
-            return totals[element] <= most and is_marginal(elements, element)
+        def is_marginal(element: int) -> bool:
+            width = _WIDTH.match(elements.attributes[element].get("width", ""))
+            # A column of a layout table beside the content.
+            is_narrow = width and int(width[1]) <= (_NARROW_SHARE if width[2] else _NARROW_PIXELS)
+            is_column = is_narrow and elements.tag[element] in {"td", "th"}
+            return totals[element] <= most and (is_column or _MARGIN.marks(elements, element))
 
-        return [not is_inside for is_inside in self._inside_any(is_margin)]
+        return [not is_inside for is_inside in self._inherit(is_marginal)]
 
     @cached_property
     def in_menu(self) -> list[bool]:
         """Whether each node belongs to the site's navigation."""
-        return self._inside_any(is_menu)
+        return self._inherit(lambda element: _MENU.marks(self.page.elements, element))
 
-    def _inside_any(self, wanted: Callable[[Elements, int], bool]) -> list[bool]:
-        """Whether each node, or a node around it, meets a condition."""
+    def _inherit(self, condition: Callable[[int], bool]) -> list[bool]:
+        """Whether the element of each node, or of a node around it, meets a condition."""
         flags: list[bool] = []
         for node in self.nodes:
-            inherited = node.parent >= 0 and flags[node.parent]
-            flags.append(inherited or wanted(self.page.elements, node.element))
+            flags.append((node.parent >= 0 and flags[node.parent]) or condition(node.element))
         return flags
 
     def shares(self, thresholds: Thresholds, central: Sequence[bool] | None = None) -> dict[Type, float]:
@@ -228,43 +264,8 @@ class TagTree:
         return type_by_shares(self.shares(thresholds), thresholds.page_hub, thresholds.page_image)
 
 
-def _is_tiny(attributes: Mapping[str, str]) -> bool:
-    """Whether the declared size of an image makes it a spacer, a counter or an icon."""
-    sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
-    return any(size.isdecimal() and int(size) <= _ICON for size in sizes)
-
-
 def type_by_shares(shares: Mapping[Type, float], page_hub: float, page_image: float) -> Type:
     """Return the type of a page from the shares of the types of its blocks."""
     if shares[Type.HUB] > page_hub:
         return Type.HUB
     return Type.IMAGE if shares[Type.IMAGE] > page_image else Type.TOPIC
-
-
-def is_marginal(elements: Elements, element: int) -> bool:
-    """Whether a container's tag, role, name or width puts it at the margin of the page."""
-    width = _WIDTH.match(elements.attributes[element].get("width", ""))
-    is_column = elements.tag[element] in {"td", "th"} and width is not None
-    if is_column and width and int(width[1]) <= (_NARROW_SHARE if width[2] else _NARROW_PIXELS):
-        return True  # a column of a layout table beside the content
-    return _is_called(elements, element, _MARGINAL_TAGS, _MARGINAL_ROLES, _MARGINAL_NAMES)
-
-
-def is_menu(elements: Elements, element: int) -> bool:
-    """Whether a container's tag, role or name makes it navigation: a menu, the page's header or footer."""
-    return _is_called(elements, element, _MENU_TAGS, _MENU_ROLES, _MENU_NAMES)
-
-
-def _is_called(elements: Elements, element: int, tags: Set[str], roles: Set[str], names: Set[str]) -> bool:
-    """Whether a container outside the page's main part has one of these tags, roles or whole names."""
-    tag, attributes = elements.tag[element], elements.attributes[element]
-    if tag in _CENTRAL_TAGS or attributes.get("role") == "main":
-        return False
-    if tag in tags:
-        parent = elements.parent[element]
-        while parent >= 0 and elements.tag[parent] not in {"article", "main"}:
-            parent = elements.parent[parent]
-        if tag != "header" or parent < 0:  # the header of an article belongs to it
-            return True
-    whole_names = f"{attributes.get('id', '')} {attributes.get('class', '')}".lower().split()
-    return attributes.get("role", "").lower() in roles or not names.isdisjoint(whole_names)

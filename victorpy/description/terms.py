@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
 from victorpy.base.words import icu_pieces, icu_words
 from victorpy.errors import missing, require
 
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
-
-EXTRA = "docview"
+_EXTRA = "docview"
 _PACKAGES = ("dateparser", "extruct", "icu4py", "py3langid", "stopwordsiso")
 
 _ELIDING = frozenset(["ca", "fr", "it"])
 """Languages that join an article or pronoun to the next word."""
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
-ENOUGH = 100
-"""From this many characters on, detection is more reliable than the page's claim, often that of its template."""
+_ENOUGH = 100
+"""Minimum number of characters from which detection is more reliable than the page's claim, often its template's."""
 _SURE = 0.95
 _MOST = 4_000  # characters that are examined
 
@@ -32,7 +30,15 @@ _MOST = 4_000  # characters that are examined
 @cache
 def check_packages() -> None:
     """Raise once, before the first page, if a package of the docview extra is not installed."""
-    require(_PACKAGES, EXTRA, "telling what pages are about")
+    require(_PACKAGES, _EXTRA, "telling what pages are about")
+
+
+def import_extra(module: str, purpose: str) -> Any:
+    """Import a module of the docview extra. Raises an error with the install command if it is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise missing(module.partition(".")[0], _EXTRA, purpose) from error
 
 
 def terms(text: str, language: str = "") -> list[str]:
@@ -50,7 +56,7 @@ def terms(text: str, language: str = "") -> list[str]:
     """
     code = primary(language)
     stop = stop_words(code)
-    found = []
+    kept = []
     for word in icu_words(text):
         if word in stop:
             continue
@@ -63,8 +69,8 @@ def terms(text: str, language: str = "") -> list[str]:
         is_letter = len(term) == 1 and term.upper() != term.lower()
         # ICU separates short words in hiragana, endings and particles, from the words before them.
         if term not in stop and not is_letter and not _HIRAGANA.fullmatch(term):
-            found.append(term)
-    return found
+            kept.append(term)
+    return kept
 
 
 def sentences(text: str, language: str = "") -> list[str]:
@@ -89,10 +95,7 @@ def primary(language: str) -> str:
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language, or English ones if it has no list."""
-    try:
-        import stopwordsiso
-    except ModuleNotFoundError as error:
-        raise missing("stopwordsiso", EXTRA, "telling keywords from stop words") from error
+    stopwordsiso = import_extra("stopwordsiso", "telling keywords from stop words")
     listed = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))
 
@@ -106,16 +109,13 @@ def language_of(text: str, claimed: str = "") -> str:
     >>> language_of("Home", claimed="en-US")
     'en'
     """
-    if len(text) < ENOUGH:
+    if len(text) < _ENOUGH:
         return primary(claimed)
     detected, probability = _identifier().classify(text[:_MOST])
     return str(detected) if detected and (probability >= _SURE or not claimed) else primary(claimed)
 
 
 @cache
-def _identifier() -> LanguageIdentifier:
-    try:
-        from py3langid import langid
-    except ModuleNotFoundError as error:
-        raise missing("py3langid", EXTRA, "telling languages") from error
+def _identifier() -> Any:
+    langid = import_extra("py3langid.langid", "telling languages")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

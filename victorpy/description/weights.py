@@ -26,12 +26,10 @@ Vector = dict[str, float]
 """Terms with their weights. Its length is 1, or it is empty."""
 
 
-def feature_vector(
-    tree: TagTree, language: str = "", spread: float = SPREAD, thresholds: Thresholds | None = None
-) -> Vector:
+def feature_vector(tree: TagTree, language: str = "", spread: float = SPREAD) -> Vector:
     """Return the weights of a page's terms: counts per block times the block's weight (formula 2)."""
     weights: defaultdict[str, float] = defaultdict(float)
-    for node, weight in zip(tree.nodes, block_weights(tree, spread, thresholds or Thresholds()), strict=True):
+    for node, weight in zip(tree.nodes, block_weights(tree, spread), strict=True):
         for term in terms(tree.text(node), language) if node.texts else ():
             weights[term] += weight
     return normalised(weights)
@@ -49,11 +47,9 @@ def similarity(one: Vector, other: Vector) -> float:
     return sum(weight * long.get(term, 0.0) for term, weight in short.items())
 
 
-def block_weights(tree: TagTree, spread: float = SPREAD, thresholds: Thresholds | None = None) -> list[float]:
+def block_weights(tree: TagTree, spread: float = SPREAD) -> list[float]:
     """Return the weight of every block by algorithm 1, relative to the heaviest."""
-    own = [
-        log(force) if node.is_leaf else 0.0 for node, force in zip(tree.nodes, forces(tree, thresholds), strict=True)
-    ]
+    own = [log(force) if node.is_leaf else 0.0 for node, force in zip(tree.nodes, forces(tree), strict=True)]
     from_leaves = [0.0] * len(tree.nodes)  # passed on to each node by the leaves directly in it
     for node, force in zip(tree.nodes, own, strict=True):
         if node.parent >= 0:
@@ -66,13 +62,13 @@ def block_weights(tree: TagTree, spread: float = SPREAD, thresholds: Thresholds 
     return [exp(max(logarithm - highest, -500.0)) for logarithm in logarithms]
 
 
-def forces(tree: TagTree, thresholds: Thresholds | None = None) -> list[float]:
+def forces(tree: TagTree) -> list[float]:
     """Return the force of every block: the sum over its weighty tags, or 1 if it has none."""
     words, link_words = tree.word_totals()
     block_forces = []
     for node, is_central in zip(tree.nodes, tree.central, strict=True):
         force = 0.0
-        if is_central and node.type(thresholds or Thresholds()) is Type.TOPIC:
+        if is_central and node.type(Thresholds()) is Type.TOPIC:
             genuine = [element for element in node.weighty if words[element] > link_words[element]]
             force = sum(WEIGHTY[tree.page.elements.tag[element]] for element in genuine)
         block_forces.append(force or 1.0)

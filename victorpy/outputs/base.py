@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
@@ -75,6 +75,7 @@ class CleanPage:
 
 
 Renderer = Callable[[CleanPage], str]
+AnyRenderer = TypeVar("AnyRenderer", bound=Renderer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +127,10 @@ def find_output(format: str) -> Output:
 
 def output(
     name: str, suffix: str, wants_features: bool = False, joins: bool = False, wants_metadata: bool = False
-) -> Callable[[Renderer], Renderer]:
+) -> Callable[[AnyRenderer], AnyRenderer]:
     """Register a function as an output format, described by the first line of its docstring."""
 
-    def register(function: Renderer) -> Renderer:
+    def register(function: AnyRenderer) -> AnyRenderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
         OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins, wants_metadata))
         return function

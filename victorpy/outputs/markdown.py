@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard
 from victorpy.document import Document, Label
 from victorpy.outputs.base import CleanPage, Segment, output
 from victorpy.outputs.structure import Place, Places, Run, code_language, count_shared, outline, runs
-from victorpy.outputs.tables import Cell, Table, parts
+from victorpy.outputs.tables import Cell, Part, Table, parts
 
 # Characters with a meaning anywhere in a line, such as an underscore at the edge of a word, or a tilde that may end
 # GitHub's strikethrough. Every alternative starts with a literal character, which makes the search fast.
@@ -35,13 +35,13 @@ _Markers = dict[Place, str]
 
 
 @output("markdown", ".md")
-def render_markdown(page: CleanPage) -> str:
+def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Markdown: headings, lists, tables, links, emphasis, code and quotes."""
     document = page.document
     written: list[str] = []
     previous: Places = ()
     markers: _Markers = {}
-    for part, places in outline(parts(page), document):
+    for part, places in outline(parts(page) if page_parts is None else page_parts, document):
         shared = count_shared(previous, places)
         if places:
             _add_markers(markers, previous, places, shared)

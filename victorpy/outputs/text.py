@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, output, segments
-from victorpy.outputs.tables import parts
+from victorpy.outputs.tables import Part, parts
 
 _CLEANEVAL_TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
 
 @output("text", ".txt")
-def render_text(page: CleanPage) -> str:
+def render_text(page: CleanPage, page_parts: Sequence[Part] | None = None) -> str:
     """Plain text: a blank line between segments, one line per list item or table row."""
     written: list[str] = []
     previous = None
-    for part in parts(page):
+    for part in parts(page) if page_parts is None else page_parts:
         if previous is not None:
             written.append("\n" if previous is part.label is Label.LIST else "\n\n")
         written.append(part.text)

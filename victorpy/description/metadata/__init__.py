@@ -2,44 +2,104 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import urljoin
+
 from victorpy.description.metadata.author import find_author
 from victorpy.description.metadata.dates import find_date
-from victorpy.description.metadata.page import Page
-from victorpy.description.metadata.plain import (
-    find_description,
-    find_image,
-    find_keywords,
-    find_kind,
-    find_language,
-    find_url,
-)
-from victorpy.description.metadata.sites import Site, find_site_name
-from victorpy.description.metadata.title import find_title
+from victorpy.description.metadata.page import Candidate, Page
+from victorpy.description.metadata.title import Site, find_site_name, find_title
 from victorpy.document import Metadata
 from victorpy.page.parse import Tree
 
 __all__ = ["read_metadata"]
+
+_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.abstract")
+_LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language", "language")
+_KEYWORDS = tuple("keywords news_keywords article:tag parsely-tags sailthru.tags dc.subject citation_keywords".split())
+_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
+_LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
+_NO_LANGUAGES = frozenset(["und", "mul", "zxx", "html"])
+_CHANGE_CASE = {2: str.upper, 4: str.title}  # of a region, of a script
+_CONTAINERS = frozenset(
+    "website organization corporation breadcrumblist imageobject person searchaction sitenavigationelement listitem "
+    "wpheader wpfooter wpsidebar localbusiness brand offer aggregaterating".split()
+)
+_MOST_KEYWORDS = 50
 
 
 def read_metadata(tree: Tree, url: str = "") -> Metadata:
     """Read the metadata of a parsed page that is not yet pruned. `url` is where it was read from."""
     page = Page(tree, url)
     site = Site(page)
-    language = find_language(page)
-    keywords = find_keywords(page)
+    descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]
+    own_addresses = [Candidate(tree.url, "canonical"), *page.meta("og:url"), Candidate(page.url, "address")]
+    pictures = [*page.meta(*_IMAGES), *page.written_texts("image")]
+    language = _find_language(page)
+    keywords, keyword_source = _find_keywords(page)
     candidates = {
         "title": find_title(page, site),
         "author": find_author(page, site),
         "date": find_date(page, language.value if language else ""),
         "site_name": find_site_name(page),
-        "description": find_description(page),
+        "description": descriptions[0] if descriptions else None,
         "language": language,
-        "url": find_url(page),
-        "image": find_image(page),
-        "kind": find_kind(page),
+        "url": _first_address(own_addresses, page.url, ("http://", "https://")),
+        "image": _first_address(pictures, page.url, ("http://", "https://", "/")),
+        "kind": _find_kind(page),
     }
     values = {name: candidate.value for name, candidate in candidates.items() if candidate}
     sources = {name: candidate.source for name, candidate in candidates.items() if candidate}
     if keywords:
-        sources["keywords"] = keywords[1]
-    return Metadata(**values, keywords=keywords[0] if keywords else (), sources=sources)
+        sources["keywords"] = keyword_source
+    return Metadata(**values, keywords=keywords, sources=sources)
+
+
+def _find_language(page: Page) -> Candidate | None:
+    """Return the declared language as ``en`` or ``pt-BR``. The root element comes first, because browsers use it."""
+    names = ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang")
+    of_root = [Candidate(page.root.get(name) or "", f"html {name}") for name in names]
+    for value, source in (*of_root, *page.meta(*_LANGUAGES), *page.written_texts("inLanguage")):
+        code = _LANGUAGE_CODE.match(value.strip())
+        if code and code[0].lower() not in _NO_LANGUAGES:
+            language, *subtags = re.split("[-_]", code[0])
+            subtags = [_CHANGE_CASE.get(len(subtag), str.lower)(subtag) for subtag in subtags]
+            return Candidate("-".join([language.lower(), *subtags]), source)
+    return None
+
+
+def _first_address(candidates: Iterable[Candidate], base: str, beginnings: tuple[str, ...]) -> Candidate | None:
+    """Return the first candidate that is an address with one of the beginnings, in full."""
+    for value, source in candidates:
+        try:
+            address = urljoin(base, value.strip()) if value else ""
+        except ValueError:  # a broken address
+            continue
+        if address.startswith(beginnings):
+            return Candidate(address, source)
+    return None
+
+
+def _find_kind(page: Page) -> Candidate | None:
+    """Return the declared type: that of an article, of another thing, or OpenGraph's."""
+    for thing in (*page.written, *page.things):
+        for kind in thing.types:
+            if kind.lower() not in _CONTAINERS:
+                return Candidate(kind, thing.source)
+    return next(iter(page.meta("og:type")), None)
+
+
+def _find_keywords(page: Page) -> tuple[tuple[str, ...], str]:
+    """Return the declared keywords, each once, and where they were found."""
+
+    def places() -> Iterator[tuple[list[str], str]]:
+        yield from ((page.meta_tags.get(name, []), f"meta {name}") for name in _KEYWORDS)
+        yield from ((thing.texts("keywords"), thing.source) for thing in page.written)
+
+    for texts, source in places():
+        keywords = (keyword.strip() for text in texts for keyword in re.split(r"[,;，、]", text))
+        unique = tuple(dict.fromkeys(filter(None, keywords)))[:_MOST_KEYWORDS]
+        if unique:
+            return unique, source
+    return (), ""

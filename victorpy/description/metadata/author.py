@@ -1,13 +1,12 @@
-"""Find the author of a page."""
+"""Find the author of a page, and extract people's names from bylines and author fields."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from victorpy.description.metadata.names import after_by, clean_names, names_in_byline
-from victorpy.description.metadata.page import LONGEST_LINE, Candidate, Page, is_around, pieces_of
-from victorpy.description.metadata.sites import Site
+from victorpy.description.metadata.page import LONGEST_LINE, Candidate, Page, is_around, pieces_of, words
+from victorpy.description.metadata.title import Site
 
 _META_NAMES = tuple(
     """
@@ -22,23 +21,59 @@ _PROFILE = re.compile(
     r"/(?:authors?|contributors?|people|team|profiles?|users?|staff|by|writers?|autor)/", re.IGNORECASE
 )
 
-Found = tuple[list[str], str]
-"""Names, and where they were found."""
+# "By" in several languages, with the words that often precede it.
+_BY = re.compile(
+    r"^\W*(?:(?:this\s+(?:post|article)\s+was\s+)?"
+    r"(?:(?:written|posted|published|authored|created|submitted|started|asked|story|words|text|article|blog|post|guide|"
+    r"review|contributed|report|reported|compiled|opinion|updated|last\s+updated)\s+)?by|authors?|author\(s\)|writer|"
+    r"(?:geschrieben\s+|verfasst\s+|ein\s+artikel\s+)?von|(?:publi[ée]\s+|[ée]crit\s+|rédigé\s+)?par|"
+    r"(?:escrito\s+|publicado\s+)?por|scritto\s+da|(?:geschreven\s+)?door|autor(?:in|es|a)?|auteur|autore|автор|作者|文)"
+    r"(?:\s*[:：]\s*|\s+|$)",
+    re.IGNORECASE,
+)
+_BY_ANOTHER = re.compile(
+    r"\b(?:reviewed|edited|fact[- ]checked|checked|photo\w*|image|illustrat\w+|translated|sponsored|filed|copyright)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+|(?<!\w)@\w+", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*(?:[;|•·●∙»›\n、，]|<[^<>]*>)\s*")
+_AND = re.compile(r"\s*,?\s+(?:and|und|et|y|e|en|og|och|и|&)\s+", re.IGNORECASE)
+_TAIL = re.compile(r"\s+[-–—/]+\s.*|\s*[(\[].*|\s+(?:on|in|at|from|via)\s.*")
+_DEGREES = frozenset(
+    "phd md ms ma mba rd rn msn ba bs bsc msc do dds dmd jd esq cpa cfa cfp jr sr ii iii rdn ldn mph lcsw dvm edd psyd "
+    "facp np pt dpt cepf psp cpp ceo cto".split()
+)
+_ROLE = re.compile(
+    r"\b(?:editors?|writer|reporter|correspondent|staff|contributors?|contributing|manager|director|ceo|cto|founder|"
+    r"co-founder|president|columnist|journalist|critic|analyst|specialist|experts?|senior|chief|head|lead|producer|"
+    r"professor|freelance|authors?|members?|updated|published|posted|last|min|mins|minutes?|read|views?|comments?|"
+    r"follow|about|blog|share|sign|log|view|subscribe|more|all|bio|profile|educators?|consultant|dealer|topic|owner|"
+    r"redakteur|redaktion|rédacteur|rédactrice|redactor|ago|today|yesterday)\b",
+    re.IGNORECASE,
+)
+_PARTICLES = frozenset("de da di du del della der den des van von zu la le el al bin ibn y e of the".split())
+_HANDLE = re.compile(r"[\w.-]{3,30}")
+_NOBODY = frozenset(
+    "admin administrator author authors editor guest unknown user webmaster anonymous null none undefined root website "
+    "wordpress default by contributor writer moderator posted super".split()
+)
+_MOST_WORDS, _LONGEST, _MOST_NAMES = 6, 60, 12
 
 
 def find_author(page: Page, site: Site) -> Candidate | None:
     """Return the most trustworthy names. The site itself is accepted as author only if there is nobody else."""
-    itself: Candidate | None = None
+    site_itself: Candidate | None = None
     for names, source in _candidates(page):
-        if names and not all(site.is_name(name) for name in names):
-            return Candidate("; ".join(names), source)
-        if names and itself is None and source != "byline":
-            itself = Candidate("; ".join(names), source)
-    return itself
+        candidate = Candidate("; ".join(names), source)
+        if not all(map(site.is_name, names)):
+            return candidate
+        if names and site_itself is None and source != "byline":
+            site_itself = candidate
+    return site_itself
 
 
-def _candidates(page: Page) -> Iterator[Found]:
-    """Yield candidates, most trustworthy first.
+def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
+    """Yield names and where they were found, most trustworthy first.
 
     The author in an article's structured data comes from the publishing system. Meta tags often come from a template,
     with the name of the site or a designer. Elements marked as author may belong to others, such as readers who
@@ -67,7 +102,7 @@ def _candidates(page: Page) -> Iterator[Found]:
             yield names_in_byline([line.text]), "headline"
 
 
-def _marked(page: Page) -> Iterator[Found]:
+def _marked(page: Page) -> Iterator[tuple[list[str], str]]:
     """Yield the names in elements marked as author by a relation, a property or the name of a class."""
     marked = [(element, names) for element, names in page.marked if _MARKED.search(names)]
     for attribute in ("rel", "itemprop"):
@@ -81,3 +116,109 @@ def _marked(page: Page) -> Iterator[Found]:
         pieces = pieces_of(element)
         if sum(map(len, pieces)) <= LONGEST_LINE and not is_around(element):
             yield names_in_byline(pieces, handles=bool(_HANDLES.search(names))), "byline"
+
+
+def clean_names(texts: Iterable[str]) -> list[str]:
+    """Return the names in fields that contain only names, each once.
+
+    >>> clean_names(["By Jane Doe, Ph.D., and John Q. Public | Senior Editor", "https://example.org/jane", "jane doe"])
+    ['Jane Doe', 'John Q. Public']
+    >>> clean_names(["JANE DOE<BR>The Daily Leaf"])
+    ['JANE DOE', 'The Daily Leaf']
+    >>> clean_names(["Center for Drug Evaluation and Research"]), clean_names(["admin"]), clean_names(["Doe, Jane"])
+    (['Center for Drug Evaluation and Research'], [], ['Jane Doe'])
+    """
+    names = []
+    for text in texts:
+        for number, part in enumerate(_parts(text)):
+            if number == 0 or not _is_title(part):
+                names.append(_tidied(part))
+    return _unique(names)
+
+
+def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
+    """Return the names in the texts of a byline, which may also contain roles, dates and links.
+
+    With `handles`, a name may be a single word.
+
+    >>> names_in_byline(["Written by", "Zoë Müller", "and", "Jan de Vries", "May 17, 2024", "Read More"])
+    ['Zoë Müller', 'Jan de Vries']
+    >>> names_in_byline(["tea_lover42", "Joined in May"], handles=True), names_in_byline(["3 min read"])
+    (['tea_lover42'], [])
+    """
+    names: list[str] = []
+    for piece in pieces:
+        if _BY_ANOTHER.search(piece):
+            break
+        candidates = [_tidied(part) for part in _parts(piece)]
+        allow_handle = handles and not names
+        piece_names = [name for name in candidates if name and _reads_like_name(name, allow_handle)]
+        is_text = any(char.isalnum() for char in piece) and not _AND.fullmatch(f" {piece} ")
+        if names and not piece_names and is_text:
+            break
+        names += piece_names
+    return _unique(names)
+
+
+def after_by(text: str) -> str | None:
+    """Return what follows "By" at the beginning of a text, or None if it does not begin with "By".
+
+    >>> after_by("By Jane Doe"), after_by("Von:"), after_by("Bypass")
+    ('Jane Doe', '', None)
+    """
+    by = _BY.match(text)
+    return text[by.end() :] if by else None
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    """Remove empty names and names that differ only in case and punctuation."""
+    unique: dict[str, str] = {}
+    for name in filter(None, names):
+        unique.setdefault(" ".join(words(name)), name)
+    return list(unique.values())[:_MOST_NAMES]
+
+
+def _parts(text: str) -> list[str]:
+    """Return the names in a text, separated by punctuation, commas or "and"."""
+    parts = []
+    for part in _BETWEEN.split(_BY.sub("", _ADDRESS.sub(" ", text).strip())):
+        sides = _AND.split(part)
+        if not all(len(side.split()) > 1 and " for " not in side for side in sides):
+            sides = [part]  # "Research and Development" is one name
+        for side in sides:
+            parts += _split_at_commas(side)
+    return parts
+
+
+def _split_at_commas(text: str) -> list[str]:
+    """Split at commas, which separate names, precede a title, or follow a family name."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 2 and all(re.fullmatch(r"[^\W\d_][\w'’.-]*(?: \w\.?)?", part) for part in parts):
+        return parts[:1] if _is_title(parts[1]) else [f"{parts[1]} {parts[0]}"]
+    return [part for number, part in enumerate(parts) if number == 0 or (" " in part and not _is_title(part))]
+
+
+def _is_title(text: str) -> bool:
+    """Whether a text is a degree or a role, not a name."""
+    pieces = re.findall(r"[a-z]+", text.lower().replace(".", ""))
+    return not pieces or any(piece in _DEGREES for piece in pieces) or bool(_ROLE.search(text))
+
+
+def _tidied(name: str) -> str:
+    """Remove what surrounds a name. Returns "" if there is no name."""
+    name = _BY.sub("", name.strip())
+    shorter = _TAIL.sub("", name)
+    name = (shorter if len(shorter) > 1 else name).strip(" \t,.;:|-–—•·\"'“”‘’()[]®")
+    if not name or len(name) > _LONGEST or len(name.split()) > _MOST_WORDS or not re.search(r"[^\W\d_]", name):
+        return ""
+    return "" if all(word in _NOBODY for word in name.casefold().split()) else name
+
+
+def _reads_like_name(name: str, handles: bool) -> bool:
+    """Whether a text can be a person's name: capitalised words, none of them a number or a role."""
+    pieces = [piece for piece in name.split() if piece.casefold() not in _PARTICLES]
+    if len(pieces) == 1 and handles:
+        return bool(_HANDLE.fullmatch(name)) and not _ROLE.fullmatch(name)
+    if len(pieces) < 2 or any(char.isdigit() for char in name) or _ROLE.search(name):
+        return False
+    return all(piece[0].isupper() or piece[0].upper() == piece[0].lower() for piece in pieces) and "..." not in name

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
-from functools import cache
-from typing import Any
 
 from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
-from victorpy.description.terms import EXTRA, primary
-from victorpy.errors import missing
+from victorpy.description.terms import import_extra, primary
 
 OLDEST = date(1990, 1, 1)
 """There was no web before. Older dates are those of events, or a program's zero."""
@@ -45,7 +43,7 @@ _LABEL = 30  # characters before a date that may describe it
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
-    """Return the date as ``2024-05-17``: the first candidate from 1990 until today."""
+    """Return the date of publication as ``2024-05-17``: the first candidate from 1990 until today."""
     newest = today or datetime.now(_EASTERNMOST).date()
     for text, source in _candidates(page):
         published = read_date(text, language)
@@ -73,14 +71,12 @@ def read_date(text: str, language: str = "") -> date | None:
 def _candidates(page: Page) -> Iterator[Candidate]:
     """Yield candidates, most trustworthy first.
 
-    Structured data and meta tags come from the system that published the page. A date near the headline may be that
-    of the last change; if it is marked as such, it comes last. An address contains the date of its creation. Dates
-    elsewhere on the page usually belong to other pages.
+    Structured data and meta tags come from the system that published the page. A date near the headline may be the
+    date of the last change. If it is marked as such, it comes last. An address contains the date of its creation.
+    Other dates on the page usually belong to other pages.
     """
-    for thing in page.written:
-        for name in ("datePublished", "dateCreated", "uploadDate"):
-            yield from (Candidate(text, thing.source) for text in thing.texts(name))
-    yield from page.meta(_META_NAMES)
+    yield from page.written_texts("datePublished", "dateCreated", "uploadDate")
+    yield from page.meta(*_META_NAMES)
     # On home pages and shop pages the visible dates are those of articles and products.
     of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
     is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
@@ -96,8 +92,7 @@ def _candidates(page: Page) -> Iterator[Candidate]:
             if 0 < len(text) <= _LONGEST and not is_around(element):
                 yield Candidate(text, "text")
         yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
-    for thing in page.written:
-        yield from (Candidate(text, f"{thing.source}, updated") for text in thing.texts("dateModified"))
+    yield from (Candidate(text, f"{source}, updated") for text, source in page.written_texts("dateModified"))
 
 
 def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
@@ -109,28 +104,19 @@ def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
                 yield line.text, bool(_UPDATED.search(context))
 
 
-@cache
-def _parser() -> Any:
-    try:
-        import dateparser
-    except ModuleNotFoundError as error:
-        raise missing("dateparser", EXTRA, "reading dates in words") from error
-    return dateparser
-
-
 def _read_in_words(text: str, language: str) -> date | None:
     """Read a date with the month names and the order of the page's language, else those of English.
 
     >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
     [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
     """
+    dateparser = import_extra("dateparser", "reading dates in words")
     region = language.rpartition("-")[2] if len(language) == 5 else None
-    for code in dict.fromkeys((primary(language), "en")):
-        try:
-            parsed = _parser().parse(text, languages=[code], region=region, settings=_WHOLE) if code else None
-        except (ValueError, OverflowError):  # a language or region that dateparser does not know, an impossible date
-            parsed = None
-        if parsed:
-            day: date = parsed.date()
-            return day
+    for code in filter(None, dict.fromkeys((primary(language), "en"))):
+        # A language or region that dateparser does not know, or an impossible date, raises an error.
+        with suppress(ValueError, OverflowError):
+            parsed = dateparser.parse(text, languages=[code], region=region, settings=_WHOLE)
+            if parsed:
+                day: date = parsed.date()
+                return day
     return None

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
+from victorpy.base.words import simple_words
 from victorpy.description.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
 from victorpy.page.parse import Tree
 
@@ -24,7 +25,7 @@ _AROUND = re.compile(
 _MARKS = re.compile("author|byline|username|writer|date|publish|posted|time|meta")
 _AROUND_TAGS = frozenset(["aside", "footer", "nav"])
 _MOST_HEADINGS = 60
-LONGEST_TITLE = 300  # characters
+_LONGEST_TITLE = 300  # characters
 LONGEST_LINE = 150  # characters; a longer text is not a byline
 _AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
 _MARKUP = re.compile("<|-->")
@@ -56,12 +57,10 @@ class Page:
 
     def __init__(self, tree: Tree, url: str = "") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
-        self.title_tag = plain(tree.title)
-        if len(self.title_tag) > LONGEST_TITLE:  # a <title> that is never closed swallows the page
-            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()
         self.url = url or tree.url
-        self.own_url = tree.url
-        self.is_read_from_markup = tree.root is not None
+        self.title_tag = plain(tree.title)
+        if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
+            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()
 
     @cached_property
     def meta_tags(self) -> dict[str, list[str]]:
@@ -74,19 +73,27 @@ class Page:
 
     @cached_property
     def written(self) -> list[Thing]:
-        """The things that somebody wrote, those with the page's title first."""
+        """The things that somebody wrote. Things with the page's title come first."""
         title = words(self.title_tag)
 
-        def has_title(thing: Thing) -> bool:
-            names = [words(text) for text in (*thing.texts("headline"), *thing.texts("name"))]
-            return any(name and title[: len(name)] == name for name in names)
+        def lacks_title(thing: Thing) -> bool:
+            names = (words(text) for text in (*thing.texts("headline"), *thing.texts("name")))
+            return not any(name and title[: len(name)] == name for name in names)
 
-        return sorted((thing for thing in self.things if thing.is_written), key=lambda thing: not has_title(thing))
+        return sorted((thing for thing in self.things if thing.is_written), key=lacks_title)
 
     @cached_property
     def is_article(self) -> bool:
         """Whether the page declares itself as something that somebody wrote."""
         return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
+
+    @cached_property
+    def is_home(self) -> bool:
+        """Whether this is a home page, where authors and dates belong to other pages."""
+        try:
+            return bool(self.url) and urlsplit(self.url).path in {"", "/"}
+        except ValueError:
+            return False
 
     @cached_property
     def headings(self) -> list[tuple[etree._Element, str]]:
@@ -96,9 +103,8 @@ class Page:
 
     @cached_property
     def _short_texts(self) -> set[tuple[str, ...]]:
-        """The words of the short texts at the start of elements, which may be headlines."""
         texts = (element.text for element in self.root.iter("*") if element.tag not in _NO_HEADLINE and element.text)
-        return {tuple(words(text)) for text in texts if len(text) <= LONGEST_TITLE}
+        return {tuple(words(text)) for text in texts if len(text) <= _LONGEST_TITLE}
 
     def shows(self, text: str) -> bool:
         """Whether an element of the page begins with exactly this text."""
@@ -118,19 +124,11 @@ class Page:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The short texts near the headline, where byline and date are: those after it, then those before it."""
+        """The short texts near the headline, where byline and date are: first those after it, then those before it."""
         if self.headline is None:
             return []
         before = reversed(list(islice(_elements_before(self.headline), _BEFORE)))
         return [*_lines(islice(_elements_from(self.headline), _AFTER)), *reversed(list(_lines(before)))]
-
-    @cached_property
-    def is_home(self) -> bool:
-        """Whether this is a home page, where authors and dates belong to other pages."""
-        try:
-            return bool(self.url) and urlsplit(self.url).path in {"", "/"}
-        except ValueError:
-            return False
 
     @cached_property
     def marked(self) -> list[tuple[etree._Element, str]]:
@@ -143,9 +141,14 @@ class Page:
                 marked.append((element, names))
         return marked
 
-    def meta(self, names: Iterable[str]) -> list[Candidate]:
+    def meta(self, *names: str) -> list[Candidate]:
         """Return the values of the meta tags with these names, in the order of the names."""
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
+
+    def written_texts(self, *properties: str) -> list[Candidate]:
+        """Return the texts that the things on the page that somebody wrote have for some properties."""
+        texts = ((text, thing) for thing in self.written for name in properties for text in thing.texts(name))
+        return [Candidate(text, thing.source) for text, thing in texts]
 
 
 def _elements_from(element: etree._Element) -> Iterator[etree._Element]:
@@ -198,12 +201,11 @@ def pieces_of(element: etree._Element) -> list[str]:
             pieces.append(child.tail or "")
 
     collect(element, 0)
-    collapsed = (" ".join(piece.split()) for piece in pieces)
-    return [piece for piece in collapsed if piece]
+    return [" ".join(piece.split()) for piece in pieces if piece and not piece.isspace()]
 
 
 def is_around(element: etree._Element) -> bool:
-    """Whether an element is outside the main text, in a side column or the readers' comments."""
+    """Whether an element is outside the main text, such as in a side column or the readers' comments."""
     return any(
         node.tag in _AROUND_TAGS or _AROUND.search(f"{node.get('class') or ''} {node.get('id') or ''}")
         for node in (element, *element.iterancestors())
@@ -212,5 +214,5 @@ def is_around(element: etree._Element) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation, for comparisons."""
-    return re.findall(r"\w+", text.casefold())
+    """Return the words of a text for comparisons that ignore case and punctuation."""
+    return simple_words(text.casefold())

@@ -15,10 +15,7 @@ from typing import Any
 
 from lxml import etree
 
-from victorpy.description.terms import EXTRA
-from victorpy.errors import missing
-
-JSON_LD, MICRODATA = "json-ld", "microdata"
+from victorpy.description.terms import import_extra
 
 # Limits on items. A page with more is a catalogue or an attack, and the items about the page itself come first.
 DEEPEST = 8
@@ -96,9 +93,10 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
     items = []
     for script in root.iter("script"):
         if script.get("type") == "application/ld+json":
-            with suppress(ValueError, RecursionError):  # one script at a time, so that damage costs only that one
-                items += _json_ld_extractor().extract_items(script)
-    return _things(items, JSON_LD)
+            extractor = import_extra("extruct.jsonld", "reading structured data").JsonLdExtractor()
+            with suppress(ValueError, RecursionError):  # only this script is lost
+                items += extractor.extract_items(script)
+    return _things(items, "json-ld")
 
 
 def read_microdata(root: etree._Element) -> list[Thing]:
@@ -116,7 +114,7 @@ def read_microdata(root: etree._Element) -> list[Thing]:
         items = _microdata_extractor().extract_items(root, None)
     except (ValueError, TypeError, RecursionError):  # damaged beyond what extruct expects
         return []
-    return _things([_as_json_ld(item) for item in items], MICRODATA)
+    return _things([_as_json_ld(item) for item in items], "microdata")
 
 
 def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
@@ -131,22 +129,10 @@ def read_meta_tags(root: etree._Element) -> dict[str, list[str]]:
 
 
 @cache
-def _json_ld_extractor() -> Any:
-    try:
-        from extruct.jsonld import JsonLdExtractor
-    except ModuleNotFoundError as error:
-        raise missing("extruct", EXTRA, "reading structured data") from error
-    return JsonLdExtractor()
-
-
-@cache
 def _microdata_extractor() -> Any:
-    try:
-        from extruct.w3cmicrodata import MicrodataExtractor
-    except ModuleNotFoundError as error:
-        raise missing("extruct", EXTRA, "reading structured data") from error
+    extractor = import_extra("extruct.w3cmicrodata", "reading structured data").MicrodataExtractor
 
-    class PlainText(MicrodataExtractor):  # type: ignore[misc]
+    class PlainText(extractor):  # type: ignore[misc,valid-type]
         """Reads an element's text directly. extruct renders each element, which costs more than cleaning the page."""
 
         def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)

@@ -1,4 +1,4 @@
-"""Find the title of a page.
+"""Find the title of a page and the name of its site.
 
 The `<title>` also names the site and its sections. A heading has the bare title, but many headings are something else:
 the site's name, "Blog", an advertisement. If both agree, the heading is right; otherwise the `<title>` without the
@@ -8,10 +8,10 @@ site's name is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from victorpy.description.metadata.page import Candidate, Page, words
-from victorpy.description.metadata.sites import SEPARATOR, Site
+from victorpy.sites.grouping import site_of
 
 # Titles that editors and frameworks generate, and general words for pages without a title of their own.
 _GENERATED = frozenset(
@@ -37,15 +37,91 @@ _NUMBERED = re.compile(r"[\s-]*\d*$")
 _FILE_NAME = re.compile(
     r"\S+\.(?:html?|php|aspx?|jsp|docx?|pdf|indd|qxd)|(?:microsoft (?:word|powerpoint)|powerpoint presentation).*", re.I
 )
+# Separates a page's title from the site's name. A hyphen or colon needs spaces around it, else it is part of a word.
+_SEPARATOR = re.compile(r"\s*[|｜│‖¦»«·•⋅]+\s*|\s+(?:[-–—:/\\~]|::|<|>)+\s+|\s*::+\s*|\s*[–—]\s+")
 _COLON = re.compile(r":\s+")
 _BAR = re.compile(r"\s*[|｜│¦]+\s*")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]")  # scripts that write words together
-_SAME_MATTER = 1 / 3
-"""Share of a heading's words in the title from which both are about the same."""
+_SAME_MATTER = 1 / 3  # share of a heading's words in the title from which both are about the same
 _MUCH_LONGER = 1.5  # times the words
-_META_NAMES = tuple(
+_TITLES = tuple(
     "og:title twitter:title citation_title dc.title dcterms.title parsely-title sailthru.title title".split()
 )
+_APPLICATIONS = ("application-name", "apple-mobile-web-app-title", "al:android:app_name")
+_SLOGAN = re.compile(r"\s+[|｜│].*")
+_LONGEST_SITE_NAME = 60  # characters; longer ones are slogans
+_MOST_WORDS_OF_SITE = 3
+
+
+class Site:
+    """The names of a page's site."""
+
+    def __init__(self, page: Page) -> None:
+        self.url = page.url
+        self.names = [words(name) for name, _ in _site_names(page)]
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the site's name, give or take a word or two at the end."""
+        own = words(text)
+        if not own or is_host(text, self.url):
+            return True
+        for name in filter(None, self.names):
+            short, long = sorted((own, name), key=len)
+            is_prefix = len(long) - len(short) <= 2 and long[: len(short)] == short
+            if "".join(own) == "".join(name) or (is_prefix and len("".join(short)) >= 4):
+                return True
+        return False
+
+
+def _site_names(page: Page) -> Iterator[Candidate]:
+    """Yield names of the site, most trustworthy first.
+
+    OpenGraph and schema.org's WebSite have a field for it. An article's publisher may be a group of sites. Names of
+    applications are shortened for small screens. The part of the title that spells the host's name is a good guess.
+    """
+    yield from page.meta("og:site_name")
+    for thing in page.things:
+        if thing.is_a("website"):
+            yield from (Candidate(name, thing.source) for name in thing.texts("name"))
+    yield from page.written_texts("publisher")
+    yield from page.meta(*_APPLICATIONS)
+    parts = [part for part in _SEPARATOR.split(page.title_tag) if part]
+    if len(parts) > 1 or len(words(page.title_tag)) <= _MOST_WORDS_OF_SITE:
+        yield from (Candidate(part, "title and host") for part in parts if is_host(part, page.url))
+
+
+def find_site_name(page: Page) -> Candidate | None:
+    """Return the first candidate that is neither an address nor a slogan."""
+    for value, source in _site_names(page):
+        name = _SLOGAN.sub("", value).removeprefix("@")
+        if 1 < len(name) <= _LONGEST_SITE_NAME and "://" not in name:
+            return Candidate(name, source)
+    return None
+
+
+def is_host(text: str, url: str) -> bool:
+    """Whether a text spells the registered domain of the site.
+
+    >>> is_host("The Motley Fool", "https://www.fool.com/x"), is_host("Giordano's Catering", "http://giordanos.com/")
+    (False, True)
+    >>> is_host("web.dev", "https://web.dev/learn"), is_host("Learn", "https://web.dev/learn")
+    (True, False)
+    """
+    site = site_of(url)
+    label = "".join(words(site.partition(".")[0]))
+    domain = "".join(words(site))
+    pieces = words(text)
+    if not label or not pieces:
+        return False
+    spelt = "".join(pieces)
+    initials = "".join(piece[0] for piece in pieces)
+    if spelt in {label, domain, f"www{domain}", f"the{label}"} or f"the{spelt}" == label:
+        return True
+    if len(label) >= 3 and initials == label:
+        return True
+    stem = label.rstrip("s")
+    is_similar = spelt.startswith(stem) or (len(spelt) >= 5 and label.startswith(spelt))
+    return len(stem) >= 4 and len(pieces) <= 5 and is_similar
 
 
 def find_title(page: Page, site: Site) -> Candidate | None:
@@ -59,8 +135,8 @@ def is_generated(title: str) -> bool:
     >>> [is_generated(title) for title in ("Untitled Document", "index.html", "Startseite", "Tea", "")]
     [True, True, True, False, True]
     """
-    plain = title.strip(" -–|.…").casefold()
-    return not plain or bool({plain, _NUMBERED.sub("", plain)} & _GENERATED or _FILE_NAME.fullmatch(title.strip()))
+    bare = title.strip(" -–|.…").casefold()
+    return not bare or bool({bare, _NUMBERED.sub("", bare)} & _GENERATED or _FILE_NAME.fullmatch(title.strip()))
 
 
 def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
@@ -76,8 +152,7 @@ def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
             yield Candidate(text, "h1")
     if not headings:
         yield from (Candidate(text, "title and text") for text in _visible_parts(page, title, site))
-    headlines = [Candidate(text, thing.source) for thing in page.written for text in thing.texts("headline")]
-    declared = page.meta(_META_NAMES) + headlines[:1]
+    declared = page.meta(*_TITLES) + page.written_texts("headline")[:1]
     if not is_generated(title):
         yield Candidate(without_site(title, site, declared), "title")
     for value, source in declared:
@@ -89,7 +164,7 @@ def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
 def _headings_in_title(headings: list[str], title: str, site: Site) -> list[str]:
     """Return the headings that are part of the title, longest first, because a shorter one may be a section."""
     title_words = words(title)
-    parts = [words(part) for part in SEPARATOR.split(title)]
+    parts = [words(part) for part in _SEPARATOR.split(title)]
     contained = []
     for text in headings:
         own = words(text)
@@ -105,7 +180,7 @@ def _visible_parts(page: Page, title: str, site: Site) -> list[str]:
 
     The page may show the rest of the title as well, such as the site's name. Then the part must be much longer.
     """
-    cuts = [*SEPARATOR.finditer(title), *_COLON.finditer(title)]
+    cuts = [*_SEPARATOR.finditer(title), *_COLON.finditer(title)]
     halves = [(title[: cut.start()], title[cut.end() :]) for cut in cuts]
     visible = []
     for part, rest in halves + [(tail, head) for head, tail in halves]:
@@ -116,35 +191,27 @@ def _visible_parts(page: Page, title: str, site: Site) -> list[str]:
     return sorted(visible, key=lambda part: -len(words(part)))
 
 
-def without_site(title: str, site: Site, declared: list[Candidate] | None = None) -> str:
+def without_site(title: str, site: Site, declared: Sequence[Candidate] = ()) -> str:
     """Remove the site's name from the end or beginning of a title.
 
-    If OpenGraph's or JSON-LD's title is one side of a separator, the other side is a section. Otherwise the parts that
-    name the site are removed, and what follows a bar, which is meant for search engines.
+    If a declared title is one side of a separator, the other side is a section. Otherwise the parts that name the site
+    are removed, and the text after a bar, which is meant for search engines.
     """
-    cuts = list(SEPARATOR.finditer(title))
+    cuts = list(_SEPARATOR.finditer(title))
     sides = [words(side) for cut in cuts for side in (title[: cut.start()], title[cut.end() :])]
-    for value, _ in declared or ():
-        if words(value) in sides and not site.is_name(value):
-            title = value
+    one_side = (value for value, _ in declared if words(value) in sides and not site.is_name(value))
+    title = next(one_side, title)
+    while cuts := list(_SEPARATOR.finditer(title)):
+        head, last_part = title[: cuts[-1].start()].strip(), title[cuts[-1].end() :]
+        first_part, tail = title[: cuts[0].start()], title[cuts[0].end() :].strip()
+        if head and site.is_name(last_part):
+            title = head
+        elif tail and site.is_name(first_part):
+            title = tail
+        else:
             break
-    while (shorter := _cut_once(title, site)) != title:
-        title = shorter
     parts = _BAR.split(title)
     longest = max(parts, key=lambda part: len(words(part)))
     # A much longer part follows if the first one is a section or the site.
     chosen = parts[0] if 2 * len(words(parts[0])) > len(words(longest)) else longest
     return chosen if len(words(chosen)) > 1 or _UNSPACED.search(chosen) else title
-
-
-def _cut_once(title: str, site: Site) -> str:
-    """Remove the last or the first part of a title if it names the site."""
-    cuts = list(SEPARATOR.finditer(title))
-    if not cuts:
-        return title
-    first, last = cuts[0], cuts[-1]
-    if site.is_name(title[last.end() :]) and title[: last.start()].strip():
-        return title[: last.start()].strip()
-    if site.is_name(title[: first.start()]) and title[first.end() :].strip():
-        return title[first.end() :].strip()
-    return title
