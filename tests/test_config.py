@@ -30,7 +30,7 @@ def read(directory: Path, text: str, name: str = "my.conf", **others: str) -> Co
 
 
 @pytest.mark.parametrize("path", sorted(ERRORS.glob("*.conf")), ids=lambda path: path.stem)
-def test_an_error_says_where_and_what(path: Path) -> None:
+def test_an_error_gives_the_line_and_the_reason(path: Path) -> None:
     first = path.read_bytes().splitlines()[0].decode()
     expected = first.removeprefix("# expect ")
     assert expected != first, "a case begins with '# expect FILE:LINE: message part'"
@@ -47,7 +47,7 @@ def test_missing_file_and_directory_are_refused(tmp_path: Path) -> None:
         read_config(tmp_path)
 
 
-def test_an_unknown_config_is_answered_with_the_nearest_shipped_one() -> None:
+def test_an_unknown_config_is_reported_with_a_suggestion() -> None:
     with pytest.raises(ConfigError, match=r"no config 'clean-eval' \(did you mean 'cleaneval'\?\)") as caught:
         load_config("clean-eval")
     assert all(name in str(caught.value) for name in resources.names("configs", ".conf"))
@@ -125,7 +125,7 @@ def test_reference_stands_for_the_values_up_to_its_line(tmp_path: Path) -> None:
 # Includes.
 
 
-def test_include_is_read_where_it_stands(tmp_path: Path) -> None:
+def test_include_is_replaced_by_the_lines_of_the_file(tmp_path: Path) -> None:
     text = "split: every\nclass-list: ul\ninclude other\nclass-list: li\n"
     config = read(tmp_path, text, other="split: block\nclass-list: ol\n")
     assert config.get("split") == ("block",)
@@ -157,7 +157,7 @@ def test_file_may_be_included_in_two_branches(tmp_path: Path) -> None:
 # What a config is asked for.
 
 
-def test_a_family_is_found_by_what_the_star_stands_for(tmp_path: Path) -> None:
+def test_family_returns_variables_by_the_part_between_prefix_and_suffix(tmp_path: Path) -> None:
     config = read(tmp_path, "feature-words-values: 0 1\nfeature-a-b-values: 0\nfeature-words-scale: 3\n")
     assert config.family("feature-", "-values") == {"words": ("0", "1"), "a-b": ("0",)}
     assert config.family("crf-param-") == {}

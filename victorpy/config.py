@@ -70,7 +70,7 @@ class Config:
         return self.values[variable][0] if self.values.get(variable) else default
 
     def family(self, prefix: str, suffix: str = "") -> dict[str, tuple[str, ...]]:
-        """Return all variables of the form PREFIX*SUFFIX, keyed by what the star stands for."""
+        """Return all variables of the form PREFIX*SUFFIX, keyed by the part between prefix and suffix."""
         return {
             name[len(prefix) : len(name) - len(suffix)]: values
             for name, values in self.values.items()

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import read_cases
+from support.tokens import hash_words
 
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
-from victorpy.columns.tokens import Tokens, hash_words, tokens_of_names, tokens_of_words
+from victorpy.columns.tokens import Tokens, tokens_of_names, tokens_of_words
 from victorpy.config import load_config
 
 CONFIG = load_config("crf")
@@ -84,14 +85,14 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 @given(texts)
 @repeatable
-def test_written_words_and_names_have_the_same_hashes(text):
+def test_hash_of_a_spelled_token_is_the_same(text):
     for tokens in (tokens_of_words(text), tokens_of_names(text.split("\n"))):
         assert hash_words(spelled(tokens)).tolist() == tokens.hashes.tolist()
 
 
 @given(texts, st.text("tea 1茶.", max_size=20))
 @repeatable
-def test_preceding_text_does_not_change_a_word(text, more):
+def test_preceding_text_does_not_change_the_hash_of_a_word(text, more):
     tail = tokens_of_words(more).hashes.tolist()
     together = tokens_of_words(f"{text}\n{more}").hashes.tolist()
     assert together[len(together) - len(tail) :] == tail
@@ -137,14 +138,14 @@ def test_a_page_without_text_has_no_words(html):
     assert all(len(hashes) == len(name) for hashes, name in [page.near_name_tokens])
 
 
-def test_a_page_of_signs_has_blocks_without_words():
+def test_a_page_of_symbols_has_blocks_without_words():
     page = columns("<p>--</p><p>...</p>")
     assert page.count == 2
     assert [len(part) for part in page.word_tokens] == [0, 0]
     assert page.title_share.tolist() == [0, 0]
 
 
-def test_half_characters_of_a_page_reach_no_token():
+def test_lone_surrogates_reach_no_token():
     page = columns('<title>Tea \ud800</title><div class="a\udfff b"><p>tea \ud83d pot</p></div>')
     for tokens in page.spelled_tokens():
         for token in spelled(tokens):
@@ -153,13 +154,13 @@ def test_half_characters_of_a_page_reach_no_token():
 
 
 @pytest.mark.parametrize("char", [chr(code) for code in (0, 1, 0x1C, 0x7F, 0x85, 0xAD, 0x200B, 0x2028, 0xFEFF, 0xFFFF)])
-def test_no_token_holds_what_parts_a_line_of_the_lexicon(char):
+def test_no_token_contains_a_tab_or_line_break(char):
     for token in [*words(f"tea{char}pot"), *names(f"div tea{char}pot")]:
         assert not set(token) & set("\t\n")
         assert token
 
 
-def test_tokens_come_again_after_characters_were_let_go():
+def test_tokens_are_the_same_after_forget_characters():
     page = columns("<p>Green tea</p><p>is hot</p>")
     before = page.word_tokens[0].tolist()
     page.forget_characters()

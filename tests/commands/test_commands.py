@@ -411,8 +411,8 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({"one.anno": ONE_LABEL}, ["one.anno"], "at least two labels"),
         ({"half.anno": ONE_LABEL.replace("other", "?", 1)}, ["half.anno"], "half.anno:4: 1 block has no label yet"),
         ({"a.anno": ONE_LABEL}, ["a.anno", "-c", "defualt"], "no config 'defualt' (did you mean 'default'?)"),
-        ({"a.anno": ONE_LABEL, "out": "x"}, ["a.anno", "-o", "out"], "out: is a file; a model is a directory"),
-        ({"chapter.txt": "years of work"}, [*ARTICLES[:2], "-o", "."], "is not empty and is no model"),
+        ({"a.anno": ONE_LABEL, "out": "x"}, ["a.anno", "-o", "out"], "out is a file, but a model is a directory"),
+        ({"chapter.txt": "years of work"}, [*ARTICLES[:2], "-o", "."], "is not empty and not a model"),
     ],
 )
 def test_mistake_in_learning_is_one_line(tmp_path, files, arguments, message):

@@ -59,7 +59,7 @@ def _cases(lines: list[str]) -> Iterator[Case]:
             assert not line or line.startswith("#"), f"a line of no case: {line}"
 
 
-THESIS, NEIGHBOURHOOD = read_cases("thesis.txt"), read_cases("neighbourhood.txt")
+THESIS, NEIGHBOURHOOD, MORE = (read_cases(f"{name}.txt") for name in ("thesis", "neighbourhood", "more"))
 
 
 def config_from(directory: Path, *lines: str) -> Config:
@@ -72,7 +72,7 @@ def page(html: str, config: Config) -> Columns:
     return Columns(read_document(html, config), config)
 
 
-VALUES = [("cleaneval", case) for case in THESIS] + [("crf", case) for case in NEIGHBOURHOOD]
+VALUES = [("cleaneval", case) for case in THESIS] + [("crf", case) for case in NEIGHBOURHOOD + MORE]
 
 
 # Values.
@@ -195,7 +195,7 @@ def test_codes_of_values(column: Any, options: dict[str, Any], codes: list[int])
         ([1.0, -1.0], {}, "feature 'given' is negative: set feature-given-values"),
         *((column, options, "'given'") for column in ([1, None], ["few", "many"]) for options in ({}, BINS)),
         *(
-            (column, {"blocks": 2}, r"feature 'given' gave .* values for 2 blocks")
+            (column, {"blocks": 2}, r"feature 'given' returned .* values for 2 blocks")
             for column in ([], [1], [1, 2, 3], [[1, 2], [3, 4]])
         ),
     ],
@@ -297,14 +297,14 @@ def test_file_in_the_current_directory_is_found(tmp_path: Path, monkeypatch: pyt
     ],
     ids=["syntax-error", "missing-import", "exception", "name-taken"],
 )
-def test_file_that_cannot_be_imported_is_an_error_of_the_config(tmp_path: Path, module: str, message: str) -> None:
+def test_a_module_that_cannot_be_imported_is_a_config_error(tmp_path: Path, module: str, message: str) -> None:
     config = own_config(tmp_path, module, "crf-features: position")
     with pytest.raises(ConfigError, match=message) as caught:
         make_encoders(config)
     assert str(caught.value).startswith(f"{tmp_path / 'my.conf'}:1: feature-modules: ")
 
 
-def test_taken_name_stays_what_it_was(tmp_path: Path) -> None:
+def test_a_module_cannot_replace_a_registered_feature(tmp_path: Path) -> None:
     before = FEATURES.get("words")
     module = "from victorpy.features import block_feature\n@block_feature('words')\ndef f(block):\n    return 1\n"
     with pytest.raises(ConfigError, match="registered twice"):

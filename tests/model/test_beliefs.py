@@ -36,13 +36,13 @@ def thought_of(*probabilities):
 
 
 @pytest.mark.parametrize("others", [1, 3])
-def test_a_block_is_drawn_to_what_is_thought_of_its_place_on_other_pages(others):
+def test_log_odds_move_towards_those_of_the_same_place_on_other_pages(others):
     found = thought_of(*[0.9] * others).smoothed("new", [STORY, MENU], log_odds(0.5, 0.2), np.array([10.0, 3.0]))
     share = SHARE * others / (others + OWN_PAGES)
     assert found.tolist() == pytest.approx([share * math.log(0.9 / 0.1), math.log(0.2 / 0.8)])
 
 
-def test_a_page_is_not_drawn_to_itself():
+def test_a_page_does_not_influence_itself():
     beliefs = thought_of(0.2, 0.9)
     own = beliefs.smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
     assert own.tolist() == thought_of(0.9).smoothed("new", [STORY], log_odds(0.2), np.array([10.0])).tolist()
@@ -50,21 +50,21 @@ def test_a_page_is_not_drawn_to_itself():
     assert alone.tolist() == pytest.approx(log_odds(0.2).tolist())
 
 
-def test_a_page_that_is_thought_of_twice_counts_once():
+def test_the_same_page_counts_once():
     beliefs = thought_of(0.9)
     beliefs.think("0", [STORY], log_odds(0.1), np.array([1000.0]))
     once = thought_of(0.9).smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
     assert beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0])).tolist() == once.tolist()
 
 
-def test_words_weigh_in_what_is_thought_of_a_place():
+def test_log_odds_of_a_place_are_weighted_by_words():
     beliefs = Beliefs()
     beliefs.think("0", [STORY, STORY], log_odds(0.9, 0.1), np.array([30.0, 10.0]))
     found = beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
     assert found[0] == pytest.approx(SHARE / (1 + OWN_PAGES) * math.log(0.7 / 0.3))
 
 
-def test_an_empty_page_is_as_it_is():
+def test_an_empty_page_has_no_log_odds():
     beliefs = thought_of(0.9)
     empty = np.zeros(0)
     assert beliefs.smoothed("new", [], empty, empty).tolist() == beliefs.corrected([], empty).tolist() == []
@@ -76,13 +76,13 @@ def told_of(content, probability, words):
     return beliefs
 
 
-def test_a_place_goes_where_labels_are_as_far_as_they_have_words():
+def test_labels_with_more_words_move_a_place_farther():
     beliefs = told_of([True, False], [0.5, 0.5], [PRIOR_WORDS, PRIOR_WORDS / 3])
     found = beliefs.corrected([MENU, STORY, OTHER], log_odds(0.5, 0.5, 0.3))
     assert found.tolist() == pytest.approx([math.log(0.375 / 0.625), math.log(0.75 / 0.25), math.log(0.3 / 0.7)])
 
 
-def test_labels_move_no_place_farther_than_they_may():
+def test_labels_move_log_odds_by_at_most_the_maximum():
     beliefs = told_of([True, False], [0.01, 0.99], [1e6, 1e6])
     assert beliefs.corrected([STORY, MENU], np.zeros(2)).tolist() == [FARTHEST, -FARTHEST]
 
@@ -112,7 +112,7 @@ def sidebar(labeller, page):
     return labeller.label(page).content[place]
 
 
-def test_labels_of_a_site_move_the_same_place_on_other_pages(pages):
+def test_labels_of_one_page_change_other_pages_of_the_site(pages):
     untold = sidebar(hybrid_at(pages), pages[7])
     told = {
         wanted: sidebar(hybrid_at(pages, [*(labels_of(page, wanted) for page in pages[:3]), *[None] * 5]), pages[7])
@@ -122,7 +122,7 @@ def test_labels_of_a_site_move_the_same_place_on_other_pages(pages):
     assert sidebar(hybrid_at(pages, [None] * 8), pages[7]) == untold
 
 
-def test_the_hybrid_draws_a_page_to_the_others(pages):
+def test_the_site_model_moves_a_page_towards_the_others(pages):
     drawn = hybrid_at(pages)
     alone = hybrid_at(pages)
     alone.beliefs_ = None
@@ -137,7 +137,7 @@ sys.stdout.buffer.write(pickle.dumps(labeller.label(page)))
 """
 
 
-def test_what_is_believed_of_a_site_travels_to_another_process(pages):
+def test_beliefs_survive_pickling(pages):
     """There text has other hashes, and nodes of the tree are at other places."""
     labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
     for seed in ("1", "2"):
@@ -158,7 +158,7 @@ def test_the_order_of_a_sites_pages_does_not_matter():
         assert one.label(page) == other.label(page)
 
 
-def test_a_page_that_comes_often_is_remembered_once():
+def test_a_repeated_page_is_kept_once():
     remembered = SitePages()
     first, *others = site(MOST_PAGES + 1)
     for page in (*[first] * MOST_PAGES, *others):
@@ -168,7 +168,7 @@ def test_a_page_that_comes_often_is_remembered_once():
     assert remembered.all[0] == (first, ["other"])
 
 
-def test_another_way_of_using_a_model_keeps_its_site(pages):
+def test_another_config_keeps_the_site(pages):
     labels = [labels_of(pages[0], "Subscribe"), *[None] * 7]
     html = site_page(3)
     before, after = load_method("hybrid").favoring("recall").at_site(pages, labels), load_method("hybrid")
@@ -182,12 +182,12 @@ def test_another_way_of_using_a_model_keeps_its_site(pages):
     assert elsewhere.site_.pages == 1
 
 
-def test_labels_that_do_not_fit_are_refused(pages):
+def test_a_wrong_number_of_site_labels_is_refused(pages):
     with pytest.raises(DataError, match=r"blocks and 1 labels"):
         hybrid_at(pages, [["other"], *[None] * 7])
 
 
-def test_only_a_model_that_sees_sites_is_tuned_by_labels(pages):
+def test_only_a_model_with_site_features_is_tuned_by_labels(pages):
     assert load_method("hybrid").labeller.tunes
     crf = load_method("crf")
     assert not crf.labeller.tunes

@@ -99,7 +99,7 @@ def test_viterbi_finds_a_sequence_with_the_highest_score(chain):
     assert score(states, transitions, tuple(viterbi(states, transitions))) == pytest.approx(highest, abs=1e-9)
 
 
-def test_of_equal_sequences_the_first_is_chosen():
+def test_viterbi_chooses_the_first_of_equal_sequences():
     assert viterbi(np.zeros((4, 3)), np.zeros((3, 3))).tolist() == [0, 0, 0, 0]
 
 
@@ -111,7 +111,7 @@ def test_transitions_go_from_the_row_to_the_column():
 
 
 @pytest.mark.parametrize("decode", [viterbi, marginals])
-def test_a_page_without_blocks_has_nothing_to_decode(decode):
+def test_decoding_a_page_without_blocks_gives_nothing(decode):
     assert len(decode(np.zeros((0, 3)), np.zeros((3, 3)))) == 0
 
 
@@ -144,7 +144,7 @@ def plain_viterbi(states, transitions):
 
 @pytest.mark.parametrize("spread", [0.1, 3, 40])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9, 10, 99, 100, 101, 5000])
-def test_a_long_chain_is_decoded_as_a_plain_loop_does_it(count, spread):
+def test_decoding_a_long_chain_equals_a_plain_loop(count, spread):
     random = np.random.default_rng(count)
     states, transitions = random.normal(0, spread, (count, 5)), random.normal(0, spread, (5, 5))
     found = marginals(states, transitions)
@@ -153,7 +153,7 @@ def test_a_long_chain_is_decoded_as_a_plain_loop_does_it(count, spread):
     assert viterbi(states, transitions).tolist() == plain_viterbi(states, transitions)
 
 
-def test_what_all_labels_have_in_common_does_not_count():
+def test_adding_the_same_score_to_all_labels_changes_nothing():
     random = np.random.default_rng(7)
     states, transitions = random.normal(0, 2, (60, 4)), random.normal(0, 2, (4, 4))
     shifted = states + random.normal(0, 500, (60, 1))  # far beyond what exp() can take
@@ -201,7 +201,7 @@ def tagged(model, document):
 
 
 @pytest.mark.parametrize("name", TRAINING + UNSEEN)
-def test_tables_label_a_page_as_the_tagger_does_block_for_block(model, name):
+def test_tables_give_the_same_labels_as_the_tagger(model, name):
     (page,) = load_pages([name], model.config)
     states = model.tables.states(encode(Columns(page.document, model.config), model.encoders))
     expected, shares = tagged(model, page.document)
@@ -378,7 +378,7 @@ def test_pages_without_blocks_do_not_disturb_training(labeller, config, pages):
 
 
 @pytest.mark.parametrize(("threshold", "kept"), [(0.0, True), (1.1, False)])
-def test_the_threshold_says_how_probable_content_must_be(labeller, pages, threshold, kept):
+def test_threshold_is_the_minimum_probability_of_content(labeller, pages, threshold, kept):
     found = labeller.set_params(threshold=threshold).predict(documents(pages))
     assert all((label != "other") is kept for page in found for label in page)
 
@@ -405,7 +405,7 @@ def test_features_are_shown_by_name(labeller, config):
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_marginals"])
-def test_an_untrained_labeller_says_so(config, pages, method):
+def test_an_untrained_labeller_raises(config, pages, method):
     with pytest.raises(VictorError, match=r"this ModelLabeller has not been trained: call fit\(\) or load a model"):
         getattr(ModelLabeller(config), method)(documents(pages))
 
@@ -548,7 +548,7 @@ def test_the_crf_is_that_of_sklearn_crfsuite(sequences):
     assert ours.score(attributes, gold) == flat_accuracy_score(gold, ours.predict(attributes)) > 0.5
 
 
-def test_an_unfitted_crf_says_so(sequences, tmp_path):
+def test_an_unfitted_crf_raises(sequences, tmp_path):
     crf = CRF(c1=0.5)
     with pytest.raises(NotFittedError):
         check_is_fitted(crf)

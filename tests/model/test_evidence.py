@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.tokens import hash_words
 
 from victorpy import Cleaner, ConfigError, Label, ModelError, VictorError, clean, load_config
 from victorpy.base.digests import write_directory
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
-from victorpy.columns.tokens import hash_words
 from victorpy.config import read_config
 from victorpy.errors import TemplateError, install_command
 from victorpy.model.evidence import best_cut, expected_f1, fit_evidence
@@ -33,7 +33,7 @@ from victorpy.model.evidence.context import context
 from victorpy.model.evidence.cut import with_whole_tables
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
-from victorpy.model.evidence.stage import draw_blocks, make_lexicon, training_weights
+from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights
 from victorpy.model.evidence.trees import Forest, average, constant, grow
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model
@@ -94,13 +94,13 @@ YES = pytest.approx(math.log(4), abs=0.001)
 NO = pytest.approx(-math.log(4), abs=0.001)
 
 
-def test_a_token_has_the_log_odds_of_its_sites_votes():
+def test_log_odds_of_a_token_follow_from_the_votes_of_sites():
     names, words, _ = lexicon_of("abc").tables
     assert odds(words, "tea", "home", "unknown") == [YES, NO, 0]
     assert odds(names, "main", "menu", "<div", "<nav", "<p", "<body", "nav") == [YES, NO, YES, NO, 0, 0, 0]
 
 
-def test_a_token_of_two_sites_is_not_known():
+def test_a_token_on_two_sites_is_unknown():
     _, words, _ = lexicon_of("ab").tables
     assert len(words.hashes) == 0
     assert odds(words, "tea") == [0]
@@ -124,7 +124,7 @@ def test_a_site_of_many_pages_has_one_vote():
 HEADINGS = "<p>before</p><h2>Tea</h2><p>good</p><p>good</p><h2>Related</h2><p>bad</p><p>bad</p>"
 
 
-def test_a_headings_words_speak_for_what_follows_up_to_the_next():
+def test_heading_words_apply_to_blocks_up_to_the_next_heading():
     votes = poll_of(*((site, HEADINGS, [False, True, True, True, False, False, False]) for site in "abc"))
     _, words, headings = make_lexicon(votes).tables
     tea, related, good = odds(headings, "tea", "related", "good")
@@ -140,7 +140,7 @@ def table_of(**odds_of):
     return Table(hash_words(tokens), np.array([odds_of[token] for token in tokens]))
 
 
-def test_what_the_lexicon_says_of_a_page():
+def test_lexicon_columns_of_a_page():
     names = table_of(**{"main": 2.0, "<div": -1.0, "side": -3.0})
     lexicon = Lexicon((names, table_of(tea=1.0, hot=3.0, cookie=-2.0), table_of(related=-4.0)))
     page = columns('<div class="main side"><p>tea is hot</p></div><h2>Related</h2><p class="main">cookie, tea</p>')
@@ -155,7 +155,7 @@ def test_what_the_lexicon_says_of_a_page():
     assert {name: found[name] for name in expected} == expected
 
 
-def test_tokens_are_found_however_many_hashes_begin_alike():
+def test_tokens_with_the_same_hash_prefix_are_found():
     crowded = np.arange(1, 30, dtype=np.uint64) * np.uint64(5)
     hashes = np.append(crowded, np.array([2**64 - 10, 2**64 - 1], dtype=np.uint64))
     table = Table(hashes, np.arange(1.0, len(hashes) + 1))
@@ -183,7 +183,7 @@ def votes_of_shipped_pages():
 
 
 @pytest.mark.parametrize("kind", range(3), ids=KINDS)
-def test_leaving_a_site_out_is_taking_its_vote_back(kind):
+def test_leaving_a_site_out_removes_its_vote(kind):
     votes = votes_of_shipped_pages()[kind]
     sites = sorted(votes.sites, key=lambda site: -len(votes.sites[site].hashes))
     for site in sites[:3] + sites[-2:]:
@@ -214,7 +214,7 @@ def test_a_lexicon_reads_back_the_same(tmp_path):
         assert (again.columns(page) == lexicon.columns(page)).all()
 
 
-def test_an_empty_lexicon_says_nothing(tmp_path):
+def test_an_empty_lexicon_gives_zeros(tmp_path):
     lexicon = make_lexicon(Poll().votes())
     lexicon.save(tmp_path / "empty.tsv")
     found = Lexicon.load(tmp_path / "empty.tsv").columns(columns(TEA))
@@ -257,7 +257,7 @@ def grown(data, **given):
 
 @pytest.mark.parametrize("depth", [1, 3, 6, 8])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_trees_say_what_catboost_says(depth, seed):
+def test_trees_predict_the_same_as_catboost(depth, seed):
     given = {"iterations": 10, "depth": depth, "random_seed": 1}
     data, unseen = random_data(seed), random_data(seed + 100).matrix
     forest = grown(data, **given)
@@ -265,7 +265,7 @@ def test_trees_say_what_catboost_says(depth, seed):
         assert forest.log_odds(matrix) == pytest.approx(raw_prediction(data, given, matrix), abs=1e-5)
 
 
-def test_trees_of_fewer_levels_than_allowed_say_what_catboost_says():
+def test_shallower_trees_predict_the_same_as_catboost():
     data = random_data(3)
     data.matrix = data.matrix[[1, 2]]  # three values and a constant: two questions are all that can be asked
     given = {"iterations": 6, "depth": 6, "random_seed": 1}
@@ -274,12 +274,12 @@ def test_trees_of_fewer_levels_than_allowed_say_what_catboost_says():
     assert forest.log_odds(data.matrix) == pytest.approx(raw_prediction(data, given, data.matrix), abs=1e-5)
 
 
-def test_a_number_on_the_border_is_not_above_it():
+def test_a_value_equal_to_the_border_is_not_above_it():
     forest = Forest(
         np.array([[0]], dtype=np.int32),
         np.array([[0.5]], dtype=np.float32),
         np.array([[-1.0, 2.0]], dtype=np.float32),
-        0.25,
+        np.array([0.25]),
     )
     assert forest.log_odds(np.array([[0.4, 0.5, 0.6]], dtype=np.float32)).tolist() == [-0.75, -0.75, 2.25]
 
@@ -304,16 +304,16 @@ def test_several_forests_in_one_file_read_back_the_same():
     file = io.BytesIO(saved_bytes(*forests))
     matrix = random_data(8).matrix
     for forest in forests:
-        again = Forest.load(file)
+        again = Forest.load(file, len(matrix))
         assert again.log_odds(matrix).tolist() == forest.log_odds(matrix).tolist()
         assert saved_bytes(again) == saved_bytes(forest)
 
 
-def test_an_average_forest_says_what_its_forests_say_on_average():
+def test_average_forest_gives_the_average_log_odds():
     forests = [
         grown(random_data(10), iterations=5, depth=4),
         grown(random_data(11), iterations=3, depth=2),
-        constant(np.array([True, False, False])),
+        constant(np.array([-0.4])),
     ]
     matrix = random_data(12).matrix
     together = average(forests)
@@ -326,7 +326,7 @@ def test_an_average_forest_says_what_its_forests_say_on_average():
 def test_trees_that_are_cut_short_are_refused(left):
     content = saved_bytes(grown(random_data(9), iterations=4, depth=3))
     with pytest.raises(ValueError):  # noqa: PT011  # numpy's own words
-        Forest.load(io.BytesIO(content[: int(left * len(content))]))
+        Forest.load(io.BytesIO(content[: int(left * len(content))]), 6)
 
 
 def arrays(*given):
@@ -353,7 +353,7 @@ def arrays(*given):
 def test_trees_that_do_not_fit_together_are_refused(damaged, message):
     damaged.seek(0)
     with pytest.raises(ValueError, match=message):
-        Forest.load(damaged)
+        Forest.load(damaged, 6)
 
 
 # What is around a block.
@@ -393,7 +393,7 @@ ALL = 3.85 / 6.5
         ("page.expected-f1", [2 * 3.55 / (5 + 3.85)] * 3),
     ],
 )
-def test_what_is_around_a_block(name, expected):
+def test_context_of_a_block(name, expected):
     assert around_block(PAGE, LOG_ODDS)[name] == pytest.approx(expected, abs=1e-6)
 
 
@@ -413,7 +413,7 @@ def around_block(html, log_odds):
     return dict(zip(AROUND, context(columns(html), np.asarray(log_odds)).tolist(), strict=True))
 
 
-def test_a_page_without_blocks_has_nothing_around():
+def test_context_of_a_page_without_blocks_is_empty():
     assert set(map(len, around_block("", []).values())) == {0}
 
 
@@ -436,7 +436,7 @@ def test_shares_around_a_block_are_shares(path):
             assert 0 <= row.min() <= row.max() <= 1 + 1e-6, name
 
 
-def test_what_is_around_reaches_as_far_as_its_names_say():
+def test_context_windows_have_the_size_in_their_names():
     assert [f"window{reach}" for reach in around.REACHES] == [name for name in AROUND if name.startswith("window")]
     assert len(AROUND) == len(set(AROUND)) == len(context(columns(PAGE), LOG_ODDS))
 
@@ -470,7 +470,7 @@ def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
 
 @given(pages, betas, betas)
 @repeatable
-def test_who_favors_recall_keeps_no_less(page, one, other):
+def test_favoring_recall_keeps_at_least_as_much(page, one, other):
     probability, weight = page
     low, high = sorted([one, other])
     assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
@@ -481,12 +481,12 @@ def test_beta_moves_the_cut():
     assert [best_cut(probability, weight, beta)[0] for beta in (0.25, 1, 3)] == [0.9, 0.5, 0.1]
 
 
-def test_a_page_without_blocks_is_cut_nowhere():
+def test_cut_of_a_page_without_blocks():
     assert best_cut(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
     assert expected_f1(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)) == 1.0
 
 
-def test_the_expected_f1_worked_out_by_hand():
+def test_expected_f1_equals_a_manual_calculation():
     probability, weight = np.array([0.9, 0.5, 0.1]), np.array([10.0, 20.0, 30.0])
     assert expected_f1(probability, weight, np.array([True, True, False])) == pytest.approx(2 * 19 / (30 + 22))
     assert expected_f1(probability, weight, np.zeros(3, dtype=bool)) == pytest.approx(0.1)
@@ -500,9 +500,15 @@ def inputs_of(directory, template, more=""):
     return Inputs(config_of(directory, f"include crf\nevidence-template: mine\n{more}"))
 
 
-def test_the_numbers_are_of_the_block_and_its_neighbours(tmp_path):
+def names_of(inputs):
+    features = inputs.template.features
+    return [f"{features[reference.feature]}[{reference.offset}]" for (reference,) in inputs.template.lines]
+
+
+def test_inputs_are_features_of_the_block_and_its_neighbours(tmp_path):
     inputs = inputs_of(tmp_path, "%x[{-1,0,1,5,-2},words]\n%x[0,link-share] # of the block\n")
-    rows = dict(zip(inputs.names, inputs.matrix(columns("<p>a b</p><p><a href=x>c</a></p>")).tolist(), strict=True))
+    matrix = inputs.matrix(columns("<p>a b</p><p><a href=x>c</a></p>")).tolist()
+    rows = dict(zip(names_of(inputs), matrix, strict=True))
     assert rows == {
         "words[-1]": [-1, 2],
         "words[0]": [2, 1],
@@ -513,15 +519,15 @@ def test_the_numbers_are_of_the_block_and_its_neighbours(tmp_path):
     }
 
 
-def test_a_page_without_blocks_has_no_numbers(tmp_path):
+def test_a_page_without_blocks_has_no_inputs(tmp_path):
     inputs = inputs_of(tmp_path, "%x[{-1,0,1},words]\n")
     assert inputs.matrix(columns("")).shape == (3, 0)
     assert inputs.matrix(columns("<p>a</p>")).tolist() == [[-1], [1], [-1]]
 
 
-def test_every_number_of_the_shipped_template_is_one_on_every_shipped_page():
+def test_inputs_of_the_shipped_template_are_finite_on_sample_pages():
     inputs = Inputs(load_config("default"))
-    assert len(inputs.names) == len(set(inputs.names))
+    assert len(names_of(inputs)) == len(set(names_of(inputs))) == inputs.count
     for path in ANNOS[::4]:
         assert np.isfinite(inputs.matrix(Columns(load_anno(path, BLOCKS.cuts).document, BLOCKS))).all()
 
@@ -542,19 +548,19 @@ def test_two_references_on_a_line_are_refused_by_file(tmp_path):
     ],
     ids=["misspelt", "no such window", "class not set", "patterns not set"],
 )
-def test_a_feature_that_cannot_be_is_refused_at_its_variable(tmp_path, template, said):
+def test_an_impossible_feature_is_refused_with_its_variable(tmp_path, template, said):
     with pytest.raises(ConfigError) as caught:
         inputs_of(tmp_path, template)
     assert str(caught.value).startswith(f"{tmp_path / 'mine.conf'}:2: evidence-template: ")
     assert said in str(caught.value)
 
 
-def test_a_template_that_is_not_there_is_refused_with_a_suggestion(tmp_path):
+def test_a_missing_template_is_refused_with_a_suggestion(tmp_path):
     with pytest.raises(ConfigError, match=r"mine\.conf:2: evidence-template: no template 'evidense' \(did you mean"):
         Inputs(config_of(tmp_path, "include default\nevidence-template: evidense\n"))
 
 
-def test_the_feature_evidence_wants_evidence(tmp_path):
+def test_the_feature_evidence_needs_trees(tmp_path):
     config = config_of(tmp_path, "include base\nsplit: block\ncrf-features: evidence\ncrf-template: mine\n")
     (tmp_path / "mine.tpl").write_text("%x[0,evidence]\n")
     page = load_anno(ANNOS[0], config.cuts)
@@ -600,7 +606,7 @@ def test_each_page_gets_log_odds_for_each_block(small, one_site):
     assert all(np.isfinite(found.log_odds).all() for found in fitted.findings)
 
 
-def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
+def test_training_log_odds_come_from_trees_trained_on_other_sites(small, tmp_path):
     """Turn a site's labels round: what is found on its own pages stays, and what is found on others changes.
 
     With two sites no token is known, so that the lexicon tells nothing of one to the other.
@@ -623,7 +629,7 @@ def test_trees_that_judge_a_page_have_not_seen_its_site(small, tmp_path):
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
+def test_config_sets_the_number_of_layers(small, tmp_path, layers):
     config = config_of(tmp_path, f"{SMALL}evidence-layers: {layers}\n")
     trained = train(small.pages[:6], config)
     trained.save(tmp_path / "model")
@@ -633,22 +639,22 @@ def test_a_config_says_how_many_layers_there_are(small, tmp_path, layers):
     assert loaded.label(document) == trained.labeller.label(document)
 
 
-def test_a_page_weighs_the_same_however_long_it_is():
+def test_training_weight_of_a_page_does_not_depend_on_its_length():
     short, long = columns("<p>a b</p><p>c</p>"), columns("<p>a b c</p>" * 300)
     assert training_weights(short).sum() == pytest.approx(training_weights(long).sum())
     assert training_weights(short).tolist() == pytest.approx([60, 40])
 
 
-def test_all_blocks_are_drawn_if_there_are_few():
+def test_all_blocks_of_a_short_page_are_sampled():
     weights = np.array([1.0, 2.0, 1.0])
-    drawn, their_weights = draw_blocks(weights, float("inf"), np.random.default_rng(1))
+    drawn, their_weights = sample_blocks(weights, float("inf"), np.random.default_rng(1))
     assert (drawn.tolist(), their_weights.tolist()) == ([0, 1, 2], weights.tolist())
 
 
-def test_drawn_blocks_weigh_for_those_that_were_not():
+def test_weights_of_sampled_blocks_make_up_for_the_others():
     weights = np.array([60.0] + [1.0] * 40)
     random = np.random.default_rng(1)
-    drawn = [draw_blocks(weights, 10, random) for _ in range(400)]
+    drawn = [sample_blocks(weights, 10, random) for _ in range(400)]
     assert all(0 in blocks for blocks, _ in drawn)  # the heavy one always is
     assert np.mean([len(blocks) for blocks, _ in drawn]) == pytest.approx(1 + 40 * 0.1, rel=0.05)
     assert np.mean([of_page.sum() for _, of_page in drawn]) == pytest.approx(100, rel=0.05)
@@ -664,7 +670,7 @@ def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
     assert together.leaves[trees:].tolist() != together.leaves[:trees].tolist()
 
 
-def test_fewer_blocks_can_be_learned_from(small, tmp_path):
+def test_training_on_a_sample_of_blocks(small, tmp_path):
     config = config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-blocks: 10\n")
     every, some = (fit_evidence(*material(small), its).evidence for its in (small.config, config))
     assert some.layers[0].leaves.tolist() != every.layers[0].leaves.tolist()
@@ -701,7 +707,7 @@ def test_features_show_the_evidence(small):
 
 
 @pytest.mark.parametrize("html", ["", "<p></p>", "<p>tea</p>", "<p>--</p>"])
-def test_a_page_of_nothing_is_labelled_all_the_same(small, html):
+def test_a_page_without_text_is_labelled(small, html):
     page = Cleaner.load(small.path).document(html)
     assert len(page.labels) == len(page.document.blocks)
     assert 0 <= page.confidence <= 1
@@ -730,7 +736,7 @@ def test_cleaning_imports_nothing_that_only_training_needs(small):
     ("package", "config", "named"),
     [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
 )
-def test_learning_without_a_package_says_what_to_install(small, tmp_path, package, config, named):
+def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, package, config, named):
     code = (
         f"import sys; sys.modules[{package!r}] = None; from victorpy.commands import main;"
         "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
@@ -768,7 +774,7 @@ STORY = "<h1>Tea</h1><p>Tea is a drink. It is made by pouring hot water over the
     ],
     ids=["one page", "content only", "each page of one kind", "nothing to tell them apart"],
 )
-def test_pages_that_trees_learn_nothing_from_are_taken_or_refused_in_words(tmp_path, htmls, labels):
+def test_pages_without_information_for_trees_train_or_raise_a_clear_error(tmp_path, htmls, labels):
     try:
         labeller = fit_small(tmp_path, htmls, labels)
     except VictorError:  # any other error is a traceback to the user
@@ -778,7 +784,7 @@ def test_pages_that_trees_learn_nothing_from_are_taken_or_refused_in_words(tmp_p
 
 
 @pytest.mark.parametrize("line", ["evidence-param-iteratoins: 5", "evidence-param-depth: 40"])
-def test_a_parameter_that_catboost_does_not_take_is_refused_in_words(tmp_path, line):
+def test_a_parameter_that_catboost_rejects_gives_a_clear_error(tmp_path, line):
     config = config_of(tmp_path, SMALL + line + "\n")
     loaded = load_pages(ANNOS[:6], config)
     with pytest.raises(VictorError, match=line.partition(":")[0].rpartition("-")[2]):
@@ -834,7 +840,7 @@ def test_a_rewritten_model_is_read(copied):
     ],
     ids=["empty trees", "no trees", "two columns", "unknown kind", "no number", "no UTF-8", "feature", "pair"],
 )
-def test_files_that_cannot_be_read_are_an_error_of_the_model_whatever_their_digest(copied, name, content):
+def test_unreadable_files_with_valid_digests_are_a_model_error(copied, name, content):
     rewrite(copied, name, content)
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_model(copied)
@@ -842,13 +848,13 @@ def test_files_that_cannot_be_read_are_an_error_of_the_model_whatever_their_dige
 
 def test_a_model_with_the_first_trees_only_is_refused(copied):
     file = io.BytesIO((copied / "trees.npy").read_bytes())
-    Forest.load(file)
+    Forest.load(file, 1000)
     rewrite(copied, "trees.npy", file.getvalue()[: file.tell()])
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_model(copied)
 
 
-def test_trees_that_ask_for_more_numbers_than_there_are_are_refused(copied):
+def test_trees_with_more_inputs_than_the_template_are_refused(copied):
     lines = (copied / "evidence.tpl").read_bytes().split(b"\n")
     rewrite(copied, "evidence.tpl", b"\n".join(lines[: len(lines) // 2]) + b"\n")
     with pytest.raises(ModelError):
@@ -928,7 +934,7 @@ ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in z
         ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row
     ],
 )
-def test_a_table_of_which_most_is_kept_is_kept_whole(page, kept, expected):
+def test_a_mostly_kept_table_is_kept_whole(page, kept, expected):
     config = load_config("default")
     columns = Columns(read_document(page, config), config)
     flags = np.isin(np.arange(columns.count), [*kept])
@@ -936,7 +942,7 @@ def test_a_table_of_which_most_is_kept_is_kept_whole(page, kept, expected):
     assert np.flatnonzero(flags).tolist() == [*kept]
 
 
-def test_who_favors_precision_gets_no_heading_for_the_text_below_it(bundled):
+def test_favoring_precision_adds_no_headings(bundled):
     for document in bundled.pages[::6]:
         for least in ("0", "1"):
             kept = kept_with(bundled.model, document, favor="precision", heading_least=least)
@@ -985,7 +991,7 @@ def test_a_cleaned_page_has_its_confidence(bundled, cleaner, html):
     assert json.loads(cleaner.clean(html, format="jsonl"))["confidence"] == page.confidence
 
 
-def test_a_page_of_which_too_little_is_expected_is_empty(bundled):
+def test_a_page_with_low_expected_f1_is_empty(bundled):
     for document in bundled.pages[::6]:
         assert kept_with(bundled.model, document, decode="expected", empty_below="1") == set()
         assert kept_with(bundled.model, document, decode="expected", empty_below="0")
@@ -995,7 +1001,7 @@ def test_a_page_of_which_too_little_is_expected_is_empty(bundled):
 
 
 @pytest.mark.parametrize("favor", ["precision", "balanced", "recall"])
-def test_a_cleaner_can_be_asked_to_favor(bundled, cleaner, html, favor):
+def test_cleaner_accepts_favor(bundled, cleaner, html, favor):
     kept = kept_with(bundled.model, cleaner.document(html).document, decode="expected", favor=favor)
     for favoring in (cleaner.favoring(favor), Cleaner.load(favor=favor)):
         labels = favoring.document(html).labels
@@ -1003,7 +1009,7 @@ def test_a_cleaner_can_be_asked_to_favor(bundled, cleaner, html, favor):
     assert clean(html, favor=favor) == cleaner.favoring(favor).clean(html)
 
 
-def test_a_cleaner_that_favors_something_else_is_refused():
+def test_cleaner_refuses_an_unknown_favor():
     with pytest.raises(ConfigError, match=r"favor is one of .*, not 'recal' \(did you mean 'recall'\?\)"):
         Cleaner.load(favor="recal")
 
@@ -1015,7 +1021,7 @@ def test_favoring_changes_no_other_cleaner(bundled, cleaner, html):
     assert cleaner.config == bundled.model.config
 
 
-def test_without_evidence_the_chain_says_what_is_expected():
+def test_without_evidence_the_crf_gives_the_expected_f1():
     model = load_model("cleaneval")
     for path in ANNOS[::8]:
         document = load_anno(path, model.config.cuts).document

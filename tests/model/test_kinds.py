@@ -21,8 +21,8 @@ from victorpy.config import read_config
 from victorpy.document import Label
 from victorpy.features import find_feature
 from victorpy.methods import Method
-from victorpy.model.evidence.kinds import KindForest, fit_kinds
-from victorpy.model.evidence.trees import learn
+from victorpy.model.evidence.kinds import fit_kinds
+from victorpy.model.evidence.trees import Forest, train_forest
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train
 
@@ -68,7 +68,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("name", "expected"), LINES)
-def test_numbers_of_lines(name, expected):
+def test_features_of_lines(name, expected):
     assert feature_of(POEM, name) == expected
 
 
@@ -97,19 +97,18 @@ def random_kinds(seed):
 
 
 @pytest.mark.parametrize("depth", [1, 4])
-def test_trees_say_what_catboost_says(depth):
+def test_trees_predict_the_same_as_catboost(depth):
     catboost = pytest.importorskip("catboost")
     data, unseen = random_kinds(1), random_kinds(2).matrix
     settings = {"iterations": 12, "depth": depth, "random_seed": 1, "loss_function": "MultiClass"}
-    questions, leaves, bias = learn(data.matrix, data.target, np.ones(900), settings, "kinds")
-    forest = KindForest(questions.features, questions.borders, leaves, bias)
+    forest = train_forest(data.matrix, data.target, np.ones(900), settings, "kinds")
     learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
     learner.fit(data.matrix.T, data.target)
     assert forest.shares(unseen) == pytest.approx(learner.predict_proba(unseen.T), abs=1e-5)
 
 
 def hand_made():
-    return KindForest(
+    return Forest(
         np.array([[0]], dtype=np.int32),
         np.array([[0.5]], dtype=np.float32),
         np.log(np.array([[[1.0, 3.0], [4.0, 1.0]]])).astype(np.float32),
@@ -117,7 +116,7 @@ def hand_made():
     )
 
 
-def test_shares_worked_out_by_hand():
+def test_kind_probabilities_equal_a_manual_calculation():
     assert hand_made().shares(np.array([[0.5, 0.6]], dtype=np.float32)) == pytest.approx(
         np.array([[1 / 7, 6 / 7], [4 / 6, 2 / 6]]), abs=1e-6
     )
@@ -130,9 +129,9 @@ def test_trees_read_back_the_same_or_are_refused():
     hand_made().save(file)
     replace(hand_made(), bias=np.zeros(3)).save(file)
     file.seek(0)
-    assert KindForest.load(file).shares(some).tolist() == hand_made().shares(some).tolist()
+    assert Forest.load(file, len(some)).shares(some).tolist() == hand_made().shares(some).tolist()
     with pytest.raises(ValueError, match="do not fit together"):
-        KindForest.load(file)
+        Forest.load(file, len(some))
 
 
 # In a model.
@@ -168,7 +167,7 @@ def kinds_right(small, share, decode):
 
 
 @pytest.mark.parametrize("decode", ["label", "expected"])
-def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
+def test_with_a_share_of_one_only_the_trees_decide_the_kind(small, decode):
     labeller = labeller_with(small, kinds_share="1", decode=decode)
     document = small.pages[0].document
     _, findings = labeller._find(document)
@@ -179,7 +178,7 @@ def test_with_a_share_of_one_the_trees_alone_say_the_kind(small, decode):
 
 
 @pytest.mark.parametrize("decode", ["label", "expected"])
-def test_with_no_share_the_trees_say_nothing(small, decode):
+def test_with_a_share_of_zero_only_the_crf_decides_the_kind(small, decode):
     labeller, without = (
         labeller_with(small, kinds_share="0", kinds_content_share="0", decode=decode) for _ in range(2)
     )
@@ -188,7 +187,7 @@ def test_with_no_share_the_trees_say_nothing(small, decode):
         assert labeller.label(page.document) == without.label(page.document)
 
 
-def test_the_trees_that_count_blocks_have_their_say_on_labels_alone(small):
+def test_kinds_content_share_changes_only_decode_label(small):
     by_label, by_text = (labeller_with(small, kinds_content_share="1", decode=way) for way in ("label", "expected"))
     for page in small.pages:
         _, findings = by_label._find(page.document)
@@ -218,7 +217,7 @@ def test_a_saved_model_labels_the_same(small):
         assert loaded.label(document) == small.labeller.label(document)
 
 
-def test_content_of_one_kind_is_of_that_kind(small):
+def test_training_on_one_kind_predicts_that_kind(small):
     document = small.pages[0].document
     page = Columns(document, small.config)
     findings = small.labeller.stages_.evidence.judge(page)
@@ -238,7 +237,7 @@ def test_a_model_without_its_trees_is_refused(small, tmp_path):
         load_model(copy)
 
 
-def test_trees_for_kinds_want_evidence(tmp_path):
+def test_trees_for_kinds_need_evidence(tmp_path):
     (tmp_path / "own.conf").write_text("include cleaneval\nkinds: trees\n")
     with pytest.raises(ConfigError, match="set evidence: trees too"):
         train(load_pages(ANNOS[:1], load_config("cleaneval")), read_config(tmp_path / "own.conf"))
@@ -295,7 +294,7 @@ def test_a_site_seen_by_a_model_with_own_features_reaches_workers(own):
     assert travelled.document(page).content == at_site.document(page).content
 
 
-def test_labels_of_a_site_reach_the_trees_that_count_blocks(own):
+def test_site_labels_correct_block_log_odds(own):
     cleaner = Method(model=own).load()
     pages = site(6)
     labels = [*(own_labels(page) for page in pages[:4]), None, None]

@@ -156,12 +156,12 @@ def test_a_flipped_bit_anywhere_is_a_model_error_that_names_the_file(model, name
             load_model(model)
         message = str(caught.value)
         # A flip in meta.json's format number reads as another format, which is said of the directory.
-        assert str(path) in message or "a model of format" in message, (at, message)
+        assert str(path) in message or "has format" in message, (at, message)
         path.write_bytes(whole)
     load_model(model)
 
 
-def test_meta_is_guarded_all_over(model):
+def test_damage_anywhere_in_meta_is_detected(model):
     path = model / "meta.json"
     whole = path.read_bytes()
     for at in range(0, len(whole), 3):
@@ -211,14 +211,14 @@ def test_a_file_that_grew_or_is_missing_is_a_model_error(model, name, damage):
     ],
     ids=range(10),
 )
-def test_meta_that_is_no_meta_is_a_model_error(model, text):
+def test_invalid_meta_is_a_model_error(model, text):
     (model / "meta.json").write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match=r"meta\.json: damaged"):
         load_model(model)
 
 
 @pytest.mark.parametrize("number", [0, 2, "1", None])
-def test_another_format_is_a_model_error_that_says_what_to_do(model, number):
+def test_another_format_is_a_model_error_with_advice(model, number):
     rewrite_meta(model, format=number)
     with pytest.raises(ModelError, match=f"format {number}; this victorpy reads format 1: train it again"):
         load_model(model)
@@ -230,7 +230,7 @@ def test_meta_with_other_labels_does_not_pass(model):
         load_model(model)
 
 
-def test_a_damaged_crfsuite_model_does_not_end_the_process(model):
+def test_a_damaged_crfsuite_model_does_not_crash(model):
     flip(model / "model.crfsuite", 40, 3)
     load = f"victorpy.Cleaner.load({str(model)!r})"
     ended = python(f"import victorpy\ntry: {load}\nexcept victorpy.ModelError: print('refused')")
@@ -241,7 +241,7 @@ def test_a_damaged_crfsuite_model_does_not_end_the_process(model):
 
 
 @pytest.mark.parametrize("content", [None, "notes.txt", "the path itself"])
-def test_what_is_no_model_is_refused(tmp_path, content):
+def test_a_directory_that_is_not_a_model_is_refused(tmp_path, content):
     path = tmp_path / "place"
     if content == "the path itself":
         path.write_text("x")
@@ -249,11 +249,11 @@ def test_what_is_no_model_is_refused(tmp_path, content):
         path.mkdir()
     if content == "notes.txt":
         (path / content).write_text("x")
-    with pytest.raises(ModelError, match=r"place: not a model directory: there is no meta\.json in it"):
+    with pytest.raises(ModelError, match=r"place is not a model directory: it has no meta\.json"):
         load_model(path)
 
 
-def test_a_model_that_is_not_there_is_answered_with_a_suggestion():
+def test_a_missing_model_is_reported_with_a_suggestion():
     known = sorted(path.parent.name for path in (ROOT / "victorpy" / "data" / "models").glob("*/meta.json"))
     if not known:
         pytest.skip("no bundled model yet")
@@ -285,7 +285,7 @@ def test_a_model_fills_an_empty_directory_and_makes_missing_ones(trained, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("target", "message"), [("thesis", "is not empty and is no model"), ("thesis/chapter.txt", "is a file")]
+    ("target", "message"), [("thesis", "is not empty and not a model"), ("thesis/chapter.txt", "is a file")]
 )
 def test_saving_over_something_else_is_refused(trained, tmp_path, target, message):
     precious = tmp_path / "thesis" / "chapter.txt"
@@ -314,7 +314,7 @@ def test_a_save_that_fails_half_way_leaves_the_old_model(model, pages):
     assert [path.name for path in model.parent.iterdir()] == ["model"]
 
 
-def test_a_story_that_json_cannot_hold_leaves_the_old_model(model, trained):
+def test_training_data_that_is_not_json_leaves_the_old_model(model, trained):
     with pytest.raises(TypeError):
         save_model(model, trained.labeller, trained.config, {"pages": object()})
     load_model(model)

@@ -47,7 +47,7 @@ def attributes(template: Template, table: list[list[int]]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("path", sorted(ERRORS.glob("*.tpl")), ids=lambda path: path.stem)
-def test_an_error_says_where_and_what(path: Path) -> None:
+def test_an_error_gives_the_line_and_the_reason(path: Path) -> None:
     expected = path.read_text().splitlines()[0].removeprefix("# expect ")
     with pytest.raises(TemplateError) as caught:
         read_template(path, FEATURES)
@@ -84,7 +84,7 @@ def test_unreadable_template_is_named(tmp_path: Path, content: bytes | None) -> 
 # Templates that include others.
 
 
-def test_include_is_read_where_it_stands(tmp_path: Path) -> None:
+def test_include_is_replaced_by_the_lines_of_the_file(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[0,words]\ninclude tea # its lines\n%x[2,words]\n", tea="%x[1,position]\nB\n")
     assert references(template) == [[(0, WORDS)], [(1, POSITION)], [(2, WORDS)]]
     assert template.bigrams
@@ -149,7 +149,7 @@ def test_template_beside_the_config_is_found(tmp_path: Path, name: str, line: st
     assert references(load_template(read_config(tmp_path / "my.conf"))) == [[(1, 0)]]
 
 
-def test_a_template_that_is_not_there_is_an_error_of_the_config(tmp_path: Path) -> None:
+def test_a_missing_template_is_a_config_error(tmp_path: Path) -> None:
     (tmp_path / "my.conf").write_text("crf-features: position\ncrf-template: cleanevil\n")
     with pytest.raises(ConfigError) as caught:
         load_template(read_config(tmp_path / "my.conf"))
@@ -178,18 +178,18 @@ def test_blocks_outside_the_page_have_values_of_their_own(tmp_path: Path) -> Non
     ]
 
 
-def test_page_of_one_block_has_only_the_outside_around_it(tmp_path: Path) -> None:
+def test_neighbours_of_a_single_block_are_outside_the_page(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[-1,words]%x[0,words]%x[1,words]\n%x[3,words]")
     assert attributes(template, [[5]] * 4) == [["words[-1]=_B-1|words[0]=5|words[1]=_B+1", "words[3]=_B+3"]]
 
 
-def test_a_value_is_never_taken_for_the_outside(tmp_path: Path) -> None:
+def test_no_value_has_the_code_of_the_outside(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[-1,words]\n%x[1,words]")
     names = {name for block in attributes(template, [[0, 1, 2, 3]] * 4) for name in block}
     assert len(names) == 2 * 3 + 2  # three neighbours on each side, and the outside of either
 
 
-def test_bins_are_shown_as_the_values_that_they_are(tmp_path: Path) -> None:
+def test_bins_are_shown_as_their_values(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[0,words]\n", ["words"])
     binned = Encoder("words", Feature("words", "test", "", np.array), bins=("0", "2.5", "10"))
     assert attribute(template.lines[0], [2], [binned], template.reach) == "words[0]=10"

@@ -1,43 +1,197 @@
-"""Everything countable of a page's blocks, as arrays with an entry a block, counted when first asked for."""
+"""Compute everything countable about a page's blocks, as arrays with one entry per block.
+
+`Columns` is what features are computed from. Each array is computed when it is first used.
+"""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
-from victorpy.columns.lines import LineColumns
+import numpy as np
+
+from victorpy.columns.elements import ElementColumns, Sums
 from victorpy.columns.text import Column, Counts, Flags, Floats
+from victorpy.columns.tokens import Hashes, Tokens, split_words, tokens_of_names, tokens_of_words
 from victorpy.config import Config
 from victorpy.document import Document
+
+NEAR = 8
+"""Number of levels above a block whose element names are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteColumns:
-    """What the site of a page repeats, where several of its pages were seen: an entry a block."""
+    """What a page's blocks have in common with other pages of the site, as arrays with one entry per block."""
 
     pages: int
-    """How many pages were seen."""
+    """Number of pages seen."""
     importance: Floats
     entropy: Floats
     text_share: Floats
     place_share: Floats
 
 
-class Columns(LineColumns):
-    """The arrays of one page, of its texts, its elements, their tokens and its lines."""
+class Columns(ElementColumns):
+    """All arrays of a page: texts, elements, tokens, looks, the headline, the trunk and runs of lines."""
 
     def __init__(self, document: Document, config: Config, site: SiteColumns | None = None) -> None:
         super().__init__(document, config)
         self.site = site
-        """What the page's site repeats, if other pages of it were seen."""
+        """Site statistics, if other pages of the site were seen."""
         self.evidence: Floats | None = None
-        """The log-odds of each block to be content, if a stage before the CRF has found them."""
+        """Log-odds that each block is content, if the model has trees."""
 
     def with_evidence(self, log_odds: Floats) -> Columns:
-        """Return the same page, with everything that was counted so far, and with the log-odds of its blocks."""
+        """Return a copy with the log-odds of its blocks. The arrays computed so far are shared."""
         page = copy.copy(self)
         page.evidence = log_odds
         return page
+
+    # Tokens of words and of element names.
+
+    @cached_property
+    def word_tokens(self) -> tuple[Hashes, Counts]:
+        """Return the hash of each word of the page, and the word's block."""
+        if not self.count:
+            return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+        tokens = split_words(self._joined, self._codes, self._flags)
+        return tokens.hashes, self._block_of_char[tokens.starts]
+
+    @cached_property
+    def names(self) -> tuple[list[str], Counts]:
+        """Return the distinct element names (tag, class, id, role, itemprop), and each element's name."""
+        return self._names_of(range(len(self.parent)))
+
+    @cached_property
+    def near_names(self) -> tuple[list[str], Counts]:
+        """Return the names of elements up to `NEAR` levels above a block. Other elements get the root's name."""
+        is_near = np.zeros(len(self.parent), dtype=bool)
+        is_near[self.ancestors[:NEAR]] = True
+        is_near[:1] = True
+        return self._names_of(np.flatnonzero(is_near).tolist())
+
+    def _names_of(self, elements: Iterable[int]) -> tuple[list[str], Counts]:
+        numbers: dict[tuple[str | None, ...], int] = {}
+        name_of_element = [0] * len(self.parent)
+        for element in elements:
+            tag, get = self.elements.tag[element], self.elements.attributes[element].get
+            key = (tag, get("class"), get("id"), get("role"), get("itemprop"))
+            name_of_element[element] = numbers.setdefault(key, len(numbers))
+        names = [" ".join(filter(None, key)).replace("\n", " ") for key in numbers]
+        return names, np.array(name_of_element, dtype=np.int64)
+
+    @cached_property
+    def near_name_tokens(self) -> tuple[Hashes, Counts]:
+        """Return the hash of each token of the near names, and the token's name."""
+        tokens = tokens_of_names(self.near_names[0])
+        name_of_char = np.cumsum(tokens.codes == ord("\n"))
+        return tokens.hashes, name_of_char[tokens.starts]
+
+    def spelled_tokens(self) -> tuple[Tokens, Tokens]:
+        """Return the tokens of near names and of words with their spelling."""
+        return tokens_of_names(self.near_names[0]), tokens_of_words(self._joined)
+
+    # Looks. Blocks look alike if their elements and the parents have the same names.
+
+    @cached_property
+    def look(self) -> Counts:
+        """Return a number per block that blocks which look alike share."""
+        _, name = self.near_names
+        pair = name[self.element] * (int(name.max(initial=0)) + 1) + name[self.ancestor(1)]
+        return np.unique(pair, return_inverse=True)[1].reshape(-1)
+
+    @cached_property
+    def look_sums(self) -> Sums:
+        """Return the totals of all blocks that look like each block."""
+        look = self.look
+        words, link_words = (np.bincount(look, column).astype(np.float64) for column in (self.words, self.link_words))
+        return Sums(words[look], link_words[look], np.bincount(look)[look])
+
+    def share_of_look(self, column: Column) -> Floats:
+        """Return the mean of a column over the blocks that look like each block."""
+        if not self.count:
+            return np.zeros(0)
+        return np.asarray((np.bincount(self.look, column) / np.bincount(self.look))[self.look])
+
+    # Title, headline and trunk.
+
+    @cached_property
+    def title_share(self) -> Floats:
+        """Return the share of each block's words that are in the page title."""
+        hashes, block = self.word_tokens
+        in_title = np.isin(hashes, tokens_of_words(self.document.title).hashes)
+        counts = np.bincount(block, minlength=self.count)
+        return np.bincount(block, in_title, self.count) / np.maximum(counts, 1)
+
+    @cached_property
+    def headline(self) -> int:
+        """Return the number of the block most like a headline, or 0."""
+        if not self.count:
+            return 0
+        heading = 0.5 * self.within("h1") + 0.2 * (self.within("h2") | self.within("h3"))
+        score = self.title_share * np.minimum(self.words, 8) / 8 + heading
+        score[self.words > 40] = 0
+        return int(score.argmax())
+
+    @cached_property
+    def prose(self) -> Floats:
+        """Return the number of words outside links, 0 for blocks with fewer than ten."""
+        plain_words = self.words - self.link_words
+        return np.where(plain_words >= 10, plain_words, 0.0)
+
+    @cached_property
+    def trunk(self) -> dict[str, Floats]:
+        """Describe the trunk: the element with most prose directly inside it or its children.
+
+        ``inside`` is the number of levels from a block up to an element that contains the trunk.
+        """
+        if not self.count:
+            return dict.fromkeys(("inside", "words", "link-share"), np.zeros(0))
+        weight = np.minimum(self.prose, 100)
+        in_parent, in_grandparent = (np.bincount(self.ancestor(n), weight, len(self.parent)) for n in (1, 2))
+        trunk = int((in_parent + 0.6 * in_grandparent).argmax())
+        first, stop = self.block_range
+        words, link_words = (total[stop[trunk]] - total[first[trunk]] for total in self._running_words)
+        holds_trunk = (self.ancestors <= trunk) & (trunk < np.take(self.stop, self.ancestors))
+        levels_to_trunk = np.where(holds_trunk.any(axis=0), holds_trunk.argmax(axis=0), len(holds_trunk))
+        return {
+            "inside": levels_to_trunk.astype(np.float64),
+            "words": np.full(self.count, words / self.all_words),
+            "link-share": np.full(self.count, link_words / max(float(words), 1.0)),
+        }
+
+    # Runs of lines: consecutive blocks in one element.
+
+    @cached_property
+    def run(self) -> Counts:
+        """Return the number of each block's run."""
+        begins = np.ones(self.count, dtype=bool)
+        begins[1:] = self.element[1:] != self.element[:-1]
+        return np.cumsum(begins) - 1
+
+    @cached_property
+    def run_blocks(self) -> Counts:
+        return np.bincount(self.run)[self.run]
+
+    @cached_property
+    def run_place(self) -> Counts:
+        """Return the number of blocks before each block in its run."""
+        return np.arange(self.count) - np.searchsorted(self.run, self.run)
+
+    @cached_property
+    def run_longest(self) -> Counts:
+        """Return the number of characters of the longest block in each run."""
+        longest = np.zeros(int(self.run.max(initial=0)) + 1, dtype=np.int64)
+        np.maximum.at(longest, self.run, self.lengths)
+        return longest[self.run]
+
+    @cached_property
+    def run_mean(self) -> Floats:
+        """Return the average number of characters per block in each run."""
+        return np.bincount(self.run, self.lengths)[self.run] / np.maximum(self.run_blocks, 1)
 
 
 __all__ = ["Column", "Columns", "Counts", "Flags", "Floats", "SiteColumns"]

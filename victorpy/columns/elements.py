@@ -1,4 +1,4 @@
-"""What can be counted of the elements around blocks: containers, ancestors, links, groups, the tags between blocks."""
+"""Count what is in the elements around blocks: ancestors, links, groups, and tags between blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import chain, repeat
 
 import numpy as np
-import numpy.typing as npt
 
 from victorpy.columns.text import Column, Counts, Flags, Floats, TextColumns
 from victorpy.document import Elements
@@ -20,17 +19,14 @@ FARTHEST = 8
 """Number of levels above a block's element that are computed at once."""
 
 REACHES = (1, 2, 3, 5, 12, 25)
-"""Sizes of the windows around a block, in blocks to either side."""
+"""Sizes of the windows around a block, in blocks on either side."""
 
-_BITS = 64  # tags that fit into the bits of one number
+_BITS = 64  # one bit per tag fits into this integer
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What a stretch of the page around each block holds: an ancestor of the block, or a window of blocks.
-
-    Those of several stretches are computed together: a row each.
-    """
+    """Totals of a range of blocks: an ancestor or a window. Several ranges per block are rows."""
 
     words: Floats
     link_words: Floats
@@ -38,82 +34,58 @@ class Sums:
 
     @cached_property
     def link_share(self) -> Floats:
-        """The share of link words among the words."""
         return self.link_words / np.maximum(self.words, 1)
 
     @cached_property
     def block_words(self) -> Floats:
-        """The average number of words in a block."""
+        """Return the average number of words per block."""
         return self.words / np.maximum(self.blocks, 1)
 
 
 class ElementColumns(TextColumns):
-    """The arrays of a page's elements.
+    """Counts over the elements around a page's blocks.
 
-    They stand in document order: what lies in an element is a range, so that sums over it are differences of
-    running totals.
+    Elements are in document order, so the blocks inside an element are a range, and a sum over them is
+    the difference of two running totals.
     """
 
     @cached_property
     def elements(self) -> Elements:
-        """The page's elements. If there are none, as in some annotation files, an artificial root holds the text."""
-        return (
-            self.document.elements
-            if self.document.elements.tag
-            else Elements(["html"], [-1], [{}], [1], [0], [self.count])
-        )
-
-    # Links, by the pieces that blocks are made of.
+        """Return the page's elements. Annotation files without tags get an artificial root."""
+        root = Elements(["html"], [-1], [{}], [1], [0], [self.count])
+        return self.document.elements if self.document.elements.tag else root
 
     @cached_property
-    def link_words(self) -> Floats:
-        """Number of a block's words that are in links."""
-        if not self.count:
-            return np.zeros(0)
-        words = np.add.reduceat(self._word_weight_of_char, self._piece_starts)
-        counted = np.bincount(self._piece_block, weights=words * self._piece_in_link, minlength=self.count)
-        return counted.astype(np.float64)
+    def parent(self) -> Counts:
+        """Return the parent of each element, -1 for the root."""
+        return np.array(self.elements.parent, dtype=np.int64)
 
     @cached_property
-    def link_characters(self) -> Counts:
-        """Number of a block's characters that are in links."""
-        return self._characters_of_pieces(self._piece_in_link)
-
-    def _characters_of_pieces(self, chosen: Flags) -> Counts:
-        """Number of a block's characters that are in the chosen pieces."""
-        lengths = np.diff(np.append(self._piece_starts, len(self._codes)))
-        lengths -= np.diff(self._piece_block, append=self.count) > 0  # the line break after a block's last piece
-        counted = np.bincount(self._piece_block, weights=lengths * chosen, minlength=self.count)
-        return counted.astype(np.int64)
+    def stop(self) -> Counts:
+        """Return the end of each element's range of descendants."""
+        return np.array(self.elements.stop, dtype=np.int64)
 
     @cached_property
-    def _piece_in_link(self) -> Flags:
-        return self._pieces_in(["a"])
-
-    def _pieces_in(self, tags: Iterable[str]) -> Flags:
-        """Which pieces lie in an element with one of these tags."""
-        around = self.elements_with(tags)
-        return _covered(around, self.stop[around], len(self.stop))[self._piece_element] > 0
+    def element(self) -> Counts:
+        """Return the innermost element around each block."""
+        return np.maximum(np.array([block.element for block in self.blocks], dtype=np.int64), 0)
 
     @cached_property
-    def _piece_block(self) -> Counts:
-        return np.repeat(np.arange(self.count), [len(block.pieces) for block in self.blocks])
+    def block_range(self) -> tuple[Counts, Counts]:
+        """Return each element's first block and the end of its range. Only whole blocks are included."""
+        first = np.array(self.elements.first_block, dtype=np.int64)
+        stop = np.array(self.elements.stop_block, dtype=np.int64)
+        if self.count:
+            first = first + self._holds_part(first, first < stop)
+            stop = stop - self._holds_part(stop - 1, first < stop)
+        return first, stop
 
-    @cached_property
-    def _pieces(self) -> npt.NDArray[np.int64]:
-        starts = [piece.start for block in self.blocks for piece in block.pieces]
-        elements = [piece.element for block in self.blocks for piece in block.pieces]
-        return np.maximum(np.array([starts, elements], dtype=np.int64), 0)
+    def _holds_part(self, block: Counts, has_blocks: Flags) -> Flags:
+        """Return which elements contain only a part of the given block."""
+        holder = np.take(self.element, block, mode="clip")
+        return has_blocks & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
 
-    @cached_property
-    def _piece_starts(self) -> Counts:
-        return self._starts[self._piece_block] + self._pieces[0]
-
-    @property
-    def _piece_element(self) -> Counts:
-        return self._pieces[1]
-
-    # Elements.
+    # Tags.
 
     @cached_property
     def _tag_numbers(self) -> dict[str, int]:
@@ -124,86 +96,40 @@ class ElementColumns(TextColumns):
         numbers = self._tag_numbers
         return np.array([numbers[tag] for tag in self.elements.tag], dtype=np.int64)
 
-    @cached_property
-    def parent(self) -> Counts:
-        """The parent of each element, -1 for the root."""
-        return np.array(self.elements.parent, dtype=np.int64)
-
-    @cached_property
-    def stop(self) -> Counts:
-        """One more than the last element in each element."""
-        return np.array(self.elements.stop, dtype=np.int64)
-
-    @cached_property
-    def element(self) -> Counts:
-        """The innermost element that holds each block."""
-        return np.maximum(np.array([block.element for block in self.blocks], dtype=np.int64), 0)
-
-    @cached_property
-    def block_range(self) -> tuple[Counts, Counts]:
-        """The first block of each element and one more than the last: those that it holds as a whole."""
-        elements = self.elements
-        first, stop = (
-            np.array(elements.first_block, dtype=np.int64),
-            np.array(elements.stop_block, dtype=np.int64),
-        )
-        if not self.count:
-            return first, stop
-        first = first + self._straddles(first, first < stop)
-        stop = stop - self._straddles(stop - 1, first < stop)
-        return first, stop
-
-    def _straddles(self, block: Counts, some: Flags) -> Flags:
-        """Whether an element holds a part of the given block only, where it has any block."""
-        holder = np.take(self.element, block, mode="clip")
-        return some & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
-
-    def tags_of(self, what: str) -> frozenset[str]:
-        """The tags that a feature's name means: one, or those of a ``class-X`` of the config."""
-        if what.startswith("class-"):
-            return frozenset(self.config.get(what))
-        return frozenset([what])
+    def tags_of(self, name: str) -> frozenset[str]:
+        """Return the tags of a config class such as ``class-bold``, or the tag itself."""
+        return frozenset(self.config.get(name) if name.startswith("class-") else [name])
 
     def elements_with(self, tags: Iterable[str]) -> Counts:
-        """The numbers of the elements with one of these tags."""
+        """Return the indices of the elements with one of the tags."""
         return np.flatnonzero(self._are(self._tag_of_element, tags))
 
     def _are(self, tag_numbers: Counts, tags: Iterable[str]) -> Flags:
-        """Which of the numbers are of these tags."""
-        wanted = np.zeros(len(self._tag_numbers) + 1, dtype=bool)  # the last stands for -1, a tag of no element
-        wanted[[self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]] = True
-        return wanted[tag_numbers]
+        is_wanted = np.zeros(len(self._tag_numbers) + 1, dtype=bool)  # the last entry is for -1, an unknown tag
+        is_wanted[[self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]] = True
+        return is_wanted[tag_numbers]
 
     def inside(self, elements: Counts) -> Counts:
-        """How many of these elements are around each block."""
+        """Return how many of the elements are around each block."""
         first, stop = self.block_range
-        return _covered(first[elements], stop[elements], self.count)
+        return _covering_ranges(first[elements], stop[elements], self.count)
 
-    def element_count(self, what: str) -> int:
-        """How many elements of the page have this tag, or a tag of this class."""
-        numbers = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
-        return int(self._count_of_tag[numbers].sum()) if numbers else 0
-
-    @cached_property
-    def _count_of_tag(self) -> Counts:
-        return np.bincount(self._tag_of_element)
-
-    def within(self, what: str) -> Flags:
-        """Which blocks lie in an element with this tag, or with a tag of this class."""
-        if what in self._tag_numbers and self._tag_numbers[what] < _BITS:
-            return self._tags_around[self._tag_numbers[what]]
-        tags = [self._tag_numbers[tag] for tag in self.tags_of(what) if tag in self._tag_numbers]
+    def within(self, name: str) -> Flags:
+        """Return which blocks are inside an element with this tag or a tag of this class."""
+        if name in self._tag_numbers and self._tag_numbers[name] < _BITS:
+            return self._tags_around[self._tag_numbers[name]]
+        tags = [self._tag_numbers[tag] for tag in self.tags_of(name) if tag in self._tag_numbers]
         if max(tags, default=0) >= _BITS:
-            return self.inside(self.elements_with(self.tags_of(what))) > 0
+            return self.inside(self.elements_with(self.tags_of(name))) > 0
         return np.logical_or.reduce(self._tags_around[tags])
 
     @cached_property
     def _tags_around(self) -> Flags:
-        """Which blocks lie in an element with each of the page's first 64 tags, one row per tag.
+        """Return which blocks are inside each of the page's first 64 tags, one row per tag.
 
-        Every element has a 64-bit number with one bit per tag. Each round adds the bits of the ancestor that the
-        round before reached, so that the distance doubles: after one round an element has the bits of its parent,
-        after two those of three ancestors, after three those of seven.
+        Every element has an integer with one bit per tag. Each round adds the bits of an ancestor and
+        doubles the distance to it: after one round an element has the bits of its parent, after two
+        those of three ancestors, after three those of seven.
         """
         bit_of_tag = np.zeros(len(self._tag_numbers), dtype=np.uint64)
         for number in range(min(len(bit_of_tag), _BITS)):
@@ -221,50 +147,112 @@ class ElementColumns(TextColumns):
         return np.ascontiguousarray(block_bits.T).view(bool)
 
     @cached_property
+    def _passed_tags(self) -> tuple[Counts, Counts]:
+        """Return the tags between blocks, and the block after each."""
+        block = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
+        numbers = self._tag_numbers | {f"/{tag}": number for tag, number in self._tag_numbers.items()}
+        tags = chain.from_iterable([block.distance for block in self.blocks])
+        return np.fromiter(map(numbers.get, tags, repeat(-1)), dtype=np.int64, count=len(block)), block
+
+    def passed(self, tags: Iterable[str]) -> Counts:
+        """Count the opening and closing tags between the previous block and each block."""
+        numbers, block = self._passed_tags
+        return np.bincount(block[self._are(numbers, tags)], minlength=self.count)
+
+    # Pieces: the parts of blocks that are directly inside different elements.
+
+    @cached_property
+    def _pieces(self) -> tuple[Counts, Counts, Counts]:
+        """Return the block of each piece, the offset of its first character in the page, and its element."""
+        block = np.repeat(np.arange(self.count), [len(block.pieces) for block in self.blocks])
+        starts = [piece.start for block in self.blocks for piece in block.pieces]
+        elements = [piece.element for block in self.blocks for piece in block.pieces]
+        offset, element = np.maximum(np.array([starts, elements], dtype=np.int64), 0)
+        return block, self._starts[block] + offset, element
+
+    def _pieces_in(self, tags: Iterable[str]) -> Flags:
+        elements = self.elements_with(tags)
+        return _covering_ranges(elements, self.stop[elements], len(self.stop))[self._pieces[2]] > 0
+
+    def _characters_of_pieces(self, chosen: Flags) -> Counts:
+        block, start, _ = self._pieces
+        lengths = np.diff(np.append(start, len(self._codes)))
+        lengths -= np.diff(block, append=self.count) > 0  # the line break after a block's last piece
+        return np.bincount(block, lengths * chosen, self.count).astype(np.int64)
+
+    @cached_property
+    def _piece_in_link(self) -> Flags:
+        return self._pieces_in(["a"])
+
+    @cached_property
+    def link_characters(self) -> Counts:
+        return self._characters_of_pieces(self._piece_in_link)
+
+    @cached_property
+    def link_words(self) -> Floats:
+        if not self.count:
+            return np.zeros(0)
+        block, start, _ = self._pieces
+        words = np.add.reduceat(self._word_starts, start)
+        return np.bincount(block, words * self._piece_in_link, self.count).astype(np.float64)
+
+    @cached_property
+    def bold_share(self) -> Floats:
+        """Return the share of characters that are bold or in a heading."""
+        is_bold = self._pieces_in(self.tags_of("class-bold") | self.tags_of("class-header"))
+        return self._characters_of_pieces(is_bold) / np.maximum(self.lengths, 1)
+
+    # Ancestors, windows and groups.
+
+    @cached_property
     def _parent_or_self(self) -> Counts:
         return np.where(self.parent < 0, np.arange(len(self.parent)), self.parent)
 
     def ancestor(self, levels: int) -> Counts:
-        """The element so many levels above each block's own; the root where there are not so many."""
+        """Return the ancestor `levels` above each block's element, or the root."""
         element = self.ancestors[min(levels, FARTHEST)]
         for _ in range(FARTHEST, levels):
             element = self._parent_or_self[element]
         return element
 
     @cached_property
-    def ancestors(self) -> npt.NDArray[np.int64]:
-        """The elements above each block's own, which is the first row: a row a level."""
+    def ancestors(self) -> Counts:
+        """Return each block's element and its ancestors, one row per level."""
         rows = [self.element]
         for _ in range(FARTHEST):
             rows.append(self._parent_or_self[rows[-1]])
         return np.stack(rows)
 
     def element_sum(self, column: Column, element: Counts) -> Floats:
-        """The sum of a column over the blocks that each of the given elements holds."""
+        """Return the sum of a column over the blocks inside each of the elements."""
         first, stop = self.block_range
         total = running_total(column)
         return total[stop[element]] - total[first[element]]
 
     @cached_property
     def ancestor_blocks(self) -> tuple[Counts, Counts]:
-        """The first block of each block's ancestors and one more than the last, `HIGHEST` levels up: a row a level."""
+        """Return the block ranges of each block's ancestors up to `HIGHEST`, one row per level."""
         first, stop = self.block_range
         elements = self.ancestors[: HIGHEST + 1]
         return np.take(first, elements), np.take(stop, elements)
 
     @cached_property
     def ancestor_sums(self) -> Sums:
-        """What the ancestors of each block hold: a row a level."""
+        """Return the totals of each block's ancestors, one row per level."""
         return self._sums(*self.ancestor_blocks)
 
     @cached_property
     def ancestor_children(self) -> Counts:
-        """How many elements lie directly in the ancestors of each block: a row a level."""
+        """Return the number of child elements of each block's ancestors, one row per level."""
         children = np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
         return np.take(children, self.ancestors[: HIGHEST + 1])
 
+    @cached_property
+    def window_sums(self) -> Sums:
+        """Return the totals of the blocks around each block, one row per size in `REACHES`."""
+        return self._sums(*windows(self.count, REACHES))
+
     def _sums(self, first: Counts, stop: Counts) -> Sums:
-        """What the blocks from one to before another hold."""
         words, link_words = self._running_words
         return Sums(
             np.take(words, stop) - np.take(words, first),
@@ -276,61 +264,42 @@ class ElementColumns(TextColumns):
     def _running_words(self) -> tuple[Floats, Floats]:
         return running_total(self.words), running_total(self.link_words)
 
-    @cached_property
-    def window_sums(self) -> Sums:
-        """What the blocks at most so far away hold together: a row for each of `REACHES`."""
-        return self._sums(*windows(self.count, REACHES))
+    def group(self, tag: str) -> Counts:
+        """Return the nearest element with this tag around each block, or -1."""
+        nearest: list[int] = []
+        for number, (element_tag, parent) in enumerate(zip(self.elements.tag, self.elements.parent, strict=True)):
+            nearest.append(number if element_tag == tag else nearest[parent] if parent >= 0 else -1)
+        return np.array([*nearest, -1], dtype=np.int64)[self.element]
 
-    # Tags between blocks.
-
-    @cached_property
-    def _passed_tags(self) -> tuple[Counts, Counts]:
-        """The tags that were passed before the blocks, and for each the block it came before."""
-        owner = np.repeat(np.arange(self.count), [len(block.distance) for block in self.blocks])
-        numbers = dict(self._tag_numbers)
-        numbers |= {"/" + tag: number for tag, number in numbers.items()}
-        passed = chain.from_iterable([block.distance for block in self.blocks])
-        unknown = repeat(-1)  # a tag that the page has no element of
-        return np.fromiter(map(numbers.get, passed, unknown), dtype=np.int64, count=len(owner)), owner
-
-    def passed(self, tags: Iterable[str]) -> Counts:
-        """How many opening or closing tags of these were passed since the block before."""
-        seen, owner = self._passed_tags
-        return np.bincount(owner[self._are(seen, tags)], minlength=self.count)
-
-    # Groups.
-
-    def group_share(self, group: Counts) -> Floats:
-        """The share that each block's group has of the page's words outside links; 0 outside any group."""
+    def group_share(self, tag: str) -> Floats:
+        """Return the share of the page's words outside links in the nearest element with this tag, or 0."""
+        group = self.group(tag)
         words = self.words - self.link_words
         sums = np.bincount(group + 1, weights=words, minlength=1)
         sums[0] = 0
         return sums[group + 1] / max(float(words.sum()), 1.0)
 
-    def group(self, tag: str) -> Counts:
-        """The number of the nearest element with this tag around each block, -1 for none."""
-        nearest: list[int] = []
-        for number, (its, parent) in enumerate(zip(self.elements.tag, self.elements.parent, strict=True)):
-            nearest.append(number if its == tag else nearest[parent] if parent >= 0 else -1)
-        return np.array([*nearest, -1], dtype=np.int64)[self.element]
-
 
 def running_total(column: Column) -> Floats:
-    """The sums of all entries before each place: one more of them than entries."""
+    """Return the sum of all entries before each position and, at the end, of all.
+
+    >>> running_total(np.array([1, 2, 3]))
+    array([0., 1., 3., 6.])
+    """
     total = np.zeros(len(column) + 1)
     np.cumsum(column, out=total[1:])
     return total
 
 
 def windows(count: int, reaches: Sequence[int]) -> tuple[Counts, Counts]:
-    """The first block at most so far away from each block, and one more than the last: a row a reach."""
-    at = np.arange(count)
+    """Return the block range within each reach of each block, one row per reach."""
+    block = np.arange(count)
     reach = np.array(reaches)[:, None]
-    return np.maximum(at - reach, 0), np.minimum(at + reach + 1, count)
+    return np.maximum(block - reach, 0), np.minimum(block + reach + 1, count)
 
 
-def _covered(first: Counts, stop: Counts, count: int) -> Counts:
-    """How many of the ranges each of `count` places lies in."""
+def _covering_ranges(first: Counts, stop: Counts, count: int) -> Counts:
+    """Return how many of the ranges include each of `count` positions."""
     nonempty = first < stop
     changes = np.bincount(first[nonempty], minlength=count + 1) - np.bincount(stop[nonempty], minlength=count + 1)
     return np.cumsum(changes)[:count]

@@ -1,8 +1,9 @@
-"""What can be counted of blocks' texts: characters, words, tokens, sentences, repetitions."""
+"""Count characters, words, tokens, sentences and duplicates in the texts of a page's blocks."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,40 +13,20 @@ from victorpy.base import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
 
-# How far into a block patterns are tried, so that none takes long on a long one.
-PATTERN_REACH = 500
-
 Column = npt.NDArray[Any]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-
-OUTSIDE = -1.0
-"""What a number of a block outside the page is."""
-
-
-def shifted(column: Column, offset: int) -> Column:
-    """The numbers of the blocks so far away.
-
-    >>> shifted(np.array([1, 2, 3]), -1)
-    array([-1.,  1.,  2.])
-    """
-    if not offset:
-        return column
-    result = np.full(len(column), OUTSIDE)
-    if 0 < offset < len(column):
-        result[:-offset] = column[offset:]
-    elif 0 < -offset < len(column):
-        result[-offset:] = column[:offset]
-    return result
+PATTERN_REACH = 500
+"""Number of characters of a block that patterns are matched against, which bounds their cost."""
 
 
 class TextColumns:
-    """The arrays of a page's texts.
+    """Counts over the texts of a page's blocks, as arrays with one entry per block.
 
-    A page's text is one array of characters; a table look-up classes them, and one sum over the boundaries of
-    blocks gives every count.
+    The texts form one array of characters, classified by a table look-up. Each count is a sum between
+    block boundaries.
     """
 
     def __init__(self, document: Document, config: Config) -> None:
@@ -55,44 +36,42 @@ class TextColumns:
         self.count = len(document.blocks)
 
     def forget_characters(self) -> None:
-        """Let go of what is as large as the page's text; it is counted again if asked for."""
-        for name in ("_joined", "_codes", "_flags", "_block_of_char", "_word_weight_of_char", "beginnings"):
+        """Free the arrays with one entry per character. They are computed again on demand."""
+        for name in ("_joined", "_codes", "_flags", "_block_of_char", "_word_starts", "beginnings"):
             self.__dict__.pop(name, None)
-
-    # Text: characters, and the pieces and blocks that they belong to.
 
     @cached_property
     def texts(self) -> list[str]:
-        """The text of each block."""
         return [block.text for block in self.blocks]
 
     @cached_property
     def beginnings(self) -> list[str]:
-        """What patterns are tried on: the start of each block, so that no pattern takes long on a long one."""
+        """Return the first `PATTERN_REACH` characters of each block."""
         return [text[:PATTERN_REACH] for text in self.texts]
 
     @cached_property
     def lengths(self) -> Counts:
-        """How many characters each block has."""
+        """Return the number of characters per block."""
         return np.array([len(text) for text in self.texts], dtype=np.int64)
 
-    @cached_property
-    def _codes(self) -> npt.NDArray[np.uint32]:
-        """The page's characters, a line break after each block."""
-        return np.frombuffer(self._joined.encode("utf-32-le"), dtype="<u4")
+    # Characters. A line break follows each block.
 
     @cached_property
     def _joined(self) -> str:
         return "\n".join([*self.texts, ""])
 
     @cached_property
-    def _starts(self) -> Counts:
-        """Where in the characters each block begins."""
-        return np.cumsum(self.lengths + 1) - self.lengths - 1
+    def _codes(self) -> npt.NDArray[np.uint32]:
+        return np.frombuffer(self._joined.encode("utf-32-le"), dtype="<u4")
 
     @cached_property
     def _flags(self) -> npt.NDArray[np.uint8]:
         return np.take(unicode.flags_table(), self._codes)
+
+    @cached_property
+    def _starts(self) -> Counts:
+        """Return the offset of each block's first character."""
+        return np.cumsum(self.lengths + 1) - self.lengths - 1
 
     @cached_property
     def _block_of_char(self) -> Counts:
@@ -101,143 +80,139 @@ class TextColumns:
     def _has(self, flags: int) -> Flags:
         return (self._flags & flags) != 0
 
-    def _per_block(self, chars: Flags) -> Counts:
-        """Count the marked characters of each block."""
-        return np.add.reduceat(chars, self._starts, dtype=np.int64) if self.count else np.zeros(0, dtype=np.int64)
+    def _per_block(self, chars: Column, dtype: type = np.int64) -> Column:
+        """Sum up a value of each character by block."""
+        return np.add.reduceat(chars, self._starts, dtype=dtype) if self.count else np.zeros(0, dtype=dtype)
+
+    def _first_of(self, chars: Flags) -> Counts:
+        """Return the offset of each block's first marked character, or -1."""
+        offsets = np.flatnonzero(chars)
+        first = np.append(offsets, len(chars))[np.searchsorted(offsets, self._starts)]
+        return np.where(first < self._starts + self.lengths, first, -1)
 
     @cached_property
     def letters(self) -> Counts:
-        """How many letters each block has."""
         return self._per_block(self._has(unicode.LETTER))
 
     @cached_property
     def capitals(self) -> Counts:
-        """How many capital letters each block has."""
         return self._per_block(self._has(unicode.UPPER))
 
     @cached_property
     def digits(self) -> Counts:
-        """How many digits each block has."""
         return self._per_block(self._has(unicode.DIGIT))
 
     @cached_property
     def punctuation(self) -> Counts:
-        """How many punctuation marks each block has."""
         return self._per_block(self._has(unicode.PUNCTUATION))
 
     @cached_property
     def white(self) -> Counts:
-        """How many white-space characters each block has."""
-        return self._per_block(self._has(unicode.SPACE)) - 1  # less the line break behind it
+        """Return the number of white-space characters per block."""
+        return self._per_block(self._has(unicode.SPACE)) - 1  # the line break after the block
+
+    @cached_property
+    def characters(self) -> dict[str, Counts]:
+        """Count characters by kind: alpha, num, punct, white or other."""
+        kinds = {"alpha": self.letters, "num": self.digits, "punct": self.punctuation, "white": self.white}
+        return kinds | {"other": np.maximum(self.lengths - sum(kinds.values()), 0)}
+
+    def begins_with(self, flags: int) -> Flags:
+        """Return whether the first character that is not white space has one of the Unicode flags."""
+        first = self._first_of(~self._has(unicode.SPACE))
+        return (first >= 0) & ((self._flags[np.maximum(first, 0)] & flags) != 0)
 
     # Words and tokens.
 
     @cached_property
-    def _word_weight_of_char(self) -> Floats:
-        """1 where a word begins; in scripts without spaces two letters make a word on average."""
+    def _word_starts(self) -> Floats:
+        """Return 1 for each character that starts a word, and 0.5 for letters of scripts without spaces."""
         unspaced = self._has(unicode.UNSPACED)
-        wordly = self._has(unicode.LETTER | unicode.DIGIT) & ~unspaced
-        begins = wordly.copy()
-        begins[1:] &= ~wordly[:-1]
-        return begins + 0.5 * unspaced
+        in_word = self._has(unicode.LETTER | unicode.DIGIT) & ~unspaced
+        starts = in_word.copy()
+        starts[1:] &= ~in_word[:-1]
+        return starts + 0.5 * unspaced
 
     @cached_property
     def words(self) -> Floats:
-        """How many words each block has."""
-        if not self.count:
-            return np.zeros(0)
-        return np.add.reduceat(self._word_weight_of_char, self._starts)
+        """Return the number of words per block. Two letters of a script without spaces count as a word."""
+        return self._per_block(self._word_starts, np.float64)
 
     @cached_property
     def all_words(self) -> float:
-        """How many words the page has, 1 at least, to divide by."""
+        """Return the number of words in the page, or 1 if it has none."""
         return max(float(self.words.sum()), 1.0)
 
     @cached_property
-    def tokens(self) -> dict[str, Floats]:
-        """How many tokens of each class (alpha, num, mix, other) each block has.
+    def capitalised_share(self) -> Floats:
+        """Return the share of words that start with a capital letter."""
+        starts = (self._word_starts == 1) & self._has(unicode.UPPER)
+        return self._per_block(starts) / np.maximum(self.words, 1)
 
-        Tokens are what white space separates; one in a script without spaces counts as the words in it.
+    @cached_property
+    def tokens(self) -> dict[str, Floats]:
+        """Count tokens separated by white space, by kind: alpha, num, mix or other.
+
+        A token in a script without spaces counts as half as many tokens as it has letters.
         """
         space = self._has(unicode.SPACE)
-        begins = np.flatnonzero(~space & np.append(True, space[:-1]))
-        if not len(begins):
+        starts = np.flatnonzero(~space & np.append(True, space[:-1]))
+        if not len(starts):
             return {kind: np.zeros(self.count) for kind in ("alpha", "num", "mix", "other")}
-        holds = np.bitwise_or.reduceat(self._flags, begins)
-        unspaced = np.add.reduceat(self._has(unicode.UNSPACED), begins, dtype=np.int64)
+        flags = np.bitwise_or.reduceat(self._flags, starts)
+        unspaced = np.add.reduceat(self._has(unicode.UNSPACED), starts, dtype=np.int64)
         weights = np.maximum(unspaced // 2, 1)
-        has_letter, has_digit = (holds & unicode.LETTER) != 0, (holds & unicode.DIGIT) != 0
+        has_letter, has_digit = (flags & unicode.LETTER) != 0, (flags & unicode.DIGIT) != 0
         kinds = {
             "alpha": has_letter & ~has_digit,
             "num": has_digit & ~has_letter,
             "mix": has_letter & has_digit,
             "other": ~has_letter & ~has_digit,
         }
-        owner = self._block_of_char[begins]
-        return {name: np.bincount(owner, weights * kind, self.count).astype(np.float64) for name, kind in kinds.items()}
+        block = self._block_of_char[starts]
+        return {name: np.bincount(block, weights * kind, self.count).astype(np.float64) for name, kind in kinds.items()}
 
     # Sentences.
 
     @cached_property
     def sentences(self) -> Counts:
-        """How many sentence ends each block has: runs of ``. ! ?`` that end a word; no look at abbreviations."""
+        """Count sentence ends: runs of ``. ! ?`` that are not followed by a letter or digit."""
         ends = self._has(unicode.END)
-        follows = np.append(self._flags[1:], 0)
-        goes_on = (follows & (unicode.LETTER | unicode.DIGIT | unicode.END)) != 0
-        ideographic = self._codes >= 0x3000  # the full stop of a script without spaces ends in mid-line
-        last_of_run = ends & (~goes_on | (ideographic & ((follows & unicode.END) == 0)))
-        return self._per_block(last_of_run)
+        next_flags = np.append(self._flags[1:], 0)
+        continues = (next_flags & (unicode.LETTER | unicode.DIGIT | unicode.END)) != 0
+        # In scripts without spaces, a full stop may be followed by a letter.
+        ideographic = self._codes >= 0x3000
+        return self._per_block(ends & (~continues | (ideographic & ((next_flags & unicode.END) == 0))))
 
     @cached_property
     def begins_sentence(self) -> Flags:
-        """Whether a block's first letter or digit may begin a sentence, that is, is not in lower case."""
+        """Return whether the first letter or digit of each block is not in lower case."""
         first = self._first_of(self._has(unicode.LETTER | unicode.DIGIT))
-        found = first >= 0
-        return found & ((self._flags[np.maximum(first, 0)] & unicode.LOWER) == 0)
+        return (first >= 0) & ((self._flags[np.maximum(first, 0)] & unicode.LOWER) == 0)
 
     @cached_property
     def ends_sentence(self) -> Flags:
-        """Whether a block ends with the end of a sentence, closing quotes and brackets aside."""
-        closing, ends = unicode.CLOSING, unicode.ENDS
-        return np.array([text.rstrip(closing)[-1:] in ends for text in self.texts], dtype=bool)
+        """Return whether each block ends a sentence. Closing quotes and brackets are ignored."""
+        return np.array([text.rstrip(unicode.CLOSING)[-1:] in unicode.ENDS for text in self.texts], dtype=bool)
 
-    def _first_of(self, chars: Flags) -> Counts:
-        """Where each block's first marked character is, -1 for none."""
-        where = np.flatnonzero(chars)
-        at = np.searchsorted(where, self._starts)
-        first = np.append(where, len(chars))[at]
-        return np.where(first < self._starts + self.lengths, first, -1)
-
-    # Repetition.
+    # Duplicates.
 
     @cached_property
-    def _duplicate_groups(self) -> tuple[Counts, Counts, Counts]:
-        """For each distinct content the first block that has it; for each block its content's number; sizes."""
+    def _letter_group(self) -> Counts:
+        """Return a number per block that blocks with the same letters share."""
         letters = self._codes[self._has(unicode.LETTER)].tobytes()
-        numbers: dict[bytes, int] = {}
-        group: list[int] = []
-        first: list[int] = []
-        start = 0
-        for block, stop in enumerate((np.cumsum(self.letters) * self._codes.itemsize).tolist()):
-            number = numbers.setdefault(letters[start:stop], len(first))
-            if number == len(first):
-                first.append(block)
-            group.append(number)
-            start = stop
-        return np.array(first), np.array(group), np.bincount(group)
+        stops = np.cumsum(self.letters) * self._codes.itemsize
+        groups: dict[bytes, int] = {}
+        spans = pairwise([0, *stops.tolist()])
+        return np.array([groups.setdefault(letters[i:j], len(groups)) for i, j in spans], dtype=np.int64)
 
     @cached_property
     def duplicates(self) -> Counts:
-        """How many blocks have the same letters as this one, itself included; 0 for a block without letters."""
-        if not self.count:
-            return np.zeros(0, dtype=np.int64)
-        _, group, size = self._duplicate_groups
-        return np.where(self.letters > 0, size[group], 0)
+        """Count the blocks with the same letters, including the block itself. Blocks without letters have 0."""
+        return np.where(self.letters > 0, np.bincount(self._letter_group)[self._letter_group], 0)
 
     @cached_property
     def first_duplicate(self) -> Flags:
-        """Whether a block is the first of several with the same letters."""
-        if not self.count:
-            return np.zeros(0, dtype=bool)
-        first, group, _ = self._duplicate_groups
-        return (self.duplicates > 1) & (first[group] == np.arange(self.count))
+        """Return whether each block is the first of several with the same letters."""
+        _, first = np.unique(self._letter_group, return_index=True)
+        return (self.duplicates > 1) & np.isin(np.arange(self.count), first)

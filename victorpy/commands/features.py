@@ -12,7 +12,7 @@ import argparse
 from victorpy.commands import Arguments
 from victorpy.config import load_config
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
-from victorpy.model.evidence.inputs import load_numbers_template
+from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 
 
@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> int:
     load_modules(config)
     check_features(config)
     stages = [stage for stage in (EVIDENCE, KINDS) if config.get(stage)]
-    in_trees = [name for stage in stages for name in load_numbers_template(config, stage).features]
+    in_trees = [name for stage in stages for name in load_tree_template(config, stage).features]
     used = dict.fromkeys([*config.features, *in_trees])
     names = used if arguments.used else used | dict.fromkeys(FEATURES)
     rows = [("feature", "family", "used", "description")]

@@ -1,4 +1,4 @@
-"""The features of blocks: one small named function each, in three families."""
+"""Features of blocks: one small function each. The modules are the families."""
 
 from victorpy.features.base import (
     FEATURES,

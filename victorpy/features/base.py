@@ -1,4 +1,4 @@
-"""Define features, register them and find them by name."""
+"""Register features and find them by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,17 +25,16 @@ _BRACES = re.compile(r"\{[^{}]*\}")
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A named column: a function of a page's columns. A name that ends in ``*`` stands for many."""
+    """A named function from a page's columns to one value per block. ``*`` at the end of a name matches anything."""
 
     name: str
     family: str
     description: str
     function: Callable[..., Column]
     argument: str | None = None
-    """Second argument of the function. For a name with a star, what the star stands for."""
+    """Second argument of the function. For a name with a star, the part that the star matches."""
 
     def column(self, page: Columns, name: str) -> Column:
-        """Compute the feature under one of its names."""
         argument = name[len(self.name) - 1 :] if self.name.endswith("*") else self.argument
         return self.function(page) if argument is None else self.function(page, argument)
 
@@ -48,8 +47,8 @@ Function = Callable[..., Any]
 def feature(name: str, family: str = "") -> Callable[[Function], Function]:
     """Register a function of a page's columns as a feature.
 
-    Its docstring is the description that users see. Its family is the name of its module unless given. A name with
-    braces, ``ancestor{1..3}.words``, registers one feature per choice and passes the choice to the function.
+    Its docstring is the description in ``victor list features``. Its family is the module name by default. A name
+    with braces, ``ancestor{1..3}.words``, registers one feature per choice and passes the choice to the function.
     """
 
     def register(function: Function) -> Function:
@@ -89,13 +88,13 @@ def find_feature(name: str) -> Feature | None:
 
 
 def load_modules(config: Config) -> None:
-    """Import the feature files that a config names, once per content. A changed file replaces what it registered."""
+    """Run the feature files of a config, once per content. A changed file replaces its previous features."""
     for path in find_modules(config):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        if any(loaded.digest == digest for loaded in _LOADED.values()):
+        if any(loaded_digest == digest for loaded_digest, _ in _LOADED.values()):
             continue  # already loaded, from here or from a copy in a model directory
-        previous = _LOADED.pop(path.resolve(), None)
-        for name in previous.features if previous else ():
+        _, previous = _LOADED.pop(path.resolve(), ("", frozenset[str]()))
+        for name in previous:
             FEATURES.remove(name)
         other_features = frozenset(FEATURES)
         try:
@@ -105,62 +104,27 @@ def load_modules(config: Config) -> None:
                 FEATURES.remove(name)
             message = f"{path} cannot be imported: {type(error).__name__}: {error}"
             raise config.error("feature-modules", message) from error
-        _LOADED[path.resolve()] = _Loaded(digest, frozenset(FEATURES) - other_features)
+        _LOADED[path.resolve()] = digest, frozenset(FEATURES) - other_features
+
+
+# The digest and the features of each loaded file. Like the registry, it is shared by the whole process.
+_LOADED: dict[Path, tuple[str, frozenset[str]]] = {}
 
 
 def find_modules(config: Config) -> list[Path]:
-    """Return the paths of the feature files that a config names, beside it or in the current directory."""
+    """Return the paths of a config's feature files, which are beside it or in the current directory."""
     paths = []
     for name in config.get("feature-modules"):
-        places = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
-        path = next((place for place in places if place.is_file()), None)
+        candidates = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
+        path = next((candidate for candidate in candidates if candidate.is_file()), None)
         if path is None:
             raise config.error("feature-modules", f"no file {name!r} beside the config or in the current directory")
         paths.append(path)
     return paths
 
 
-class _Loaded(NamedTuple):
-    """A user's feature file, as imported."""
-
-    digest: str
-    features: frozenset[str]
-
-
-_LOADED: dict[Path, _Loaded] = {}  # like the registry, shared by the whole process
-
-
 def check_features(config: Config) -> None:
-    """Raise if a config names features that do not exist, or that need variables it does not set."""
-    check_settings(config)
-    for name in config.get("crf-features"):
-        check_feature(config, name, "crf-features")
-    if "evidence" in config.features and not config.get("evidence"):
-        raise config.error("crf-features", "the feature 'evidence' needs trees: set evidence: trees")
-    if config.get("kinds") and not config.get("evidence"):
-        raise config.error("kinds", "trees for kinds learn from what trees for content find: set evidence: trees too")
-
-
-def check_feature(config: Config, name: str, variable: str) -> None:
-    """Raise if a feature does not exist, or needs a class or pattern that the config does not set."""
-    found = find_feature(name)
-    if found is None:
-        classes = [variable for variable in config.values if variable.startswith("class-")]
-        starred = [pattern[:-1] for pattern in FEATURES if pattern.endswith("*")]
-        examples = [start + end for start in starred for end in [*classes, "p", "a", "br", "li"]]
-        raise config.error(variable, f"no feature {name!r}{suggest(name, [*FEATURES, *examples])}")
-    argument = name[len(found.name) - 1 :] if found.name.endswith("*") else ""
-    needed = ""
-    if argument.startswith("class-"):
-        needed = argument
-    elif found.name in {"regexp.*", "name.*"}:
-        needed = f"{found.name[:-2]}-{argument}"
-    if needed and not config.get(needed):
-        raise config.error(variable, f"{name!r} needs the variable {needed!r}, which is not set")
-
-
-def check_settings(config: Config) -> None:
-    """Raise if a config sets bins, scales or switches of features that it does not use."""
+    """Raise ConfigError if a config's features or their settings do not exist or do not fit together."""
     used = config.get("crf-features")
     for ending in ("values", "scale"):
         for name in config.family("feature-", f"-{ending}"):
@@ -170,3 +134,26 @@ def check_settings(config: Config) -> None:
     for name in config.get("crf-features-off"):
         if name not in used:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
+    for name in used:
+        check_feature(config, name, "crf-features")
+    if "evidence" in config.features and not config.get("evidence"):
+        raise config.error("crf-features", "the feature 'evidence' needs trees: set evidence: trees")
+    if config.get("kinds") and not config.get("evidence"):
+        raise config.error("kinds", "trees for kinds need trees for content: set evidence: trees too")
+
+
+def check_feature(config: Config, name: str, variable: str) -> Feature:
+    """Find a feature. Raises ConfigError if it does not exist or needs a variable that the config does not set."""
+    feature = find_feature(name)
+    if feature is None:
+        classes = [variable for variable in config.values if variable.startswith("class-")]
+        starred = [pattern[:-1] for pattern in FEATURES if pattern.endswith("*")]
+        examples = [start + end for start in starred for end in [*classes, "p", "a", "br", "li"]]
+        raise config.error(variable, f"no feature {name!r}{suggest(name, [*FEATURES, *examples])}")
+    argument = name[len(feature.name) - 1 :] if feature.name.endswith("*") else ""
+    needed = argument if argument.startswith("class-") else ""
+    if feature.name in {"regexp.*", "name.*"}:
+        needed = f"{feature.name[:-2]}-{argument}"
+    if needed and not config.get(needed):
+        raise config.error(variable, f"{name!r} needs the variable {needed!r}, which is not set")
+    return feature

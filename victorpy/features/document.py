@@ -1,4 +1,4 @@
-"""Features of the whole document, and of a block's place in it (Marek 2007, 4.3)."""
+"""Features of the whole page, and of a block's position in it (Marek 2007, 4.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from victorpy.features.base import feature
 
 @feature("position")
 def position(page: Columns) -> Column:
-    """Place of the block in the page, counted in blocks: 0 the first, 1 the last."""
+    """Position of the block in the page, from 0 for the first block to 1 for the last."""
     return np.arange(page.count) / max(page.count - 1, 1)
 
 
@@ -32,13 +32,7 @@ def document_blocks(page: Columns) -> Column:
     return np.full(page.count, page.count)
 
 
-@feature("document.max-div-group")
-def largest_div_group(page: Columns) -> Column:
-    """Largest div-group.word-ratio of the page; low on pages made of many small parts."""
-    return np.full(page.count, page.group_share(page.group("div")).max(initial=0))
-
-
-@feature("document.max-td-group")
-def largest_td_group(page: Columns) -> Column:
-    """Largest td-group.word-ratio of the page."""
-    return np.full(page.count, page.group_share(page.group("td")).max(initial=0))
+@feature("document.max-{div,td}-group")
+def largest_group(page: Columns, tag: str) -> Column:
+    """Largest div-group.word-ratio or td-group.word-ratio of the page. Pages of many small parts have low values."""
+    return np.full(page.count, page.group_share(tag).max(initial=0))

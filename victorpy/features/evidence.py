@@ -1,4 +1,4 @@
-"""What stages before the CRF have found of a block."""
+"""The result of the trees, as a feature of the CRF."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from victorpy.features.base import feature
 
 @feature("evidence")
 def evidence(page: Columns) -> Column:
-    """Log-odds that the block is content, by the trees that `evidence: trees` asks for."""
+    """Log-odds that the block is content, from the trees that `evidence: trees` adds."""
     if page.evidence is None:
-        raise DataError("there is no evidence to read: set evidence: trees")
+        raise DataError("the feature 'evidence' needs trees: set evidence: trees")
     return page.evidence

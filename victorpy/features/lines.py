@@ -1,4 +1,4 @@
-"""Features that tell headers, paragraphs, list items and lines that go on from each other."""
+"""Features that distinguish headers, paragraphs, list items and continued lines."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ import numpy as np
 
 from victorpy.base import unicode
 from victorpy.columns import Column, Columns
-from victorpy.columns.lines import SHORT
 from victorpy.features.base import feature
 
+_SHORT = 5  # words; a block with fewer is short
 _BEGINNINGS = {"digit": unicode.DIGIT, "lower": unicode.LOWER, "sign": unicode.PUNCTUATION}
 
 
 @feature("characters")
 def characters(page: Columns) -> Column:
-    """Number of characters of the block."""
+    """Number of characters in the block."""
     return page.lengths
 
 
 @feature("run.blocks")
 def run_blocks(page: Columns) -> Column:
-    """Number of blocks in a row that lie in the same element as this one: lines with breaks between them."""
+    """Number of blocks in the run: consecutive blocks in one element, separated by line breaks only."""
     return page.run_blocks
 
 
 @feature("run.place")
 def run_place(page: Columns) -> Column:
-    """Number of blocks in a row, before this one, that lie in the same element."""
+    """Number of blocks before this block in its run."""
     return page.run_place
 
 
 @feature("run.longest")
 def run_longest(page: Columns) -> Column:
-    """Characters of the longest block in a row that lies in the same element: the width of wrapped text."""
+    """Number of characters of the longest block in the run, which is the width of wrapped text."""
     return page.run_longest
 
 
 @feature("run.mean")
 def run_mean(page: Columns) -> Column:
-    """Average number of characters of the blocks in a row that lie in the same element."""
+    """Average number of characters per block in the run."""
     return page.run_mean
 
 
 @feature("run.filled")
 def run_filled(page: Columns) -> Column:
-    """Characters of the block, as a share of those of the longest in a row that lies in the same element."""
+    """Length of the block relative to the longest block in the run."""
     return page.lengths / np.maximum(page.run_longest, 1)
 
 
@@ -56,50 +56,46 @@ def bold_share(page: Columns) -> Column:
 
 @feature("capitalised-share")
 def capitalised_share(page: Columns) -> Column:
-    """Share of the block's words that begin with a capital letter."""
+    """Share of the block's words that start with a capital letter."""
     return page.capitalised_share
 
 
 @feature("begins-with.{digit,lower,sign}")
-def begins_with(page: Columns, what: str) -> Column:
-    """1 where the block begins with a digit, a lower-case letter or a punctuation mark."""
-    return page.begins_with(_BEGINNINGS[what])
+def begins_with(page: Columns, kind: str) -> Column:
+    """1 if the block begins with a digit, a lower-case letter or a punctuation mark (sign)."""
+    return page.begins_with(_BEGINNINGS[kind])
 
 
 @feature("look.bold-share")
 def look_bold_share(page: Columns) -> Column:
-    """Average bold share of the blocks of the page that look like this one."""
+    """Average bold-share of the blocks that look like this block."""
     return page.share_of_look(page.bold_share)
 
 
 @feature("look.short-share")
 def look_short_share(page: Columns) -> Column:
-    """Share of short blocks among those of the page that look like this one."""
-    return page.share_of_look(page.words < SHORT)
+    """Share of blocks with fewer than five words among the blocks that look like this block."""
+    return page.share_of_look(page.words < _SHORT)
 
 
 @feature("look.break-share")
 def look_break_share(page: Columns) -> Column:
-    """Share of blocks behind a single line break among those of the page that look like this one."""
-    return page.share_of_look(_after_a_break(page) == 1)
+    """Share of blocks after a single line break among the blocks that look like this block."""
+    return page.share_of_look(page.passed(["br"]) == 1)
 
 
 @feature("document.break-share")
 def document_break_share(page: Columns) -> Column:
-    """Share of the page's blocks that stand behind a line break."""
-    return _everywhere(page, _after_a_break(page) > 0)
+    """Share of the page's blocks that come after a line break."""
+    return _everywhere(page, page.passed(["br"]) > 0)
 
 
 @feature("document.share-in.*")
-def document_share_in(page: Columns, what: str) -> Column:
-    """Share of the page's blocks that lie in an element with this tag, or with a tag of this class."""
-    return _everywhere(page, page.within(what))
-
-
-def _after_a_break(page: Columns) -> Column:
-    return page.passed(frozenset(["br"]))
+def document_share_in(page: Columns, name: str) -> Column:
+    """Share of the page's blocks inside an element with this tag or a tag of this class."""
+    return _everywhere(page, page.within(name))
 
 
 def _everywhere(page: Columns, column: Column) -> Column:
-    """The average of a column, for every block."""
+    """Return the mean of a column for every block."""
     return np.full(page.count, column.mean() if page.count else 0.0)

@@ -7,12 +7,12 @@ from victorpy.features.base import feature
 
 
 @feature("container.*")
-def container(page: Columns, what: str) -> Column:
-    """1 where an element with this tag, or with a tag of this class, is around the block."""
-    return page.within(what)
+def container(page: Columns, name: str) -> Column:
+    """1 if the block is inside an element with this tag or a tag of this class."""
+    return page.within(name)
 
 
 @feature("split.*")
-def split(page: Columns, what: str) -> Column:
-    """How many opening or closing tags of this name or class were passed since the block before."""
-    return page.passed(page.tags_of(what))
+def split(page: Columns, name: str) -> Column:
+    """Number of opening and closing tags of this name or class since the previous block."""
+    return page.passed(page.tags_of(name))

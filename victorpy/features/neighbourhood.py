@@ -1,4 +1,4 @@
-"""Features of the elements around a block and of the blocks beside it; beyond the thesis."""
+"""Features of the elements around a block and of nearby blocks, which the thesis does not have."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 
 import numpy as np
 
-from victorpy.columns import Column, Columns, Counts
+from victorpy.columns import Column, Columns
 from victorpy.columns.elements import REACHES
 from victorpy.features.base import feature
 
 
 @feature("hidden")
 def hidden(page: Columns) -> Column:
-    """1 where the block is hidden by the hidden attribute, aria-hidden or an inline display:none."""
+    """1 if the block is hidden by the hidden attribute, aria-hidden or an inline display:none."""
     return np.array([block.hidden for block in page.blocks], dtype=bool)
 
 
 @feature("char.upper-rel")
 def capital_share(page: Columns) -> Column:
-    """Share of capitals among a block's letters."""
+    """Share of capitals among the block's letters."""
     return page.capitals / np.maximum(page.letters, 1)
 
 
@@ -31,14 +31,14 @@ def words(page: Columns) -> Column:
 
 @feature("link-share")
 def link_share(page: Columns) -> Column:
-    """Share of the block's characters that are in links."""
+    """Share of the block's characters in links."""
     return page.link_characters / page.lengths
 
 
 @feature("name.*")
-def named(page: Columns, what: str) -> Column:
-    """Number of elements around the block whose class, id or role matches a pattern of name-*."""
-    patterns = [re.compile(part, re.IGNORECASE | re.MULTILINE) for part in page.config.get(f"name-{what}")]
+def named(page: Columns, name: str) -> Column:
+    """Number of elements around the block whose class, id or role matches a pattern of the variable name-*."""
+    patterns = [re.compile(part, re.IGNORECASE | re.MULTILINE) for part in page.config.get(f"name-{name}")]
     names, name_of_element = page.names
     matching = np.array([any(p.search(name.partition(" ")[2]) for p in patterns) for name in names], dtype=bool)
     return page.inside(np.flatnonzero(matching[name_of_element]))
@@ -46,25 +46,25 @@ def named(page: Columns, what: str) -> Column:
 
 @feature("ancestor{0..6}.words")
 def ancestor_words(page: Columns, level: str) -> Column:
-    """Number of words in the block's ancestor at this level."""
+    """Number of words in the block's ancestor at this level. Level 0 is the block's own element."""
     return page.ancestor_sums.words[int(level)]
 
 
 @feature("ancestor{0..6}.link-share")
 def ancestor_link_share(page: Columns, level: str) -> Column:
-    """Share of link words among the words of the block's ancestor at this level."""
+    """Share of link words in the block's ancestor at this level."""
     return page.ancestor_sums.link_share[int(level)]
 
 
 @feature("ancestor{0..6}.block-share")
 def ancestor_share(page: Columns, level: str) -> Column:
-    """Share that the block's ancestor at this level has of the page's words."""
+    """Share of the page's words in the block's ancestor at this level."""
     return page.ancestor_sums.words[int(level)] / page.all_words
 
 
 @feature("ancestor{0..6}.block-words")
 def ancestor_block_words(page: Columns, level: str) -> Column:
-    """Average number of words in the blocks of the block's ancestor at this level."""
+    """Average number of words per block in the block's ancestor at this level."""
     return page.ancestor_sums.block_words[int(level)]
 
 
@@ -76,19 +76,19 @@ def ancestor_blocks(page: Columns, level: str) -> Column:
 
 @feature("ancestor{0..3}.children")
 def ancestor_children(page: Columns, level: str) -> Column:
-    """Number of elements directly in the block's ancestor at this level."""
+    """Number of child elements of the block's ancestor at this level."""
     return page.ancestor_children[int(level)]
 
 
 @feature("window{1,2,3,5,12,25}.words")
 def window_words(page: Columns, reach: str) -> Column:
-    """Average number of words in the blocks within this distance."""
+    """Average number of words per block within this distance."""
     return page.window_sums.block_words[REACHES.index(int(reach))]
 
 
 @feature("window{1,2,3,5,12,25}.link-share")
 def window_link_share(page: Columns, reach: str) -> Column:
-    """Share of link words among the words of the blocks within this distance."""
+    """Share of link words in the blocks within this distance."""
     return page.window_sums.link_share[REACHES.index(int(reach))]
 
 
@@ -100,47 +100,47 @@ def depth(page: Columns) -> Column:
 
 @feature("look.blocks")
 def look_blocks(page: Columns) -> Column:
-    """Number of blocks of the page that look like this one: the same names of their element and its parent."""
+    """Number of blocks that look like this block: their elements and the parents have the same names."""
     return page.look_sums.blocks
 
 
 @feature("look.words")
 def look_words(page: Columns) -> Column:
-    """Average number of words in the blocks of the page that look like this one."""
+    """Average number of words in the blocks that look like this block."""
     return page.look_sums.block_words
 
 
 @feature("look.link-share")
 def look_link_share(page: Columns) -> Column:
-    """Share of link words among the words of the blocks of the page that look like this one."""
+    """Share of link words in the blocks that look like this block."""
     return page.look_sums.link_share
 
 
 @feature("look.word-share")
 def look_word_share(page: Columns) -> Column:
-    """Share that the blocks which look like this one have of the page's words."""
+    """Share of the page's words in the blocks that look like this block."""
     return page.look_sums.words / page.all_words
 
 
 @feature("look.again")
 def look_again(page: Columns) -> Column:
-    """1 where the block looks like the block before: the same names of its element and its parent."""
-    return _as_before(page.look)
+    """1 if the block looks like the previous block: its element and the parent have the same names."""
+    return _same_as_previous(page.look)
 
 
 @feature("element.again")
 def element_again(page: Columns) -> Column:
-    """1 where the block lies in the same element as the block before, so that only a line break divides them."""
-    return _as_before(page.element)
+    """1 if the block is in the same element as the previous block, so only a line break separates them."""
+    return _same_as_previous(page.element)
 
 
 @feature("parent.again")
 def parent_again(page: Columns) -> Column:
-    """1 where the block's element has the same parent as that of the block before."""
-    return _as_before(page.ancestor(1))
+    """1 if the elements of this block and of the previous block have the same parent."""
+    return _same_as_previous(page.ancestor(1))
 
 
-def _as_before(column: Column) -> Column:
+def _same_as_previous(column: Column) -> Column:
     same = np.zeros(len(column), dtype=bool)
     same[1:] = column[1:] == column[:-1]
     return same
@@ -160,75 +160,73 @@ def words_after(page: Columns) -> Column:
 
 @feature("words-before-share")
 def words_before_share(page: Columns) -> Column:
-    """Share of the page's words that come before the block."""
-    return (np.cumsum(page.words) - page.words) / page.all_words
+    """Share of the page's words before the block."""
+    return words_before(page) / page.all_words
 
 
 @feature("title-share")
 def title_share(page: Columns) -> Column:
-    """Share of the block's words that are words of the page's title."""
+    """Share of the block's words that are in the page title."""
     return page.title_share
 
 
 @feature("headline-distance")
 def headline_distance(page: Columns) -> Column:
-    """Number of blocks since the headline, the heading most like the page's title; negative before it."""
+    """Number of blocks since the headline, the heading most like the page title. Negative before the headline."""
     return np.arange(page.count) - page.headline
 
 
 @feature("headline-words")
 def headline_words(page: Columns) -> Column:
-    """Number of words between the headline and the block; negative before it."""
-    before = np.cumsum(page.words) - page.words
+    """Number of words between the headline and the block. Negative before the headline."""
+    before = words_before(page)
     return before - before[page.headline] if page.count else before
 
 
 @feature("heading-distance")
 def heading_distance(page: Columns) -> Column:
-    """Number of blocks since the last heading; large where none came before."""
-    headings = page.within("class-header")
-    at: Counts = np.arange(page.count)
-    last = np.maximum.accumulate(np.where(headings, at, -1000))
-    return at - last
-
-
-@feature("document.link-share")
-def document_link_share(page: Columns) -> Column:
-    """Share of link words among the words of the page."""
-    return np.full(page.count, page.link_words.sum() / page.all_words)
+    """Number of blocks since the last heading. More than 1000 if there was none."""
+    block = np.arange(page.count)
+    return block - np.maximum.accumulate(np.where(page.within("class-header"), block, -1000))
 
 
 @feature("trunk.{inside,words,link-share}")
 def trunk(page: Columns, what: str) -> Column:
-    """Of the trunk, the element with most prose directly in it or in its children: what it holds, where blocks lie.
+    """Position and content of the trunk, the element with most prose directly inside it or its children.
 
-    inside: how many levels above the block's own element the first ancestor that is around the trunk lies;
-    words: share of the page's words that it holds; link-share: share of link words among its words.
+    inside: number of levels from the block's element up to an ancestor that contains the trunk;
+    words: share of the page's words in the trunk; link-share: share of link words in the trunk.
     """
     return page.trunk[what]
 
 
+@feature("document.link-share")
+def document_link_share(page: Columns) -> Column:
+    """Share of link words in the page."""
+    return np.full(page.count, page.link_words.sum() / page.all_words)
+
+
 @feature("document.prose-share")
 def document_prose(page: Columns) -> Column:
-    """Share of the page's words in blocks of ten and more words outside links."""
+    """Share of the page's words in blocks with at least ten words outside links."""
     return np.full(page.count, page.prose.sum() / page.all_words)
 
 
 @feature("document.block-words")
 def document_block_words(page: Columns) -> Column:
-    """Average number of words in the page's blocks."""
+    """Average number of words per block of the page."""
     return np.full(page.count, page.words.sum() / max(page.count, 1))
 
 
 @feature("document.elements-with.*")
-def document_elements(page: Columns, what: str) -> Column:
-    """Number of elements of the page with this tag, or with a tag of this class."""
-    return np.full(page.count, page.element_count(what))
+def document_elements(page: Columns, name: str) -> Column:
+    """Number of elements of the page with this tag or a tag of this class."""
+    return np.full(page.count, len(page.elements_with(page.tags_of(name))))
 
 
 @feature("document.named-share")
 def document_named(page: Columns) -> Column:
-    """Share of blocks whose element has a class, an id, a role or an itemprop; low on pages of the old web."""
+    """Share of blocks whose element has a class, id, role or itemprop. Low on pages of the old web."""
     names, name_of_element = page.near_names
-    named = np.array([" " in name for name in names], dtype=bool)
-    return np.full(page.count, named[name_of_element[page.element]].mean() if page.count else 0.0)
+    is_named = np.array([" " in name for name in names], dtype=bool)
+    return np.full(page.count, is_named[name_of_element[page.element]].mean() if page.count else 0.0)

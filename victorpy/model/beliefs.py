@@ -1,10 +1,10 @@
-"""What a model believes of the places of a site, over its pages, and how a few labelled pages correct that.
+"""Adjust a model's predictions to a site, from its pages and from labels of a few of them.
 
-A site puts the same thing at the same place of its template. So a block's log-odds are drawn to what the model thinks
-of its place on the other pages of the site: what is doubtful on one page is clear on many. Whether the annotators of a
-site want captions or bylines, for example, no other site can tell. So at each place the words of content and of noise
-on labelled pages are counted, and the model's expectation counts as a few words more. A place with few labelled words
-moves little, one with many goes where the labels are.
+A site puts the same thing in the same place of its template. So a block's log-odds are moved towards the predictions
+for its place on other pages of the site: a decision that is uncertain on one page may be clear on many. Whether
+annotators want captions or bylines differs between sites, so labels correct the predictions. At each place the words
+of content and of noise on labelled pages are counted, and the model's expectation counts as a few more words. A place
+with few labelled words moves little, and a place with many follows its labels.
 """
 
 from __future__ import annotations
@@ -23,39 +23,38 @@ from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import page_fingerprint
 
 SHARE = 0.5
-"""The weight of the other pages' log-odds, if there are many ..."""
+"""Weight of the other pages' log-odds if there are many pages."""
 
 OWN_PAGES = 2
-"""... and how many pages the block's own page counts as."""
+"""Number of pages that the block's own page counts as."""
 
 PRIOR_WORDS = 10.0
-"""How many labelled words the model's expectation of a place counts as."""
+"""Number of labelled words that the model's expectation for a place counts as."""
 
 FARTHEST = 4.0
-"""The most that labels move log-odds."""
+"""Maximum change of log-odds by labels."""
 
 MOST_PAGES = 50
-"""How many pages without labels the beliefs of a site rest on."""
+"""Maximum number of pages without labels that are used."""
 
-_SUREST = 0.995
-"""No place is more certain than this."""
+_SUREST = 0.995  # maximum probability of a place
 
 SitePage = tuple[Document, Sequence[str] | None]
 """A page of the site, and its labels if they are known."""
 
 Judge = Callable[[Document], tuple[Columns, Findings | None]]
-"""Runs the trees of a model on a page, if it has any."""
+"""Runs the trees of a model, if it has any, on a page."""
 
 
 class Beliefs:
-    """Sums over the pages of a site, by place. Pages are identified by their fingerprints."""
+    """Sums over the pages of a site by place. Pages are identified by their fingerprints."""
 
     def __init__(self) -> None:
         self._expected: dict[Place, Floats] = {}
-        """For each place the words of content that the model expects, all words, and the pages."""
+        """Per place: expected content words, all words, and pages."""
         self._pages: set[str] = set()
         self._labelled: dict[Place, Floats] = {}
-        """For each place the words of content by labels, all words, and the words of content that were expected."""
+        """Per place: labelled content words, all words, and expected content words."""
 
     def think(self, page: str, places: Sequence[Place], log_odds: Floats, weight: Floats) -> None:
         """Add the model's log-odds for the blocks of a page."""
@@ -71,10 +70,9 @@ class Beliefs:
             self._labelled[place] = self._labelled.get(place, 0.0) + row
 
     def smoothed(self, page: str, places: Sequence[Place], log_odds: Floats, weight: Floats) -> Floats:
-        """Draw a page's log-odds to those of the same places on other pages."""
+        """Move a page's log-odds towards those of the same places on other pages."""
         own = _expected_words(places, log_odds, weight) if page in self._pages else {}
-        pulls: dict[Place, tuple[float, float]] = {}
-        """For each place, how strongly log-odds are pulled, and towards which value."""
+        pulls: dict[Place, tuple[float, float]] = {}  # the strength and the target of the move
         for place in set(places):
             expected, words, pages = self._expected.get(place, np.zeros(3)) - own.get(place, 0.0)
             if pages < 1 or words <= 0:
@@ -85,7 +83,7 @@ class Beliefs:
         return (1 - shares) * log_odds + shares * others
 
     def corrected(self, places: Sequence[Place], log_odds: Floats) -> Floats:
-        """Move a page's log-odds by what labels say of its places; places without labels stay."""
+        """Move a page's log-odds at places with labels."""
         return log_odds + np.array([self._shift(place) for place in places], dtype=np.float64)
 
     def _shift(self, place: Place) -> float:
@@ -98,7 +96,7 @@ class Beliefs:
 
 
 def _expected_words(places: Sequence[Place], log_odds: Floats, weight: Floats) -> dict[Place, Floats]:
-    """For each place of a page sum up the words of content that are expected and all words, and count one page."""
+    """Return the expected content words and all words at each place of a page, and 1 for the page."""
     sums: dict[Place, Floats] = {}
     for place, row in zip(places, np.stack([weight * probabilities(log_odds), weight], axis=1), strict=True):
         sums[place] = sums.get(place, 0.0) + row
@@ -111,14 +109,14 @@ def _log_odds(probability: float) -> float:
 
 
 class SitePages:
-    """The pages that the beliefs of a site rest on. Which ones does not depend on their order."""
+    """Collects the pages that beliefs are based on. The selection does not depend on the order of pages."""
 
     def __init__(self) -> None:
         self._labelled: list[SitePage] = []
         self._others: dict[str, Document] = {}
 
     def add(self, document: Document, labels: Sequence[str] | None) -> None:
-        """Add a page. Of those without labels, the ones with the lowest fingerprints stay."""
+        """Add a page. Among pages without labels, those with the lowest fingerprints are kept."""
         if labels is not None:
             self._labelled.append((document, labels))
             return
@@ -128,12 +126,12 @@ class SitePages:
 
     @property
     def all(self) -> list[SitePage]:
-        """All pages, those with labels first."""
+        """All pages, starting with labelled pages."""
         return [*self._labelled, *((self._others[name], None) for name in sorted(self._others))]
 
 
 def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Beliefs:
-    """Sum up what a model thinks of the places of a site, and what the labelled pages say of them."""
+    """Sum up the predictions and the labels for each place of a site."""
     beliefs = Beliefs()
     judged = []
     for document, labels in pages:
@@ -150,7 +148,7 @@ def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Be
 
 
 def adjust(findings: Findings, page: Columns, site: SiteStatistics, beliefs: Beliefs) -> Findings:
-    """Move the log-odds of a page's blocks to what is believed of their places."""
+    """Adjust the log-odds of a page's blocks to the beliefs about their places."""
     judged = _JudgedPage(page, findings, site)
     block_log_odds = findings.block_log_odds
     if block_log_odds is not None:
@@ -160,7 +158,7 @@ def adjust(findings: Findings, page: Columns, site: SiteStatistics, beliefs: Bel
 
 
 class _JudgedPage:
-    """The log-odds that the trees gave the blocks of a page, with the blocks' places at the site."""
+    """The log-odds of a page's blocks from the trees, and the places of the blocks."""
 
     def __init__(self, page: Columns, findings: Findings, site: SiteStatistics) -> None:
         self.name, self.places = site.locate(page.document)

@@ -1,7 +1,7 @@
-"""Choose a label for every block, from what the trees have found and from the scores of the CRF.
+"""Choose a label for every block from the findings of the trees and the scores of the CRF.
 
-Without trees the CRF decides alone. With them, the trees decide what is content, and the CRF which kind of content it
-is; trees for kinds may have a say in that.
+Without trees the CRF decides alone. Otherwise the trees decide what is content, and the CRF, together with the trees
+for kinds if there are any, decides which kind of content it is.
 """
 
 from __future__ import annotations
@@ -19,38 +19,37 @@ from victorpy.model.crf.tables import Tables
 from victorpy.model.encode import Codes
 from victorpy.model.evidence import Findings, Keeping, probabilities
 
-# Subtracted from the score of a label that is not allowed; much larger than any score.
-_NEVER = 200.0
+_NEVER = 200.0  # subtracted from the score of a forbidden label; much larger than any score
 
 
 class Decoded(NamedTuple):
     """The labels of a page."""
 
     labels: npt.NDArray[np.int64]
-    """The number of each block's label."""
+    """The index of each block's label."""
     shares: Floats
-    """The probability of every label: a row per block."""
+    """The probability of every label, one row per block."""
     content: Floats
     """The probability that each block is content."""
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """Chooses labels with a trained CRF, in the way that the variable `decode` of a config names."""
+    """Chooses labels with a trained CRF, by the method of the config variable `decode`."""
 
     crf: Tables
     kinds: tuple[str, ...]
-    """The labels that the trees for kinds tell apart, if there are any."""
+    """The labels of the trees for kinds, if there are any."""
     decode: str
     keeping: Keeping
     kinds_share: float
-    """The weight of the trees for kinds, next to the CRF's."""
+    """Weight of the trees for kinds. The CRF has the rest."""
     kinds_content_share: float
-    """The weight that the trees for kinds have in whether a block is content."""
+    """Weight of the trees for kinds in the decision whether a block is content."""
 
     @classmethod
     def of(cls, config: Config, crf: Tables, kinds: tuple[str, ...] = (), threshold: float | None = None) -> Decoder:
-        """Read what a config says; a threshold that is given comes first."""
+        """Read the settings of a config. A given threshold overrides the config."""
         return cls(
             crf,
             kinds,
@@ -61,7 +60,7 @@ class Decoder:
         )
 
     def choose(self, page: Columns, codes: Codes, findings: Findings | None) -> Decoded:
-        """Choose the labels of a page, given the codes of the CRF's features and what the trees found, if any ran."""
+        """Choose the labels of a page from the encoded features of the CRF and the findings of the trees."""
         if findings is None:
             return self._by_crf(page, codes)
         if self.decode == "viterbi" or self.crf.noise < 0:
@@ -71,7 +70,6 @@ class Decoder:
         return self._by_kept_blocks(page, codes, findings)
 
     def _by_crf(self, page: Columns, codes: Codes) -> Decoded:
-        """Choose labels by the CRF alone."""
         crf, states = self.crf, self.crf.states(codes)
         shares = marginals(states, crf.transitions)
         content = shares[:, ~crf.is_noise].sum(axis=1)
@@ -83,25 +81,25 @@ class Decoder:
         return Decoded(np.where(self.keeping.kept(content, page), best_kind, crf.noise), shares, content)
 
     def _by_block(self, codes: Codes, findings: Findings) -> Decoded:
-        """Choose the most probable label of each block, so that as many labels as possible are right."""
+        """Choose the most probable label of each block."""
         crf, log_odds = self.crf, findings.log_odds
-        if findings.block_log_odds is not None:  # these trees count blocks, not words
+        if findings.block_log_odds is not None:  # from trees that count blocks, not words
             share = self.kinds_content_share
             log_odds = (1 - share) * log_odds + share * findings.block_log_odds
         content = probabilities(log_odds)
         by_crf = marginals(crf.states(codes), crf.transitions)
-        # The probabilities of kinds are scaled so that they add up to that of content.
+        # Scale the probabilities of kinds so that they add up to the probability of content.
         kinds = np.where(crf.is_noise, 0.0, self._with_trees(by_crf, findings))
         kinds *= (content / np.maximum(kinds.sum(axis=1), 1e-12))[:, None]
         shares = np.where(crf.is_noise, 1 - content[:, None], kinds)
         return Decoded(shares.argmax(axis=1), shares, content)
 
     def _by_kept_blocks(self, page: Columns, codes: Codes, findings: Findings) -> Decoded:
-        """Choose which blocks to keep, then the most probable kind of each kept block, given that choice."""
+        """Choose the blocks to keep, then the most probable kind of each kept block, given that choice."""
         crf, content = self.crf, probabilities(findings.log_odds)
         keep = self.keeping.kept(content, page)
-        # A block of noise cuts the chain, because its label is certain. So only kept blocks and their neighbours
-        # have to be scored: of K n n n K the block in the middle is left out.
+        # A noise block cuts the chain, because its label is certain. So only kept blocks and their neighbours are
+        # scored: in K n n n K, the block in the middle is left out.
         is_scored = keep.copy()
         is_scored[1:] |= keep[:-1]
         is_scored[:-1] |= keep[1:]
@@ -116,9 +114,9 @@ class Decoder:
         return Decoded(np.where(keep, shares.argmax(axis=1), crf.noise), shares, content)
 
     def _with_trees(self, by_crf: Floats, findings: Findings, blocks: Flags | slice = slice(None)) -> Floats:
-        """Return the weighted mean of the CRF's probabilities of kinds and the trees', if there are any.
+        """Return the weighted geometric mean of the CRF's probabilities and those of the trees for kinds.
 
-        It is a mean of logarithms, so that a kind that one of them rules out is out.
+        So a kind that either of them rules out is impossible.
         """
         if findings.kinds is None:
             return by_crf

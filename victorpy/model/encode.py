@@ -1,4 +1,4 @@
-"""Encode features as small whole numbers: one row per feature, one column per block."""
+"""Encode features as small integers, one row per feature and one column per block."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.errors import DataError
-from victorpy.features import Feature, check_features, find_feature, load_modules
+from victorpy.features import Feature, check_feature, check_features, load_modules
 
 Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns one feature's column into codes 0, 1, 2, ..., each standing for a value."""
+    """Converts a feature to codes 0, 1, 2, ... that represent its values."""
 
     name: str
     feature: Feature
@@ -26,15 +26,15 @@ class Encoder:
     scale: int = 0
 
     def raw(self, page: Columns) -> Column:
-        """Compute the feature. Raises if it is not finite: NaN would silently spoil a model."""
+        """Compute the feature. Raises DataError if it is not finite, because NaN would silently spoil a model."""
         try:
             column = np.asarray(self.feature.column(page, self.name))
-        except Exception as error:  # whatever a user's own feature may raise
+        except Exception as error:  # a user's own feature may raise anything
             raise DataError(f"feature {self.name!r} failed: {type(error).__name__}: {error}") from error
         if column.shape != (page.count,):
-            raise DataError(f"feature {self.name!r} gave {column.shape} values for {page.count} blocks")
+            raise DataError(f"feature {self.name!r} returned {column.shape} values for {page.count} blocks")
         if column.dtype.kind not in "biuf":
-            raise DataError(f"feature {self.name!r} gave no numbers but {column.dtype.name}")
+            raise DataError(f"feature {self.name!r} returned {column.dtype.name}, not numbers")
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             block = int(np.flatnonzero(~np.isfinite(column))[0])
             raise DataError(
@@ -43,10 +43,9 @@ class Encoder:
         return column
 
     def codes(self, page: Columns) -> Codes:
-        """Compute and encode the feature."""
         column = self.raw(page)
         if self.bins:
-            # The largest value less than or equal to the number; below all of them, the smallest.
+            # The bin of the largest edge that is not greater than the value, or the first bin.
             return np.maximum(np.searchsorted(_edges(self.bins), column, side="right") - 1, 0)
         if self.scale:
             return np.clip(np.floor(column * self.scale + 1e-9).astype(np.int64), 0, self.scale - 1)
@@ -63,7 +62,7 @@ class Encoder:
         return codes
 
     def value(self, code: int) -> str:
-        """Return the value that a code stands for."""
+        """Return the value that a code represents."""
         return self.bins[min(code, len(self.bins) - 1)] if self.bins else str(code)
 
 
@@ -73,21 +72,19 @@ def _edges(bins: tuple[str, ...]) -> npt.NDArray[np.float64]:
 
 
 def make_encoders(config: Config) -> list[Encoder]:
-    """Return the features that a config asks for, with their bins and scales."""
+    """Return an encoder for each feature of a config, with its bins and scale."""
     load_modules(config)
     check_features(config)
     bins, scales = config.family("feature-", "-values"), config.family("feature-", "-scale")
     encoders = []
     for name in config.features:
-        feature = find_feature(name)
-        assert feature is not None  # guaranteed by check_features
         scale = int(scales[name][0]) if scales.get(name) else 0
-        encoders.append(Encoder(name, feature, bins.get(name, ()), scale))
+        encoders.append(Encoder(name, check_feature(config, name, "crf-features"), bins.get(name, ()), scale))
     return encoders
 
 
 def encode(page: Columns, encoders: list[Encoder]) -> Codes:
-    """Compute the table of a page's features: one row per feature, one column per block."""
+    """Compute and encode the features of a page, one row per feature and one column per block."""
     if not page.count or not encoders:
         return np.zeros((len(encoders), page.count), dtype=np.int64)
     with np.errstate(all="ignore"):  # raw() reports values that are not finite
@@ -95,7 +92,7 @@ def encode(page: Columns, encoders: list[Encoder]) -> Codes:
 
 
 def show_features(codes: Codes, encoders: list[Encoder]) -> tuple[dict[str, str], ...]:
-    """Return each block's features by name, as the values that their codes stand for."""
+    """Return each block's feature values by name, decoded from their codes."""
     return tuple(
         {encoder.name: encoder.value(code) for encoder, code in zip(encoders, block, strict=True)}
         for block in codes.T.tolist()

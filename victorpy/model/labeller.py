@@ -1,13 +1,13 @@
-"""The labeller that learns from annotated pages: stages that a page passes one after the other.
+"""The labeller that learns from annotated pages. A page passes through these stages:
 
-columns     what can be counted of the page's blocks, and what its site repeats
-evidence    a lexicon and trees: how probable it is that a block is content
-kinds       more trees: which kind of content it is
-beliefs     what is thought of the same places on other pages of the site
+columns     counts for the page's blocks, and site statistics
+evidence    a lexicon and trees: the probability that a block is content
+kinds       more trees: the probability of each kind of content
+beliefs     predictions for similar blocks on other pages of the site
 CRF         labels in sequence, from features of blocks and from the evidence (Marek 2007, 3.5)
-decoder     which blocks are kept, and the label of each
+decoder     the blocks to keep, and the label of each
 
-A config says which stages there are: configs/crf.conf has a CRF alone, configs/default.conf trees before it.
+The config selects the stages: configs/crf.conf has only a CRF, configs/default.conf adds trees.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from victorpy.model.crf.tables import Tables
 from victorpy.model.decoder import Decoder
 from victorpy.model.encode import Codes, encode, make_encoders, show_features
 from victorpy.model.evidence import Evidence, Findings, block_weights, expected_f1, fit_evidence
-from victorpy.model.evidence.inputs import load_numbers_template
+from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.kinds import Kinds, fit_kinds
 from victorpy.model.evidence.stage import Report
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
 from victorpy.sites.grouping import site_of
 
-if TYPE_CHECKING:  # only pages of a site need them
+if TYPE_CHECKING:  # loaded only for pages of a site
     from victorpy.model.beliefs import Beliefs
     from victorpy.sites.statistics import SiteStatistics
 
-# Probabilities are rounded, so that a file that holds them reads back the same.
 DIGITS = 6
+"""Probabilities are rounded, so that they are the same after writing and reading a file."""
 
 
 @dataclass(frozen=True)
 class Stages:
-    """What training has learned: the stages of a model."""
+    """The trained stages of a model."""
 
     crf: Tables
     crfsuite_model: bytes
-    """The CRF as crfsuite's own model, for other programs."""
+    """The CRF in crfsuite's file format, for other programs."""
     evidence: Evidence | None = None
     kinds: Kinds | None = None
 
     def judge(self, page: Columns) -> Findings | None:
-        """Run the trees on a page, if there are any."""
+        """Run the trees on a page, if the model has trees."""
         if self.evidence is None:
             return None
         findings = self.evidence.judge(page)
@@ -65,17 +65,17 @@ class Stages:
 
 
 class ModelLabeller(Labeller):
-    """Labels the blocks of a page with a model, whose stages, features and training a config describes.
+    """Labels blocks with a model whose stages, features and training are described by a config.
 
-    The other parameters override the config's, so that a grid search can vary them.
+    The other parameters override the config, so that a grid search can vary them.
     """
 
-    # Set by training, by loading a model, and by the pages of a site. Until then scikit-learn finds it not fitted.
+    # Set by training, by loading a model, and by `at_site`.
     stages_: Stages | None = None
     site_: SiteStatistics | None = None
     beliefs_: Beliefs | None = None
     training_log_odds_: Sequence[Floats] = ()
-    """The evidence for each training page, by trees that were not trained on its site."""
+    """The evidence for each training page, from trees that were not trained on its site."""
     _prepared: _Prepared | None = None
 
     def __init__(
@@ -95,7 +95,7 @@ class ModelLabeller(Labeller):
         self.threshold = threshold
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is derived from the config: a user's own features cannot be pickled."""
+        """Leave out what is derived from the config, because a user's own features cannot be pickled."""
         return self.__dict__ | {"_prepared": None}
 
     def fit(
@@ -105,18 +105,26 @@ class ModelLabeller(Labeller):
         progress: Progress | None = None,
         report: Report = lambda message: None,
     ) -> Self:
-        """Train on pages and the labels of their blocks: first the stages with trees, if any, then the CRF."""
-        from victorpy.model.crf.training import make_crf, train  # needs packages that cleaning does not
+        """Train the trees, if the config has any, and then the CRF."""
+        from victorpy.model.crf.training import make_crf, train  # needs packages that cleaning does not need
 
         prepared = self.prepare()
         if labels is None or any(page_labels is None for page_labels in labels):
-            raise DataError("a CRF learns from labels: give fit() the labels of every page's blocks")
+            raise DataError("a CRF learns from labels: pass the labels of every page's blocks to fit()")
         given = {"c1": self.c1, "c2": self.c2, "max_iterations": self.max_iterations}
         crf = make_crf(prepared.config, progress, self.algorithm, **given)
-        pages, sequences = _labelled_pages(documents, labels, prepared.config)
+        pages, sequences = [], []
+        for document, page_labels in zip(documents, labels, strict=True):
+            sequence = [str(label) for label in page_labels or ()]
+            check_labels(document, sequence, prepared.config.labels)
+            if sequence:
+                pages.append(document)
+                sequences.append(sequence)
+        if len({label for sequence in sequences for label in sequence}) < 2:
+            raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
         sites = [site_of(page.url) or page.source or str(number) for number, page in enumerate(pages)]
         site_columns = _site_columns(pages, sites) if self.wants_site else [None] * len(pages)
-        # Made one at a time: only the stages with trees need all pages at once.
+        # A generator, because only trees need all pages at once.
         columns: Iterable[Columns] = (
             Columns(page, prepared.config, site) for page, site in zip(pages, site_columns, strict=True)
         )
@@ -125,7 +133,7 @@ class ModelLabeller(Labeller):
             columns = list(columns)
             content = [np.array([Label(label).is_content for label in sequence]) for sequence in sequences]
             fitted = fit_evidence(columns, content, sites, prepared.config, report)
-            evidence, self.training_log_odds_ = fitted.evidence, [found.log_odds for found in fitted.findings]
+            evidence, self.training_log_odds_ = fitted.evidence, [findings.log_odds for findings in fitted.findings]
             if prepared.config.get(KINDS):
                 kinds = fit_kinds(columns, fitted.findings, sequences, prepared.config, report)
             columns = map(Columns.with_evidence, columns, self.training_log_odds_)
@@ -138,13 +146,13 @@ class ModelLabeller(Labeller):
         return self
 
     def with_stages(self, stages: Stages) -> ModelLabeller:
-        """Return a labeller with the same parameters that has these trained stages."""
+        """Return a copy with trained stages."""
         changed = copy.copy(self)
         changed.stages_ = stages
         return changed
 
     def with_config(self, config: Config) -> ModelLabeller:
-        """Return a labeller with the same stages, at the same site, that runs with another config."""
+        """Return a copy with the same stages and site but another config."""
         self._trained()  # raises if there are no stages
         changed = copy.copy(self)
         changed.config = config
@@ -159,7 +167,7 @@ class ModelLabeller(Labeller):
         return self.wants_site and bool(self.prepare().config.get(EVIDENCE))
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """Return the same model after it has seen pages of a site; without features of sites, return itself."""
+        """Return the model fitted to pages of a site. A model without site features returns itself."""
         if not self.wants_site:
             return self
         from victorpy.model.beliefs import SitePages, believe
@@ -177,7 +185,6 @@ class ModelLabeller(Labeller):
         return changed
 
     def label(self, document: Document) -> Labelling:
-        """Label the blocks of a page, with probabilities."""
         return self._label(document)[0]
 
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
@@ -192,10 +199,9 @@ class ModelLabeller(Labeller):
         return show_features(encode(page, encoders), encoders)
 
     def predict_marginals(self, documents: Sequence[Document]) -> list[list[dict[str, float]]]:
-        """Return the probability of every label for every block by the CRF alone.
+        """Return the CRF's probability of every label for every block.
 
-        `label` uses more: evidence, if there is any, decides what is content, and trees for kinds have a say in
-        which kind of content it is.
+        `label` also uses the trees, if there are any: they decide what is content and contribute to its kind.
         """
         crf = self._trained().crf
         pages = []
@@ -206,7 +212,7 @@ class ModelLabeller(Labeller):
         return pages
 
     def _label(self, document: Document) -> tuple[Labelling, Codes]:
-        """Pass a page through all stages. Return its labels, and the codes of the CRF's features."""
+        """Pass a page through all stages. Return its labels and the encoded features of the CRF."""
         stages, prepared = self._trained(), self.prepare()
         page, findings = self._find(document)
         codes = encode(page, prepared.encoders)
@@ -223,7 +229,7 @@ class ModelLabeller(Labeller):
         return labelling, codes
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:
-        """Run the stages before the CRF. Return the page as the CRF sees it, and what the trees found, if any ran."""
+        """Run the stages before the CRF. Return the CRF's view of the page, and the findings of the trees."""
         site = None if self.site_ is None else self.site_.columns(document)
         page = Columns(document, self.prepare().config, site)
         findings = None if self.stages_ is None else self.stages_.judge(page)
@@ -236,7 +242,7 @@ class ModelLabeller(Labeller):
         return page.with_evidence(findings.log_odds), findings
 
     def prepare(self) -> _Prepared:
-        """Find the features and the template of the config. Done once, at the first page at the latest."""
+        """Return the encoders and the template of the config, which are read once."""
         if self._prepared is None or self._prepared.asked is not self.config:
             self._prepared = _Prepared(self.config)
         return self._prepared
@@ -248,7 +254,7 @@ class ModelLabeller(Labeller):
 
 
 class _Prepared:
-    """The encoders and the template that a config describes."""
+    """The encoders and the template of a config."""
 
     def __init__(self, asked: Config | str) -> None:
         self.asked = asked
@@ -258,32 +264,16 @@ class _Prepared:
 
     @cached_property
     def wants_site(self) -> bool:
-        """Whether any stage has a feature of the page's site."""
+        """Whether any stage uses site features."""
         names = self.config.features
         for stage in (EVIDENCE, KINDS):
             if self.config.get(stage):
-                names = (*names, *load_numbers_template(self.config, stage).features)
+                names = (*names, *load_tree_template(self.config, stage).features)
         return any(name.startswith("site.") for name in names)
 
 
-def _labelled_pages(
-    documents: Iterable[Document], labels: Sequence[Sequence[str] | None], config: Config
-) -> tuple[list[Document], list[list[str]]]:
-    """Return the pages that have blocks, and their labels; raise DataError if nothing can be learned from them."""
-    pages, sequences = [], []
-    for document, page_labels in zip(documents, labels, strict=True):
-        sequence = [str(label) for label in page_labels or ()]
-        check_labels(document, sequence, config.labels)
-        if sequence:
-            pages.append(document)
-            sequences.append(sequence)
-    if len({label for sequence in sequences for label in sequence}) < 2:
-        raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-    return pages, sequences
-
-
 def _site_columns(documents: Sequence[Document], sites: Sequence[str]) -> list[SiteColumns | None]:
-    """Count what each page's site repeats on the given pages."""
+    """Compute the site statistics of each page from the given pages of its site."""
     from victorpy.sites.statistics import SiteStatistics
 
     statistics: dict[str, SiteStatistics] = {}

@@ -1,15 +1,15 @@
-"""A model directory: written whole, and verified before any of it is opened.
+"""Save and load model directories. A directory is verified before any of its files is opened.
 
 config.conf      the resolved configuration
 template.tpl     the template
-tables.npy       the weights, as victorpy runs them
-model.crfsuite   the same weights as crfsuite's own model
-evidence.tpl     with evidence: trees, the numbers that the trees decide by ...
-lexicon.tsv      ... the log-odds of names and words ...
-trees.npy        ... and the trees
-kinds.tpl        with kinds: trees, the numbers that these trees decide by ...
-kinds.npy        ... and the trees
-meta.json        labels, digests of every file, and what the model was trained on
+tables.npy       the CRF's weights as victorpy uses them
+model.crfsuite   the same weights in crfsuite's format
+evidence.tpl     with evidence: trees, the inputs of the trees
+lexicon.tsv      with evidence: trees, the log-odds of names and words
+trees.npy        with evidence: trees, the trees
+kinds.tpl        with kinds: trees, the inputs of the trees for kinds
+kinds.npy        with kinds: trees, the trees for kinds
+meta.json        labels, digests of every file, and a description of the training data
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Model:
 
 
 def save_model(directory: Path, labeller: ModelLabeller, config: Config, training: Mapping[str, Any]) -> None:
-    """Write a model directory; it appears whole or not at all, and replaces only another model."""
+    """Write a model directory atomically. It may replace another model, but nothing else."""
     stages = labeller.stages_
     if stages is None:
         raise ModelError("this labeller has not been trained: there is nothing to save")
@@ -67,7 +67,7 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
         modules = find_modules(config)
         for source in modules:
             shutil.copyfile(source, fresh / source.name)
-        # The saved config names the files beside it.
+        # The saved config refers to the files in the model directory.
         own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
         (fresh / "template.tpl").write_text(stages.crf.layout.template.text, encoding="utf-8")
         (fresh / "model.crfsuite").write_bytes(stages.crfsuite_model)
@@ -84,12 +84,12 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
 def check_target(directory: Path) -> None:
     """Raise ModelError if a model cannot be saved here, or would replace something else."""
     if directory.exists() and not directory.is_dir():
-        raise ModelError(f"{directory}: is a file; a model is a directory")
+        raise ModelError(f"{directory} is a file, but a model is a directory: choose another path")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / META).is_file():
-        raise ModelError(f"{directory}: is not empty and is no model: choose another place")
-    existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+        raise ModelError(f"{directory} is not empty and not a model: choose another path")
+    existing = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        raise ModelError(f"{directory}: cannot be written: no permission in {existing}")
+        raise ModelError(f"{directory} cannot be written: no permission in {existing}")
 
 
 def bundled_models() -> list[str]:
@@ -102,14 +102,14 @@ def find_model(name: str | Path) -> Path:
 
     A directory in the current directory never replaces the bundled model of the same name.
     """
-    places = [Path(name)]
+    candidates = [Path(name)]
     if len(Path(name).parts) == 1:
-        places = [shipped("models") / name, Path("models") / name, Path(name)]
-    for place in places:
-        if (place / META).exists():
-            return place
+        candidates = [shipped("models") / name, Path("models") / name, Path(name)]
+    for path in candidates:
+        if (path / META).exists():
+            return path
     if Path(name).exists():
-        raise ModelError(f"{name}: not a model directory: there is no meta.json in it")
+        raise ModelError(f"{name} is not a model directory: it has no meta.json")
     bundled = bundled_models()
     raise ModelError(
         f"no model {str(name)!r}{suggest(str(name), bundled)}; bundled are {', '.join(bundled)}, or give a path"
@@ -122,26 +122,26 @@ def load_model(name: str | Path = DEFAULT) -> Model:
     meta = read_meta(directory)
     if meta["format"] != FORMAT:
         raise ModelError(
-            f"{directory}: a model of format {meta['format']}; this victorpy reads format {FORMAT}: train it again"
+            f"{directory} has format {meta['format']}, but this version reads format {FORMAT}: train the model again"
         )
     verify_directory(directory, meta)
     try:
         config = read_config(directory / "config.conf")
         tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), load_template(config))
         evidence = Evidence.load(directory, config) if config.get("evidence") else None
-        kinds = Kinds.load(directory, config, evidence.rows) if config.get("kinds") and evidence else None
+        kinds = Kinds.load(directory, config, evidence.input_count) if config.get("kinds") and evidence else None
         if kinds is not None and not set(kinds.labels) <= set(tables.labels):
-            raise ValueError("its trees tell kinds apart that its CRF does not know")
+            raise ValueError("its trees have kinds that its CRF does not have")
         crfsuite_model = (directory / "model.crfsuite").read_bytes()
         labeller = ModelLabeller(config).with_stages(Stages(tables, crfsuite_model, evidence, kinds))
         labeller.prepare()
     except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
-        raise ModelError(f"{directory}: cannot be loaded by this version of victorpy: {error}") from error
+        raise ModelError(f"{directory} cannot be loaded by this version of victorpy: {error}") from error
     return Model(labeller, config, meta)
 
 
 def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version  # which takes long to import
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     try:
         return version(package)

@@ -1,6 +1,6 @@
 """Read templates, which define the attributes of each block.
 
-A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``; their values
+A line names one or more features of the block or its neighbours, ``%x[OFFSET,NAME]``. Their values
 together form one attribute. This is CRF++'s format with names instead of column numbers. ``{a,b}`` and
 ``{-1..1}`` expand, ``B`` adds weights for label pairs, ``NAME:`` before the references is ignored, and
 ``include NAME`` reads another template.
@@ -47,7 +47,7 @@ class Template:
     lines: tuple[Line, ...]
     features: tuple[str, ...]
     bigrams: bool
-    """Whether pairs of neighbouring labels have weights. Without them every block is labelled by itself."""
+    """Whether pairs of neighbouring labels have weights. Otherwise every block is labelled by itself."""
     text: str = ""
 
     @property
@@ -57,18 +57,31 @@ class Template:
 
 
 def load_template(config: Config) -> Template:
-    """Read the template that a config names."""
+    """Read the template of a config, without the features in crf-features-off and the lines that refer to them."""
     path = find_template(config, "crf-template", config.name)
-    return without(read_template(path, config.get("crf-features")), config.get("crf-features-off"))
+    template = read_template(path, config.get("crf-features"))
+    off = config.get("crf-features-off")
+    if not off:
+        return template
+    features = [name for name in template.features if name not in off]
+    number = {template.features.index(name): at for at, name in enumerate(features)}
+    lines = tuple(
+        tuple(Reference(reference.offset, number[reference.feature]) for reference in line)
+        for line in template.lines
+        if all(reference.feature in number for reference in line)
+    )
+    if not lines:
+        raise TemplateError(f"{path}: every line refers to a feature in crf-features-off: {', '.join(off)}")
+    return Template(lines, tuple(features), template.bigrams, template.text)
 
 
 def find_template(config: Config, variable: str, default: str) -> Path:
-    """Find the template file that a variable of a config names."""
+    """Find the template file that a config variable names."""
     name = config.one(variable, default)
     path = resources.find(name, "templates", ".tpl", beside=config.directory)
     if path is None:
-        known = resources.names("templates", ".tpl")
-        raise config.error(variable, f"no template {name!r}{suggest(name, known)}; shipped are {', '.join(known)}")
+        shipped = resources.names("templates", ".tpl")
+        raise config.error(variable, f"no template {name!r}{suggest(name, shipped)}; shipped are {', '.join(shipped)}")
     return path
 
 
@@ -93,7 +106,7 @@ def read_template(path: Path, features: Sequence[str] | None) -> Template:
             available = named if features is None else features
             lines.update(dict.fromkeys(_parse_line(text, available, place) for text in expanded))
     if not lines:
-        raise TemplateError(f"{path}: there is no %x[OFFSET,NAME] line in it")
+        raise TemplateError(f"{path}: there is no line with %x[OFFSET,NAME]")
     return Template(
         tuple(lines),
         tuple(named if features is None else features),
@@ -103,7 +116,7 @@ def read_template(path: Path, features: Sequence[str] | None) -> Template:
 
 
 def _read_lines(path: Path, including: tuple[Path, ...]) -> list[tuple[str, str]]:
-    """Return the lines of a template and of those it includes, each with its FILE:LINE."""
+    """Return the lines of a template and of the templates it includes, each with its FILE:LINE."""
     try:
         raw_lines = read_lines(path)
     except OSError as error:
@@ -128,25 +141,9 @@ def _read_lines(path: Path, including: tuple[Path, ...]) -> list[tuple[str, str]
     return numbered_lines
 
 
-def without(template: Template, off: Sequence[str]) -> Template:
-    """Remove features and the lines that refer to them, and renumber the others."""
-    if not off:
-        return template
-    kept = [name for name in template.features if name not in off]
-    number = {template.features.index(name): at for at, name in enumerate(kept)}
-    lines = tuple(
-        tuple(Reference(reference.offset, number[reference.feature]) for reference in line)
-        for line in template.lines
-        if all(reference.feature in number for reference in line)
-    )
-    if not lines:
-        raise TemplateError(f"no line of the template is left without {', '.join(off)}")
-    return Template(lines, tuple(kept), template.bigrams, template.text)
-
-
 def _parse_line(line: str, features: Sequence[str], place: str) -> Line:
     if re.match(r"B\w*:?\s*%x", line):
-        raise TemplateError(f"{place}: B takes no %x: crfsuite has no weights of label pairs with a feature")
+        raise TemplateError(f"{place}: B takes no %x, because crfsuite has no weights for label pairs with a feature")
     if not _LINE.fullmatch(line):
         raise TemplateError(f"{place}: expected %x[OFFSET,NAME] ... or B, found {line!r}")
     references = []
@@ -161,7 +158,7 @@ def _parse_line(line: str, features: Sequence[str], place: str) -> Line:
 
 
 def padded(table: Codes, reach: int) -> Codes:
-    """Add columns for positions outside the page, with one code per distance. The real codes follow after those.
+    """Add columns for positions outside the page, with one code per distance, and move the other codes up.
 
     >>> padded(np.array([[0, 1]]), 2)
     array([[1, 0, 4, 5, 2, 3]])
@@ -173,9 +170,9 @@ def padded(table: Codes, reach: int) -> Codes:
 
 
 def attribute(line: Line, codes: Sequence[int], encoders: Sequence[Encoder], reach: int) -> str:
-    """Return an attribute as crfsuite sees it: ``container.p[-1]=1|position[0]=3``.
+    """Return an attribute in crfsuite's form: ``container.p[-1]=1|position[0]=3``.
 
-    As in CRF++, positions before the page are ``_B-1``, ``_B-2``, ..., and those after it ``_B+1``, ...
+    As in CRF++, positions before the page are ``_B-1``, ``_B-2``, ..., and positions after it ``_B+1``, ...
     """
     parts = []
     for reference, code in zip(line, codes, strict=True):

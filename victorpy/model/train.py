@@ -1,4 +1,4 @@
-"""Annotated pages to a model."""
+"""Train a model on annotated pages."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ class Trained:
     story: dict[str, Any]
 
     def save(self, directory: Path) -> None:
-        """Write the model directory."""
         save_model(directory, self.labeller, self.config, self.story)
 
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
-    """Read annotation files and those in directories."""
+    """Read annotation files, including those in directories."""
     return [load_anno(file, config.cuts) for file in find_annotations(paths)]
 
 
 def find_annotations(paths: Sequence[Path]) -> list[Path]:
-    """List annotation files; a directory stands for all those below it."""
+    """List annotation files. A directory means all annotation files below it."""
     files = [file for path in paths for file in (sorted(path.glob("**/*.anno")) if path.is_dir() else [path])]
     if not files:
         raise DataError("no annotation files (*.anno) to learn from")
@@ -48,7 +47,7 @@ def find_annotations(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """An annotation file with `blocks` blocks, of `of` in all, that no person has decided on."""
+    """An annotation file in which `blocks` of `of` blocks have no label from a person."""
 
     path: Path
     blocks: int
@@ -56,7 +55,10 @@ class Unconfirmed:
 
 
 def find_unconfirmed(files: Sequence[Path]) -> list[Unconfirmed]:
-    """Find the files in which some blocks have no label or only a model's; gold standards count as a person's."""
+    """Find the files in which some blocks have no label or only a model's label.
+
+    Labels from gold standards count as labels from a person.
+    """
     progress = ((file, *load_progress(file)) for file in files)
     return [Unconfirmed(file, blocks - decided, blocks) for file, decided, blocks in progress if decided < blocks]
 
@@ -67,14 +69,14 @@ def train(
     progress: Progress | None = None,
     report: Report = lambda message: None,
 ) -> Trained:
-    """Train a model on annotated pages: its stages of evidence, if it has any, and its CRF."""
+    """Train a model on annotated pages."""
     labeller = ModelLabeller(config)
     labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
     return Trained(labeller, config, tell_story(pages, labeller))
 
 
 def tell_story(pages: Sequence[CleanPage], labeller: ModelLabeller) -> dict[str, Any]:
-    """Describe the training pages and how well the labeller does on them; new pages are harder."""
+    """Describe the training pages, and score the labeller on them. Scores on new pages are lower."""
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):
         digest.update(text.encode())

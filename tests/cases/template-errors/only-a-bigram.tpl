@@ -1,2 +1,2 @@
-# expect only-a-bigram.tpl: there is no %x[OFFSET,NAME] line in it
+# expect only-a-bigram.tpl: there is no line with %x[OFFSET,NAME]
 B

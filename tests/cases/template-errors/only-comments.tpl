@@ -1,3 +1,3 @@
-# expect only-comments.tpl: there is no %x[OFFSET,NAME] line in it
+# expect only-comments.tpl: there is no line with %x[OFFSET,NAME]
 
 # %x[0,words]

@@ -1,4 +1,4 @@
-"""From the scores of a chain's states and transitions to its best sequence or its probabilities."""
+"""Compute the best label sequence or the label probabilities from the scores of states and transitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def viterbi(states: Floats, transitions: Floats) -> npt.NDArray[np.int64]:
-    """Return the label sequence with the highest score; of equal ones the first, as crfsuite does."""
+    """Return the label sequence with the highest score. Ties are resolved like in crfsuite: the first wins."""
     count = len(states)
     if not count:
         return np.zeros(0, dtype=np.int64)
@@ -28,17 +28,17 @@ def viterbi(states: Floats, transitions: Floats) -> npt.NDArray[np.int64]:
 
 
 def marginals(states: Floats, transitions: Floats) -> Floats:
-    """Compute how probable each label is for each block, by the forward-backward algorithm.
+    """Return the probability of each label for each block, by the forward-backward algorithm.
 
-    A step of the algorithm multiplies a vector of label weights by a small matrix. `_running_products` does many
-    steps at once: for a page of n blocks about 4 * sqrt(n) array operations instead of 4 * n.
+    A step of the algorithm multiplies a vector of label weights by a small matrix. `_running_products` takes many
+    steps at once: a page of n blocks needs about 4 * sqrt(n) array operations instead of 4 * n.
     """
     count, labels = states.shape
     if not count:
         return np.zeros((0, labels))
     local = np.exp(states - states.max(axis=1, keepdims=True))
     steps = np.exp(transitions - transitions.max())[None] * local[1:, None, :]  # from t to t + 1
-    # The chain is cut into about as many parts as a part has steps; identity matrices fill the last part.
+    # The chain is cut into sqrt(n) parts of about sqrt(n) steps. Identity matrices fill the last part.
     parts = max(int(np.sqrt(count)), 1)
     length = -(-max(count - 1, 1) // parts)
     padding = np.broadcast_to(np.eye(labels), (parts * length - (count - 1), labels, labels))
@@ -53,12 +53,12 @@ def marginals(states: Floats, transitions: Floats) -> Floats:
 
 
 def _running_products(start: Floats, chain: Floats) -> Floats:
-    """Multiply a row vector by the matrices of a chain, one after the other, and return it after each.
+    """Multiply a row vector by each matrix of a chain in turn. Return the vector after each step.
 
-    Of a chain in two parts, A B C and D E F, the products within the parts are computed first, both parts at the same
-    time: A, AB, ABC and D, DE, DEF. The vector before the first part is the start s, before the second s ABC. Each of
-    these times the products of its part gives the result: s A, s AB, s ABC, (s ABC) D, (s ABC) DE, (s ABC) DEF.
-    Vectors and products are scaled at will, because only the proportions within a vector matter.
+    Example: a chain has two parts, A B C and D E F. First the products within both parts are computed at the same
+    time: A, AB, ABC and D, DE, DEF. The vector before the first part is the start s, before the second it is s ABC.
+    These vectors times the products of their parts are the result: s A, s AB, s ABC, (s ABC) D, (s ABC) DE,
+    (s ABC) DEF. Vectors and products may be rescaled, because only the proportions within a vector matter.
     """
     parts, length, labels, _ = chain.shape
     products = np.empty_like(chain)

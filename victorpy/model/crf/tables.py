@@ -1,4 +1,4 @@
-"""A CRF as tables: the score of a block is a sum of rows that are found by number, without any strings."""
+"""Evaluate a CRF from tables: the score of a block is a sum of rows, found by attribute number."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from victorpy.model.template import Template, padded
 
 Ints = npt.NDArray[np.int64]
 
-# A template line that joins features needs a table entry for every combination of their values.
 MOST_COMBINATIONS = 1_000_000
+"""Maximum number of value combinations of a template line. Each needs a table entry."""
 
 
 class Layout:
-    """Numbers every attribute that the lines of a template can give, from the numbers of values of features.
+    """Numbers every attribute that a template can produce, given the number of values of each feature.
 
-    The attributes of a line are numbered like the digits of a clock: the code of its first feature, plus the code of
-    the second times the number of codes of the first, and so on. The numbers of a line follow those of the last one.
+    Within a line, attributes are numbered in a mixed-radix system: the code of the first feature, plus the code of
+    the second times the number of codes of the first, and so on. The lines follow one another.
     """
 
     def __init__(self, template: Template, sizes: Sequence[int]) -> None:
         self.template = template
         self.sizes = np.array(sizes, dtype=np.int64)
-        # A feature's codes: the places outside the page, the values seen in training, and one for all others.
+        # Each feature has codes for positions outside the page, for the values seen in training, and for all others.
         self.radices = 2 * template.reach + self.sizes + 1
         shape = (max(len(line) for line in template.lines), len(template.lines))
         self._features = np.zeros(shape, dtype=np.int64)
@@ -44,7 +44,7 @@ class Layout:
             combinations = math.prod(int(self.radices[reference.feature]) for reference in line)
             if combinations > MOST_COMBINATIONS:
                 names = ", ".join(template.features[reference.feature] for reference in line)
-                raise TemplateError(f"the features {names} have {combinations:,} combinations together: use fewer bins")
+                raise TemplateError(f"the features {names} have {combinations:,} combinations: use fewer bins")
             counts.append(combinations)
             weight = 1
             for depth, reference in enumerate(line):
@@ -55,19 +55,19 @@ class Layout:
         self.bases: Ints = np.concatenate([[0], np.cumsum(counts)])
 
     def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
-        """Return the attributes of a page's blocks, of some or of all: a row per line, a column per block."""
+        """Return the attribute numbers of the given blocks or of all, one row per line and one column per block."""
         reach = self.template.reach
         codes = padded(np.minimum(table, self.sizes[:, None]), reach)
-        places = (np.arange(table.shape[1]) if blocks is None else blocks) + reach
-        numbers = np.repeat(self.bases[:-1, None], len(places), axis=1)
+        positions = (np.arange(table.shape[1]) if blocks is None else blocks) + reach
+        numbers = np.repeat(self.bases[:-1, None], len(positions), axis=1)
         for features, offsets, weights in zip(self._features, self._offsets, self._weights, strict=True):
             used = np.flatnonzero(weights)
-            digits = codes[features[used, None], places + offsets[used, None]]
+            digits = codes[features[used, None], positions + offsets[used, None]]
             numbers[used] += digits * weights[used, None]
         return numbers
 
     def codes_of(self, line: int, number: int) -> list[int]:
-        """Split an attribute's number into the codes of the line's references."""
+        """Split an attribute number into the codes of the line's references."""
         rest = number - int(self.bases[line])
         codes = []
         for reference in self.template.lines[line]:
@@ -83,24 +83,23 @@ class Tables:
     labels: tuple[str, ...]
     layout: Layout
     numbers: Ints
-    """The numbers of the attributes that have weights, ascending ..."""
+    """The attributes with weights, in ascending order."""
     weights: Floats
-    """... and their weights: a row per attribute, a column per label."""
+    """One row per attribute and one column per label."""
     transitions: Floats
 
     @cached_property
     def noise(self) -> int:
-        """The number of the label for noise, -1 if the model has none."""
+        """Index of the noise label, or -1 if the model has none."""
         return self.labels.index(Label.OTHER) if Label.OTHER in self.labels else -1
 
     @cached_property
     def is_noise(self) -> npt.NDArray[np.bool_]:
-        """Whether each label is the one for noise."""
         return np.arange(len(self.labels)) == self.noise
 
     @cached_property
     def _rows(self) -> npt.NDArray[np.int32]:
-        """For every attribute number the row of its weights; row 0 is all zeros."""
+        """The row of each attribute's weights. Row 0 is all zeros."""
         rows = np.zeros(int(self.layout.bases[-1]), dtype=np.int32)
         rows[self.numbers] = np.arange(1, len(self.numbers) + 1)
         return rows
@@ -110,19 +109,17 @@ class Tables:
         return np.vstack([np.zeros((1, len(self.labels))), self.weights])
 
     def states(self, table: Codes, blocks: Ints | None = None) -> Floats:
-        """Return the score of every label for a page's blocks, for some or for all."""
+        """Return the score of every label for the given blocks of a page, or for all."""
         rows = self._rows[self.layout.numbers(table, blocks)]
         return self._weights_or_none[rows].sum(axis=0)
 
     def save(self, path: Path) -> None:
-        """Write the tables to a file, the same bytes for the same tables."""
         with path.open("wb") as file:
             for array in (self.numbers, self.weights, self.transitions, self.layout.sizes):
                 np.save(file, array, allow_pickle=False)
 
     @classmethod
     def load(cls, path: Path, labels: tuple[str, ...], template: Template) -> Tables:
-        """Read what `save` wrote."""
         with path.open("rb") as file:
             numbers, weights, transitions, sizes = (np.load(file, allow_pickle=False) for _ in range(4))
         fits = weights.shape == (len(numbers), len(labels)) and transitions.shape == (len(labels), len(labels))

@@ -24,24 +24,24 @@ except ImportError as error:
 
 
 class CRF(sklearn_crfsuite.CRF):  # type: ignore[misc]
-    """`sklearn_crfsuite.CRF` with the same parameters, methods and attributes; until it is fitted it says so.
+    """`sklearn_crfsuite.CRF` with the same parameters, methods and attributes. Raises NotFittedError before `fit`.
 
-    `X` has a list per page with the attributes of each block, in any form that crfsuite takes; `y` has their labels.
+    `X` has a list per page with the attributes of each block, in any form that crfsuite accepts. `y` has the labels.
     """
 
     def __sklearn_is_fitted__(self) -> bool:
-        file = self.modelfile.name  # made when training starts, and filled when it ends
+        file = self.modelfile.name  # created when training starts, filled when it ends
         return file is not None and Path(file).is_file() and Path(file).stat().st_size > 0
 
     @property
     def tagger_(self) -> Any:
-        """The `pycrfsuite.Tagger` of the trained model. Raises NotFittedError if there is none."""
+        """The `pycrfsuite.Tagger` of the trained model."""
         check_is_fitted(self)
         return super().tagger_
 
     @property
     def model_(self) -> bytes:
-        """The trained model as crfsuite writes it."""
+        """The trained model in crfsuite's file format."""
         check_is_fitted(self)
         return Path(self.modelfile.name).read_bytes()
 
@@ -56,7 +56,7 @@ _SKLEARN_NAMES = {
 
 
 def make_crf(config: Config, progress: Progress | None = None, algorithm: str | None = None, **given: Any) -> CRF:
-    """Return an untrained CRF with the parameters of a config. Those that are given, unless None, come first."""
+    """Return an untrained CRF with the parameters of a config. Given parameters that are not None override them."""
     chosen = algorithm or config.one("crf-algorithm", "lbfgs")
     try:
         trainer = pycrfsuite.Trainer(algorithm=chosen, verbose=False)
@@ -73,7 +73,7 @@ def make_crf(config: Config, progress: Progress | None = None, algorithm: str | 
     settings |= {name: value for name, value in given.items() if value is not None}
     for name, value in settings.items():
         if not 0 <= value < float("inf"):
-            raise ConfigError(f"crfsuite's parameter {name} must be a number from 0, not {value}")
+            raise ConfigError(f"crfsuite's parameter {name} must be at least 0 and finite, not {value}")
         if name not in names:
             raise ConfigError(f"crfsuite's {chosen} has no parameter {name!r}; it has {', '.join(names)}")
     typed = {name: type(trainer.get(name))(value) for name, value in settings.items()}
@@ -82,7 +82,7 @@ def make_crf(config: Config, progress: Progress | None = None, algorithm: str | 
 
 
 def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
-    """Return a class of trainers that call a function after each iteration, and print nothing."""
+    """Return a trainer class that calls a function after each iteration and prints nothing."""
 
     class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
         def __init__(self, algorithm: str, params: Mapping[str, Any], verbose: bool) -> None:
@@ -103,18 +103,18 @@ def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
 def train(
     pages: Sequence[tuple[Codes, Sequence[str]]], encoders: Sequence[Encoder], template: Template, crf: CRF
 ) -> Tables:
-    """Fit a CRF to pages, given as the codes of their features and the labels of their blocks. Return its tables."""
-    # How many values each feature has: its bins or steps, or one more than the largest code.
+    """Fit a CRF to pages, given their encoded features and labels. Return its tables."""
+    # The number of values of each feature: its bins or steps, or one more than the largest code.
     largest_codes = np.max([table.max(axis=1, initial=0) for table, _ in pages], axis=0)
     sizes = [
         len(encoder.bins) or encoder.scale or int(largest) + 1
         for encoder, largest in zip(encoders, largest_codes, strict=True)
     ]
     names = AttributeNames(Layout(template, sizes), encoders)
-    # Generators, because the names of all pages at once would not always fit into memory.
+    # Generators, because the attributes of all pages may not fit into memory.
     if template.bigrams:
         crf.fit((names.of(table) for table, _ in pages), (list(labels) for _, labels in pages))
-    else:  # labels have no weights together: every block is a sequence of its own
+    else:  # label pairs have no weights, so every block is a sequence of its own
         crf.fit(
             ([block] for table, _ in pages for block in names.of(table)),
             ([label] for _, labels in pages for label in labels),
@@ -123,7 +123,7 @@ def train(
 
 
 class AttributeNames:
-    """The names of attributes by number, each made once."""
+    """Caches the names of attributes by number."""
 
     def __init__(self, layout: Layout, encoders: Sequence[Encoder]) -> None:
         self.layout = layout
@@ -142,12 +142,12 @@ class AttributeNames:
         return [list(block) for block in zip(*rows, strict=True)]
 
     def numbers(self) -> dict[str, int]:
-        """Return the number of every attribute that was named."""
+        """Return the number of every attribute in the cache."""
         return {name: number for names in self._names for number, name in names.items()}
 
 
-# A weight in crfsuite's file. `state_features_` and `transition_features_` round weights to six digits, and then
-# the tables would not always agree with the tagger.
+# A weight in crfsuite's file. `state_features_` and `transition_features_` round weights to six digits, so
+# tables made from them would not always agree with the tagger.
 _WEIGHT = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 
 
@@ -155,7 +155,7 @@ def read_tables(crf: CRF, names: AttributeNames) -> Tables:
     """Convert the weights of a trained CRF into rows by attribute number."""
     labels, content = tuple(crf.classes_), crf.model_
     header = np.frombuffer(content, dtype="<u4", count=12)
-    start = int(header[7])  # of the weights, which follow a mark, a size and a count
+    start = int(header[7])  # of a section with a mark, a size, a count and the weights
     count = int(np.frombuffer(content, dtype="<u4", count=1, offset=start + 8)[0])
     all_weights = np.frombuffer(content, dtype=_WEIGHT, count=count, offset=start + 12)
     states, pairs = all_weights[all_weights["kind"] == 0], all_weights[all_weights["kind"] == 1]

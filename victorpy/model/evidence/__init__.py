@@ -1,9 +1,9 @@
-"""Evidence: how probable it is that a block is content, found before the CRF labels the page.
+"""Find how probable it is that a block is content, before the CRF labels the page.
 
-The CRF knows sequences but sees features as bins; boosted trees take numbers as they are, and many of them. So a
-config may ask for ``evidence: trees``. A lexicon says how often the names around a block and its words mean content.
-Trees judge each block, and more trees judge it again, given what the first found on the whole page. The log-odds of the
-last trees are a feature of the CRF, ``evidence``, and decide what is kept.
+The CRF models sequences, but it sees features as bins. Boosted trees use many features with their exact values. So a
+config may add ``evidence: trees``. A lexicon tells how often element names and words go with content. A first layer of
+trees judges each block, and a second layer judges it again, given the first predictions for the whole page. The final
+log-odds decide what is kept, and are a feature of the CRF, ``evidence``.
 """
 
 from victorpy.model.evidence.cut import Keeping, best_cut, block_weights, expected_f1, probabilities

@@ -1,8 +1,7 @@
-"""The second look: what the first trees found on the rest of the page, around each block.
+"""Describe what the first trees found around each block, as inputs of the second trees.
 
-The first trees judge a block by itself and what is near it. Whether a teaser in a list is content depends on what else
-the page has. So their probabilities are averaged over windows, ancestors, blocks that look alike and the whole page,
-and the second trees see these averages.
+The first trees judge a block by itself and its surroundings. Whether a teaser in a list is content depends on the rest
+of the page. So their probabilities are averaged over windows, ancestors, similar blocks and the whole page.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import numpy.typing as npt
 
 from victorpy.columns import Columns, Floats
 from victorpy.columns.elements import HIGHEST, running_total, windows
-from victorpy.columns.text import shifted
 from victorpy.model.evidence.cut import WORD_OF_A_BLOCK, best_cut, block_weights, probabilities
+from victorpy.model.evidence.inputs import shifted
 
 REACHES = (1, 3, 8, 20)
 SHIFTS = (-2, -1, 1, 2)
@@ -39,13 +38,13 @@ COLUMNS = (
 
 
 def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
-    """Return what was found around each block: a row for each of COLUMNS."""
+    """Return the context of each block, one row for each of `COLUMNS`."""
     if not page.count:
         return np.zeros((len(COLUMNS), 0), dtype=np.float32)
     probability = probabilities(log_odds)
     weight = block_weights(page)
     content, total = running_total(weight * probability), running_total(weight)
-    at = np.arange(page.count)
+    block = np.arange(page.count)
     rows: list[npt.ArrayLike] = [log_odds, *(shifted(probability, shift) for shift in SHIFTS)]
     for first, stop in (windows(page.count, REACHES), page.ancestor_blocks):
         inside = np.take(content, stop) - np.take(content, first)
@@ -54,14 +53,14 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
     rows.append((np.bincount(look, weight * probability) / np.bincount(look, weight))[look])
     rows.append(content[:-1] / (total[:-1] + 1))
     rows.append((content[-1] - content[1:]) / (total[-1] - total[1:] + 1))
-    # The share of the page's words in blocks that are more probable, or as probable and earlier.
+    # The share of the page's words in more probable blocks, and in earlier blocks with the same probability.
     order = np.argsort(-probability, kind="stable")
     higher = np.empty(page.count)
     higher[order] = running_total(weight[order])[:-1]
     rows.append(higher / float(weight.sum()))
     sure = probability >= SURE
-    rows.append(np.minimum(at - np.maximum.accumulate(np.where(sure, at, -99)), 99))
-    rows.append(np.minimum(np.minimum.accumulate(np.where(sure, at, page.count + 99)[::-1])[::-1] - at, 99))
+    rows.append(np.minimum(block - np.maximum.accumulate(np.where(sure, block, -99)), 99))
+    rows.append(np.minimum(np.minimum.accumulate(np.where(sure, block, page.count + 99)[::-1])[::-1] - block, 99))
     cut, expected = best_cut(probability, weight)
     for value in (content[-1] / total[-1], probability.max(), content[-1], cut, expected):
         rows.append(np.full(page.count, value))

@@ -1,8 +1,8 @@
-"""What words say about a block: how often blocks with a token are content, over many sites.
+"""Look up how often blocks with a token are content, over many sites.
 
-Three kinds of tokens are looked up: those of the names (tag, class, id, role, itemprop) of the elements around a
-block, those of its own text, and those of the last heading. A site has one vote on a token: the share of content
-among its blocks with that token. So no large site decides alone what a word means.
+Tokens are looked up for the names (tag, class, id, role, itemprop) of the elements around a block, for its text, and
+for the last heading. Each site has one vote on a token: the share of content among its blocks with that token. So no
+large site decides alone what a word means.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.columns import Columns, Counts, Flags, Floats
-from victorpy.columns.tokens import NEAR, Hashes, code_points, hash_tokens
+from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
+from victorpy.columns.tokens import Hashes, code_points, hash_tokens
 
-# This many sites that vote like the average are added to a token's votes.
 DOUBT = 2.0
+"""Number of average votes added to each token's votes."""
 
-# A token of fewer sites is left out: it may be specific to them.
 FEWEST_SITES = 3
+"""Tokens on fewer sites are left out, because they may be specific to these sites."""
 
 DIGITS = 3
 
-# How many leading bits of a hash give its slot in a table.
-_SLOT_BITS = 17
+_SLOT_BITS = 17  # the leading bits of a hash are its slot in a table
 
 KINDS = ("name", "word", "heading")
 
@@ -38,18 +37,18 @@ COLUMNS = (
     *(f"word.{what}" for what in ("least", "most", "mean")),
     *(f"heading.{what}" for what in ("least", "most", "mean")),
 )
-"""The names of the columns: the lowest, highest and summed log-odds of the tokens of an element and so on."""
+"""The lowest and highest log-odds and their sum or mean, for tokens of names, words and headings."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Tokens, by ascending hash, and their log-odds relative to the average block's."""
+    """Hashes of tokens in ascending order, and the log-odds of blocks with the token relative to the average block."""
 
     hashes: Hashes
     odds: Floats
 
     def look_up(self, hashes: Hashes) -> Floats:
-        """Return the log-odds of tokens, 0 for unknown ones."""
+        """Return the log-odds of tokens, 0 if a token is unknown."""
         odds = np.zeros(len(hashes))
         if not len(self.hashes):
             return odds
@@ -63,7 +62,7 @@ class Table:
 
     @cached_property
     def _slots(self) -> tuple[Counts, int]:
-        """The first row of each slot, and how many rows the fullest slot has."""
+        """The first row of each slot, and the number of rows in the fullest slot."""
         counts = np.bincount(_slot(self.hashes), minlength=1 << _SLOT_BITS)
         return np.cumsum(counts) - counts, int(counts.max())
 
@@ -74,19 +73,18 @@ def _slot(hashes: Hashes) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The log-odds of names' tokens, of words, and of headings' words."""
+    """The tables of names, words and headings."""
 
     tables: tuple[Table, ...]
     text: str = ""
-    """A line for each token: its kind, the token, its log-odds. Not needed to look tokens up."""
+    """One line per token with its kind, spelling and log-odds. Only `save` needs it."""
 
     def save(self, path: Path) -> None:
-        """Write the lines."""
         path.write_text(self.text, encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> Lexicon:
-        """Read what `save` wrote. All lines are read at once, as arrays: there are tens of thousands."""
+        """Read what `save` wrote. Arrays are used for speed, because there are tens of thousands of lines."""
         text = path.read_bytes().decode("utf-8")
         codes = code_points(text)
         ends = np.flatnonzero(codes == ord("\n"))
@@ -116,13 +114,13 @@ class Lexicon:
         return cls(tuple(tables), text)
 
     def columns(self, page: Columns) -> npt.NDArray[np.float32]:
-        """Return what the lexicon says about a page's blocks: a row for each of COLUMNS."""
+        """Look up the tokens of a page's blocks. Return one row for each of `COLUMNS`."""
         if not page.count:
             return np.zeros((len(COLUMNS), 0), dtype=np.float32)
         name_table, word_table, heading_table = self.tables
         hashes, name = page.near_name_tokens
         names, name_of_element = page.near_names
-        by_name = _spread(name_table.look_up(hashes), name, len(names))[:3]
+        by_name = _summary(name_table.look_up(hashes), name, len(names))[:3]
         rows: list[Floats] = []
         all_names = np.zeros((3, page.count))
         for level in range(NEAR):
@@ -133,16 +131,16 @@ class Lexicon:
             np.maximum(all_names[1], by_block[1], out=all_names[1])
             all_names[2] += by_block[2]
         hashes, block = page.word_tokens
-        words = _spread(word_table.look_up(hashes), block, page.count)
+        words = _summary(word_table.look_up(hashes), block, page.count)
         hashes, block = _heading_words(page)
-        heading = _spread(heading_table.look_up(hashes), block, page.count)[:, _last_heading(page)]
+        heading = _summary(heading_table.look_up(hashes), block, page.count)[:, _last_heading(page)]
         rows += [*all_names, words[0], words[1], words[2] / np.maximum(words[3], 1)]
         rows += [heading[0], heading[1], heading[2] / np.maximum(heading[3], 1)]
         return np.array(rows, dtype=np.float32)
 
 
-def _spread(values: Floats, owner: Counts, count: int) -> Floats:
-    """Return the lowest (0 at most), the highest (0 at least), the sum and the number of each owner's values."""
+def _summary(values: Floats, owner: Counts, count: int) -> Floats:
+    """Return each owner's minimum (at most 0), maximum (at least 0), sum and count of values."""
     rows = np.zeros((4, count))
     if len(values):
         starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
@@ -155,7 +153,7 @@ def _spread(values: Floats, owner: Counts, count: int) -> Floats:
 
 
 def _last_heading(page: Columns) -> Counts:
-    """Return the last block in a heading at or before each block, or the first block."""
+    """Return the last heading block up to and including each block, or the first block of the page."""
     return np.maximum.accumulate(np.where(page.within("class-header"), np.arange(page.count), 0))
 
 
@@ -169,7 +167,7 @@ def _heading_words(page: Columns) -> tuple[Hashes, Counts]:
 
 
 class Vote(NamedTuple):
-    """One site's tokens, and the weights of its blocks with each token: of content and of all."""
+    """A site's tokens, and the total weight of the content blocks and of all blocks with each token."""
 
     hashes: Hashes
     content: Floats
@@ -177,7 +175,7 @@ class Vote(NamedTuple):
 
     @property
     def share(self) -> Floats:
-        """The share of content."""
+        """Share of content among the blocks with each token."""
         return self.content / self.total
 
 
@@ -194,7 +192,7 @@ class Votes:
         self.content = _sums(where, shares, len(self.hashes))
 
     def table(self, without: str | None = None) -> Table:
-        """Return the log-odds by the votes of all sites, except for one."""
+        """Return the log-odds from the votes of all sites, or of all but one."""
         content, count = self.content, self.count
         if without in self.sites:
             vote = self.sites[without]
@@ -217,13 +215,13 @@ class Poll:
         self._shares: list[float] = []
 
     def add(self, page: Columns, content: Flags, site: str) -> None:
-        """Count the tokens of a page whose blocks are known to be content or not."""
+        """Count the tokens of a page whose content is known."""
         if not page.count:
             return
         weight = np.sqrt(np.minimum(page.words, 50) + 1)
         self._shares.append(float((weight * content).sum() / weight.sum()))
         for votes, pairs in zip(self._votes, _tokens_of_blocks(page), strict=True):
-            hashes, block = _distinct_pairs(*pairs)
+            hashes, block = _distinct(*pairs)
             tokens, number = np.unique(hashes, return_inverse=True)
             total = _sums(number, weight[block], len(tokens))
             kept = _sums(number, (weight * content)[block], len(tokens))
@@ -236,12 +234,12 @@ class Poll:
 
 
 def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
-    """Yield tokens and the block of each: the tokens of names around blocks, of their words, of their headings."""
+    """Yield the tokens of names, words and headings, each with the block of every token."""
     blocks = np.arange(page.count)
     hashes, name = page.near_name_tokens
     _, name_of_element = page.near_names
     names = np.concatenate([name_of_element[page.ancestor(level)] for level in range(NEAR)])
-    pairs = np.unique(names * page.count + np.tile(blocks, NEAR))  # a name around a block counts once
+    pairs = np.unique(names * page.count + np.tile(blocks, NEAR))  # count a name around a block once
     yield _tokens_of_owners(hashes, name, pairs // page.count, pairs % page.count)
     yield page.word_tokens
     hashes, heading = _heading_words(page)
@@ -249,19 +247,19 @@ def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
 
 
 def _tokens_of_owners(hashes: Hashes, owner: Counts, wanted: Counts, block: Counts) -> tuple[Hashes, Counts]:
-    """Return the tokens of the owner that each block has, and the block of each token; owners are ascending.
+    """Return the tokens of each block's owner, and the block of each token. `owner` must be ascending.
 
-    If owner 0 has the tokens a and b, owner 1 has c, and the blocks 5, 6 and 7 have the owners 1, 0 and 1, then the
-    tokens are c, a, b, c and their blocks 5, 6, 6, 7.
+    Example: owner 0 has the tokens a and b, owner 1 has c, and the blocks 5, 6 and 7 have the owners 1, 0 and 1.
+    Then the tokens are c, a, b, c, and their blocks are 5, 6, 6, 7.
     """
     first = np.searchsorted(owner, wanted, side="left")
     lengths = np.searchsorted(owner, wanted, side="right") - first
-    written = np.cumsum(lengths) - lengths  # how many tokens come before those of each block
+    written = np.cumsum(lengths) - lengths  # number of tokens before those of each block
     tokens = np.repeat(first - written, lengths) + np.arange(lengths.sum())
     return hashes[tokens], np.repeat(block, lengths)
 
 
-def _distinct_pairs(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:
+def _distinct(hashes: Hashes, block: Counts) -> tuple[Hashes, Counts]:
     order = np.lexsort((hashes, block))
     hashes, block = hashes[order], block[order]
     is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (block[1:] != block[:-1]))[: len(hashes)]
@@ -273,8 +271,6 @@ def _sums(number: Counts, values: Floats, count: int) -> Floats:
 
 
 def _merged(votes: Sequence[Vote]) -> Vote:
-    if len(votes) == 1:
-        return votes[0]
     hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
     content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
     total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
@@ -282,7 +278,7 @@ def _merged(votes: Sequence[Vote]) -> Vote:
 
 
 def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> str:
-    """Write a line for each token in tables; their spellings are on the pages that they were counted on."""
+    """Return one line per token of the tables. The spellings are found on the training pages."""
     names, words = dict[int, str](), dict[int, str]()
     name_hashes, word_hashes = tables[0].hashes, np.union1d(tables[1].hashes, tables[2].hashes)
     for page in pages:

@@ -1,0 +1,16 @@
+"""Hashes of tokens that are written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from victorpy.columns.tokens import Hashes, code_points, hash_tokens
+
+
+def hash_words(words: Sequence[str]) -> Hashes:
+    """Hash words that are folded already, each as one token."""
+    codes = code_points("\n".join([*words, ""]))
+    inside = codes != ord("\n")
+    begins = inside.copy()
+    begins[1:] &= ~inside[:-1]
+    return hash_tokens(codes, inside, begins)
