@@ -467,7 +467,7 @@ def run(*arguments, **options):
         (["tea.html", "--no-model", "--model", "default"], "cannot be combined"),
         (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
         (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
-        (["tea.html", "-o", "x.anno"], "-o is only for --adjudicate"),
+        (["tea.html", "-o", "x.anno"], "-o works only with --adjudicate"),
         (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),
         (["tea.html", "--config", "nokeys.conf"], "nokeys.conf:2: annotate-key-udno: there is no action 'udno'"),
     ],

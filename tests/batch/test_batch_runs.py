@@ -675,7 +675,7 @@ def test_a_page_is_retried_with_its_site(tmp_path):
     moved = tmp_path / "failed.jsonl"
     shutil.copy(out / "failed.jsonl", moved)
     ended = clean("--retry", moved, "--by-site", "-o", tmp_path / "again")
-    assert (ended.returncode, b"the run's manifest is wanted" in ended.stderr) == (2, True)
+    assert (ended.returncode, b"needs the run's manifest" in ended.stderr) == (2, True)
 
 
 def test_a_missing_file_is_retried_whole(tmp_path):
@@ -714,8 +714,8 @@ def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--method", "sst"], "give --by-site"),
-        (["--by-site", "--method", "crf"], "--by-site is for methods that learn from a site"),
+        (["--method", "sst"], "add --by-site"),
+        (["--by-site", "--method", "crf"], "does not learn from sites"),
     ],
 )
 def test_site_mode_goes_with_methods_that_learn_from_sites(two_sites, tmp_path, options, said):
@@ -800,23 +800,23 @@ def test_lines_beside_pages_are_reported_as_not_read(tmp_path):
 
 def test_help_has_a_group_for_many_pages():
     shown = clean("--help").stdout.decode()
-    assert "many pages:" in shown
-    assert shown.index("--jobs") > shown.index("many pages:")
+    assert "many pages (docs/guides/batch.md):" in shown
+    assert shown.index("--jobs") > shown.index("many pages (")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-", "-j", 2], "a batch run reads files"),
-        (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout 0: a number above 0"),
-        (["x.warc.gz", "--jobs", -3, "-o", "out"], "--jobs -3: a number above 0"),
-        (["x.html", "--jobs", 0], "--jobs 0: a number above 0"),
-        (["x.html", "--timeout", 0], "--timeout 0: a number above 0"),
-        (["x.warc.gz", "--by-site", "--sample", 0, "-o", "out"], "--sample 0: a number above 0"),
+        (["-", "-j", 2], "a batch run does not read standard input"),
+        (["x.warc.gz", "--timeout", 0, "-o", "out"], "--timeout must be above 0, not 0"),
+        (["x.warc.gz", "--jobs", -3, "-o", "out"], "--jobs must be above 0, not -3"),
+        (["x.html", "--jobs", 0], "--jobs must be above 0, not 0"),
+        (["x.html", "--timeout", 0], "--timeout must be above 0, not 0"),
+        (["x.warc.gz", "--by-site", "--sample", 0, "-o", "out"], "--sample must be above 0, not 0"),
         (["x.warc.gz", "--to", "parkett", "-o", "out"], "(did you mean 'parquet'?)"),
         (["x.warc.gz", "--retry", "f"], "leave out x.warc.gz"),
         (["x.warc.gz", "--to", "jsonl"], "give -o DIRECTORY"),
-        (["x.warc.gz", "-o", "out.txt"], "write out.txt/"),
+        (["x.warc.gz", "-o", "out.txt"], "such as out.txt/"),
     ],
 )
 def test_wrong_usage_is_one_line(tmp_path, arguments, said):

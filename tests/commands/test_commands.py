@@ -235,8 +235,8 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         ),
         (["nothing*.html"], "clean: nothing*.html: no "),
         (["empty"], "clean: empty: no "),
-        ([PAGE, OTHER_PAGE, "-o", "out.txt"], "is a file; several pages go into a directory"),
-        ([PAGE, PAGE, "-o", "one.md"], "go into a directory"),
+        ([PAGE, OTHER_PAGE, "-o", "out.txt"], "is a file; several pages need an output directory"),
+        ([PAGE, PAGE, "-o", "one.md"], "several pages need an output directory, such as one.md/"),
         ([PAGE, "-o", "/dev/null/x/y.txt"], "/dev/null"),
     ],
     ids=str,
@@ -348,7 +348,7 @@ def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path)
     iterations = ended.stderr.decode().splitlines()
     assert len(iterations) == 8
     assert all(line.startswith("iteration") and "loss" in line and line.endswith(" s") for line in iterations)
-    for part in ("trained on 4 pages", "attributes have weights", "of labels right", "models/small"):
+    for part in ("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"):
         assert part in ended.stdout.decode()
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)
     assert (cleaned.returncode, cleaned.stderr) == (0, b"")
@@ -373,7 +373,7 @@ def test_bundled_model_wins_and_clean_says_so(model, expected, tmp_path, option,
     shutil.copytree(model, tmp_path / "models" / own)
     ended = clean(option, own, PAGE, cwd=tmp_path)
     assert ended.stdout == bundled.stdout
-    message = f"clean: using the bundled model {name}; to use the one in models/{own}: --model models/{own}\n"
+    message = f"clean: using the bundled model {name}; to use your own: --model models/{own}\n"
     assert ended.stderr.decode() == message
     assert clean(option, own, PAGE, "-q", cwd=tmp_path).stderr == b""
     chosen = clean("--model", f"models/{own}", PAGE, cwd=tmp_path)
@@ -383,7 +383,8 @@ def test_bundled_model_wins_and_clean_says_so(model, expected, tmp_path, option,
 def test_config_without_a_model_says_how_to_train_one(tmp_path):
     error = refused(victor("clean", "--config", "crf", PAGE, cwd=tmp_path))
     assert error == (
-        "clean: there is no model of the config 'crf' yet; train one with: victor learn --config crf FILES.anno\n"
+        "clean: no model has been trained with the config 'crf' yet; "
+        "train one with: victor learn --config crf FILES.anno\n"
     )
 
 
@@ -437,8 +438,8 @@ def test_learn_takes_gold_standards_as_if_they_were_converted(gold_standard, tmp
     assert ended.returncode == 0
     output, warnings = ended.stdout.decode(), [line for line in ended.stderr.decode().splitlines() if "learn" in line]
     assert "trained on 2 pages" in output
-    assert f"pages: 2 of cleaneval:{gold_standard}\n" in output
-    assert f"clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
+    assert f"pages: 2 from cleaneval:{gold_standard}\n" in output
+    assert f"to clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
     assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn"]
     assert ["4.html: no gold 4.txt" in warnings[1], "input/3" in warnings[0]] == [True, True]
     assert json.loads((tmp_path / "direct" / "meta.json").read_text())["training"]["data"] == ["cleaneval:dev"]
@@ -456,8 +457,8 @@ def test_learn_takes_gold_standards_and_annotation_files_together(gold_standard,
     arguments = [*data, ARTICLES[2]] if is_after_data else [ARTICLES[2], *data]
     ended = learn("-c", small_conf(tmp_path, 2), "-o", tmp_path / "model", *arguments)
     assert ended.returncode == 0
-    assert f"pages: 2 of annotation files, 2 of cleaneval:{gold_standard}\n" in ended.stdout.decode()
-    assert "clean with it: clean.py --model" in ended.stdout.decode()
+    assert f"pages: 2 from annotation files, 2 from cleaneval:{gold_standard}\n" in ended.stdout.decode()
+    assert "to clean with it: clean.py --model" in ended.stdout.decode()
     assert training_pages(tmp_path / "model") == 4
 
 
@@ -482,12 +483,12 @@ def test_learn_says_that_values_are_no_texts_and_that_nothing_is_left(tmp_path):
     files = {"input/1.html": "<br>", "gold/1.txt": "<p>Tea"}
     ended = learn("-q", "--data", f"cleaneval:{write_files(tmp_path / 'set', files)}", cwd=tmp_path)
     first, last = ended.stderr.decode().splitlines()
-    assert first == "learn: left out: cleaneval: input/1: there is no text in it"
-    assert last == f"learn: cleaneval:{tmp_path / 'set'}: there is no page that can be learned from"
+    assert first == "learn: left out: cleaneval: input/1: the page has no text"
+    assert last == f"learn: cleaneval:{tmp_path / 'set'}: no usable page"
     files = {"auto/auto-tea(1)/0000.htm": "<h1>Tea Car</h1><p>Menu", "groundtruth/auto/auto-tea-model.txt": SWDE}
     ended = learn("-q", "-c", "crf", "--data", f"swde:{write_files(tmp_path / 'swde', files)}", cwd=tmp_path)
     assert ended.returncode == 0
-    assert "its gold is values, not texts" in only_line(ended.stderr)
+    assert "the gold lists values, not texts" in only_line(ended.stderr)
 
 
 def half_confirmed(tmp_path):
@@ -506,9 +507,9 @@ def test_learn_warns_of_labels_that_nobody_confirmed(tmp_path):
     assert ended.returncode == 0
     blocks = len(load_anno(first, load_config("default").cuts).labels)
     warning = only_line(ended.stderr)
-    assert "1 of 4 files have blocks that nobody has decided on, 3 in all" in warning
+    assert "1 of 4 files have unconfirmed labels, 3 in all" in warning
     assert f"(the first: {first}, 3 of {blocks})" in warning
-    assert "--only-confirmed leaves these files out" in warning
+    assert "skip these files with --only-confirmed" in warning
     assert training_pages(tmp_path / "model") == 4
 
 
@@ -518,7 +519,7 @@ def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
     conf = small_conf(tmp_path)
     ended = learn("--only-confirmed", "-c", conf, tmp_path / "pages", "-o", tmp_path / "model")
     assert ended.returncode == 0
-    assert b"learn: left out: 2 of 4 files have blocks that nobody has decided on, 4 in all" in ended.stderr
+    assert b"learn: left out: 2 of 4 files have unconfirmed labels, 4 in all" in ended.stderr
     assert training_pages(tmp_path / "model") == 2
     error = refused(learn("--only-confirmed", "-c", conf, second, "-o", tmp_path / "other"))
     assert "--only-confirmed leaves nothing to learn from: 1 of 1 files" in error
@@ -533,7 +534,7 @@ def test_labels_of_a_method_are_never_taken_for_a_persons(tmp_path, options):
 
 
 def test_emptied_parameter_is_left_to_crfsuite(tmp_path):
-    conf = tmp_path / "sgd.conf"  # l2sgd has no c1, so a config for it takes away the one that it includes
+    conf = tmp_path / "sgd.conf"  # l2sgd has no c1, so the config removes the included value
     conf.write_text("include crf\ncrf-algorithm: l2sgd\ncrf-param-c1:\ncrf-param-max_iterations: 2\n")
     ended = learn("-q", "-c", conf, ARTICLES[0], "-o", tmp_path / "model")
     assert (ended.returncode, ended.stderr) == (0, b"")
@@ -606,6 +607,8 @@ def test_features_are_listed_with_family_and_use():
         ("methods", {"default", "site", "cleaneval", "sst", "longest-run"}),
         ("configs", {"default", "site", "cleaneval", "crf", "blocks"}),
         ("formats", {"text", "markdown", "jsonl", "docview"}),
+        ("containers", {"folder", "jsonl.gz", "parquet"}),
+        ("dedup", {"fingerprint", "minhash"}),
         ("features", {"position", "container.*"}),
         ("datasets", {"anno", "cleaneval", "swde"}),
     ],
@@ -624,7 +627,11 @@ def test_list_shows_what_exists(kind, names):
 
 def test_list_says_what_a_model_a_method_and_a_config_is(model, tmp_path):
     whole = victor("list", text=True).stdout
-    for definition in ("A model is a trained model", "A method is any way to clean a page", "A config is a text file"):
+    for definition in (
+        "A model is the result of training",
+        "A method is any way to clean a page",
+        "A config is a text file",
+    ):
         assert definition in whole
     shutil.copytree(model, tmp_path / "models" / "mine")
     write_files(tmp_path / "models" / "broken", {"meta.json": "{"})

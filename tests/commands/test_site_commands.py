@@ -25,6 +25,7 @@ from victorpy.commands.clean import FEW
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
 from victorpy.outputs import OUTPUTS
+from victorpy.research.mining import read_pages
 from victorpy.sites.store import load_tree
 
 Ended = subprocess.CompletedProcess[bytes]
@@ -131,7 +132,7 @@ class _Tags(HTMLParser):
 @pytest.mark.parametrize("action", ["show", "build"])
 def test_a_site_that_is_not_there_is_one_line(tmp_path: Path, action: str) -> None:
     ended = sst(action, tmp_path / "nodir", "-o", tmp_path / "t.html")
-    said = f"sst: {tmp_path / 'nodir'}: there is no such directory of pages, and no such page or tree\n"
+    said = f"sst: {tmp_path / 'nodir'}: no such directory, page or tree\n"
     assert (ended.returncode, ended.stderr.decode()) == (2, said)
 
 
@@ -186,18 +187,18 @@ def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["build", "{crawl}"], "sst: where should the tree go? give -o FILE"),
-        (["build", "{crawl}/page0.html", "-o", "x.sst"], "sst: a site's tree needs at least two pages with text"),
+        (["build", "{crawl}"], "sst: build needs an output file; give -o FILE"),
+        (["build", "{crawl}/page0.html", "-o", "x.sst"], "sst: a style tree needs at least two pages with text"),
         (["build", "empty", "-o", "x.sst"], "sst: empty: no pages"),
-        (["build", "{crawl}", "--sample", "1", "-o", "x.sst"], "sst: a tree needs at least 2 pages: --sample 1"),
-        (["build", "{crawl}", "-t", "1.5", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not 1.5"),
-        (["build", "{crawl}", "-t", "nan", "-o", "x.sst"], "sst: the threshold t is from 0 to 1, not nan"),
+        (["build", "{crawl}", "--sample", "1", "-o", "x.sst"], "sst: --sample must be at least 2, not 1"),
+        (["build", "{crawl}", "-t", "1.5", "-o", "x.sst"], "sst: -t must be from 0 to 1, not 1.5"),
+        (["build", "{crawl}", "-t", "nan", "-o", "x.sst"], "sst: -t must be from 0 to 1, not nan"),
         (["add", "{tree}"], "sst: {tree}: name the pages to add after the tree"),
         (["add", "nothing.sst", "{crawl}"], "sst: nothing.sst: No such file or directory"),
         (["add", "{crawl}/page0.html", "{crawl}"], "sst: {crawl}/page0.html: not a site's style tree, or damaged"),
         (["add", "{tree}", "empty"], "sst: empty: no pages"),
         (["show", "junk.sst"], "sst: junk.sst: not a site's style tree, or damaged"),
-        (["show", "{tree}", "-t", "-1"], "sst: the threshold t is from 0 to 1, not -1"),
+        (["show", "{tree}", "-t", "-1"], "sst: -t must be from 0 to 1, not -1"),
         (["show", "empty"], "sst: empty: no pages"),
     ],
 )
@@ -333,10 +334,10 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         (["--method", "stt", "{page}"], "clean: no method 'stt' (did you mean 'sst'?)"),
         (["--method", "sst", "{page}"], "clean: a method that learns from a site needs at least two of its pages"),
         (["--method", "sst", "--sample", "1", "{crawl}"], "clean: a method that learns from a site needs at least two"),
-        (["--method", "sst", "--sample", "-5", "{crawl}"], "clean: --sample -5: a number above 0 is wanted"),
-        (["--sample", "0", "{page}"], "clean: --sample 0: a number above 0 is wanted"),
-        (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno: is of one site"),
-        (["--site-key", "host", "{crawl}"], "clean: --site-key host: says how pages are grouped by --by-site"),
+        (["--method", "sst", "--sample", "-5", "{crawl}"], "clean: --sample must be above 0, not -5"),
+        (["--sample", "0", "{page}"], "clean: --sample must be above 0, not 0"),
+        (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno needs --site DIR"),
+        (["--site-key", "host", "{crawl}"], "clean: --site-key host needs --by-site"),
         (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: sample must be at least 1"),
         (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
         (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' sets no parameter"),
@@ -365,16 +366,16 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--sample", "9", "{page}"],
-            "clean: --sample 9: {tree} is built already",
+            "clean: --sample 9 has no effect: {tree} is already built",
         ),
         (["--method", "sst", "--site", "junk.sst", "{page}"], "clean: junk.sst: not a site's style tree, or damaged"),
         (["--method", "sst", "--site", "empty", "{page}"], "clean: empty: no pages"),
-        (
-            ["--method", "sst", "--site", "no", "{page}"],
-            "clean: no: there is no such directory of pages, and no such tree",
-        ),
+        (["--method", "sst", "--site", "no", "{page}"], "clean: no: no such directory of pages or style tree"),
         (["--method", "sst", "images"], "clean: sst learns from pages of a site, but there were none"),
-        (["--method", "everything", "{page}", "--labelled", "a.anno"], "clean: --labelled a.anno: only a method that"),
+        (
+            ["--method", "everything", "{page}", "--labelled", "a.anno"],
+            "clean: --labelled a.anno: --method everything cannot be tuned",
+        ),
         (["--method", "sst", "{crawl}", "--labelled", "no.anno"], "clean: no.anno: cannot be read"),
         (["--method", "sst", "{crawl}", "--labelled", "{page}"], "clean: {page}:1: not an annotation file"),
     ],
@@ -442,7 +443,7 @@ def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) 
 def test_pages_of_unknown_sites_are_not_taken_for_one_site(tmp_path: Path, named: str) -> None:
     (tmp_path / "pages.jsonl").write_text(json.dumps({"html": site_page(1)}) + "\n")
     line = refused(clean(*named.split(), tmp_path / "pages.jsonl"))
-    assert line == f"clean: {named} learns from a site: for files with pages of many give --by-site\n"
+    assert line == f"clean: {named} learns from one site; for files with pages of many sites add --by-site\n"
 
 
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
@@ -464,9 +465,64 @@ def test_another_sample_is_another_run_and_a_retry_has_the_same(crawl: Path, tmp
     bad.write_bytes(bytes(range(256)) * 9)
     site_run = ("--site", crawl, bad, crawl / "page0.html", "-o", tmp_path / "out", "-j", "1", "-q")
     assert clean(*site_run, "--sample", "4").returncode == 1
-    assert clean(*site_run, "--sample", "4").returncode == 1  # goes on with it
+    assert clean(*site_run, "--sample", "4").returncode == 1  # resumes
     assert clean(*site_run, "--sample", "5").returncode == 2
     bad.write_text(site_page(7))
     assert clean("--retry", tmp_path / "out" / "failed.jsonl", "-j", "1", "-q").returncode == 0
     manifest = tmp_path / "out" / "retry-1-manifest.jsonl"
     assert json.loads(manifest.read_text().splitlines()[0])["settings"]["sample"] == 4
+
+
+# --site-key: what counts as a site in training, folds, comparisons and mining
+
+
+@pytest.fixture(scope="module")
+def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Annotated pages of one domain with two hosts, of two types."""
+    directory = tmp_path_factory.mktemp("hosts")
+    write_site(directory / "html", 8)
+    for number, page in enumerate(sorted((directory / "html").iterdir())):
+        url = f"http://{'ab'[number % 2]}.tea.co.uk/{number}"
+        target = directory / "anno" / f"type{number // 4}" / f"{number}.anno"
+        assert clean(page, "--url", url, "-f", "anno", "-o", target).returncode == 0
+    return directory / "anno"
+
+
+SITES = {"domain": {"tea.co.uk"}, "host": {"a.tea.co.uk", "b.tea.co.uk"}}
+
+
+@pytest.mark.parametrize(("options", "key"), [([], "domain"), (["--site-key", "host"], "host")])
+def test_site_key_decides_the_sites_of_comparisons(
+    two_hosts: Path, tmp_path: Path, options: list[str], key: str
+) -> None:
+    data = ["-d", f"anno:{two_hosts}", "-o", tmp_path]
+    assert here("compare", "victor compare", "-m", "everything", *data, *options).returncode == 0
+    records = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert {record["site"] for record in records} == SITES[key]
+    assert here("evaluate", "victor evaluate", "--method", "everything", *data, *options).returncode == 0
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    assert {page["site"] for page in scores["pages"]} == SITES[key]
+    assert scores["settings"]["site_key"] == key
+    assert {page.site for page in read_pages([f"anno:{two_hosts}"], 0, pytest.fail, key)} == SITES[key]
+
+
+def test_site_key_decides_folds_and_training(two_hosts: Path, tmp_path: Path) -> None:
+    config = tmp_path / "small.conf"
+    config.write_text("include crf\ncrf-param-max_iterations: 3\n")
+    fold = partial(here, "evaluate", "victor evaluate", "-c", config, "-d", f"anno:{two_hosts}", "--folds", 2)
+    assert "1 sites do not fill 2 folds" in fold().stderr.decode()
+    assert fold("--site-key", "host").returncode == 0
+    for options, recorded in (([], None), (["--site-key", "host"], "host")):
+        model = tmp_path / f"model-{recorded}"
+        assert here("learn", "victor learn", "-q", "-c", config, two_hosts, "-o", model, *options).returncode == 0
+        assert json.loads((model / "meta.json").read_text())["training"].get("site_key") == recorded
+
+
+@pytest.mark.parametrize("name", ["clean", "learn", "evaluate", "compare", "mine", "categories", "spark-clean"])
+def test_unknown_site_key_gives_usage_and_error(name: str) -> None:
+    ended = here(name, f"victor {name}", "--site-key", "hst")
+    usage, error = ended.stderr.decode().splitlines()
+    assert ended.returncode == 2
+    assert usage.startswith(f"usage: victor {name} [options]")
+    assert error.startswith(f"victor {name}: argument --site-key: invalid choice: 'hst'")
+    assert error.endswith(f"; see victor {name} --help")

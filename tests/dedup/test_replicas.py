@@ -372,8 +372,8 @@ def test_tables_name_the_repeated_record(lines, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--keep", "first"), b"--keep says how replicas are dealt with: give --dedup"),
-        (("--dedup-param", "interval=2"), b"--dedup-param says how"),
+        (("--keep", "first"), b"--keep needs --dedup"),
+        (("--dedup-param", "interval=2"), b"--dedup-param needs --dedup"),
         (("--dedup", "minhsh"), b"did you mean 'minhash'"),
         (("--dedup", "minhash", "--dedup-param", "interval=2"), b"sets no parameter"),
         (("--dedup", "minhash", "--keep", "longest"), b"give -o DIRECTORY"),

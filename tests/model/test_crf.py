@@ -445,7 +445,7 @@ def test_fewer_than_two_labels_are_refused(config, pages, label):
 
 
 def test_parameters_are_those_of_the_constructor():
-    shown = dict.fromkeys(["config", "algorithm", "c1", "c2", "max_iterations", "threshold"])
+    shown = dict.fromkeys(["config", "algorithm", "c1", "c2", "max_iterations", "threshold", "site_key"])
     assert ModelLabeller("crf", c1=0.5).get_params() == shown | {"config": "crf", "c1": 0.5}
     assert repr(ModelLabeller("crf", c1=0.5)) == "ModelLabeller(config='crf', c1=0.5)"
 

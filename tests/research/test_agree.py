@@ -350,7 +350,7 @@ def test_labels_given_only_by_a_model_do_not_count(tea, tmp_path):
 def test_model_may_be_an_annotator(tea):
     before = agree(*tea).stdout
     mark_as_predicted(tea[1], 1, 2, 3, 4)
-    assert "those of bob are a model's; --with-models lets them count" in refused(*tea)
+    assert "the labels of bob are unconfirmed; count them with --with-models" in refused(*tea)
     ended = agree(*tea, "--with-models")
     assert "Labels given only by a model are counted: 4 of bob." in ended.stdout
     assert ended.stdout.partition("\n\n")[2] == before.partition("\n\n")[2]
@@ -532,7 +532,7 @@ def test_wrong_usage(tmp_path, tea, folders):
     assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
     assert "nosuch" in refused(*tea, "--config", "nosuch")
     assert "is a file; a report is a directory" in refused(*tea, "-o", tea[0])
-    assert "is a folder; --json wants a file" in refused(*tea, "--json", empty)
+    assert "is a directory; name a file" in refused(*tea, "--json", empty)
     assert "--seed" in refused(*tea, "--seed", "-1")
 
 

@@ -148,7 +148,7 @@ def test_scores_have_all_measures_for_mean_folds_and_pages(shipped):
     for name in NAMES:
         low, high = scores["interval"][name]
         assert 0 <= low <= scores["mean"][name] <= high <= 1, name
-    assert scores["settings"] == {"folds": 3, "group": "site", "seed": 1}
+    assert scores["settings"] == {"folds": 3, "group": "site", "seed": 1, "site_key": "domain"}
     assert scores["config"] == "my"
     # Something was learned.
     assert scores["mean"]["words_f1"] > scores["keep_everything"]["words_f1"]

@@ -1,4 +1,4 @@
-"""The commands: ``victor NAME ...``, and clean.py, learn.py and annotate.py, which are three of them."""
+"""The commands: ``victor NAME ...``. The scripts clean.py, learn.py and annotate.py run three of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
+from typing import NoReturn
 
 from victorpy.base.version import __version__
 from victorpy.errors import DISTRIBUTION, VictorError, suggest
@@ -19,116 +20,135 @@ from victorpy.errors import DISTRIBUTION, VictorError, suggest
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``victor COMMAND ...``."""
-    modules = [module.name for module in pkgutil.iter_modules(__path__)]
-    names = [name.replace("_", "-") for name in modules if not name.startswith("_")]  # others are shared by commands
-    arguments = sys.argv[1:] if arguments is None else arguments
-    epilog = "victor COMMAND --help says more of each; victor list shows models, methods, formats and more."
-    if not arguments or arguments[0] in {"-h", "--help"}:  # only then, because every command has to be imported
-        lines = (f"  {name:<12} {_description(name)[0].partition(chr(10))[0]}" for name in names)
-        epilog = "\n".join(["commands:", *lines, "", epilog])
-    parser = argparse.ArgumentParser(
-        prog="victor",
-        description="Clean web pages: keep the text that somebody wrote.",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
-    parser.add_argument("command", metavar="COMMAND", help="one of those below")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
-    parsed = parser.parse_args(arguments)
-    if parsed.command not in names:
-        parser.error(f"no command {parsed.command!r}{suggest(parsed.command, names)}; there are: {', '.join(names)}")
-    return run(parsed.command, parsed.rest, program=f"victor {parsed.command}")
-
-
 class Arguments(argparse.Namespace):
-    """The parsed arguments of a command, and how it speaks to the user."""
+    """Parsed arguments of a command, and functions that print messages."""
 
     command: str
     program: str
-    """What the user typed: ``victor clean`` or ``clean.py``."""
+    """The program as the user typed it: ``victor clean`` or ``clean.py``."""
     options: dict[str, str]
-    """The options of the command, by the name of their value."""
+    """Maps the attribute of each option to the option: ``read_only`` to ``--read-only``."""
     quiet = False
 
     def say(self, message: str) -> None:
-        """Print a line on stderr, after the name of the command."""
+        """Print a message on stderr, after the command's name."""
         line = f"{self.command}: {self.as_typed(message)}"
-        if "tqdm" in sys.modules:  # there may be a progress bar, which has to make room
+        if "tqdm" in sys.modules:  # do not write into a progress bar
             sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
         else:
             print(line, file=sys.stderr, flush=True)
 
     def note(self, message: str) -> None:
-        """Print a line on stderr, except with --quiet."""
+        """Print a message on stderr unless --quiet was given."""
         if not self.quiet:
             self.say(message)
 
     def as_typed(self, text: str) -> str:
-        """Name options and programs in a text as the user does.
+        """Replace names of parameters and programs by those that the user typed.
 
-        Messages of the library have parameters in backquotes: `read_only` becomes ``--read-only``. If ``clean.py`` was
-        typed, ``victor learn`` becomes ``learn.py``.
+        Library messages put parameters in backquotes: `read_only` becomes ``--read-only``. If the user ran
+        ``clean.py``, ``victor learn`` becomes ``learn.py``.
         """
         text = re.sub(r"`(\w+)`", lambda match: self.options.get(match[1], match[0]), text)
         is_script = self.program.endswith(".py")
         return re.sub(r"\bvictor (annotate|clean|learn)\b", r"\1.py", text) if is_script else text
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Shows an option's value once: ``-o, --output OUT``."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        return f"{', '.join(action.option_strings)} {self._format_args(action, action.dest.upper())}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose usage is one line, and whose errors refer to --help."""
+
+    def __init__(self, prog: str, description: str, epilog: str = "") -> None:
+        super().__init__(prog, description=description, epilog=epilog, formatter_class=_Formatter)
+
+    def shorten_usage(self) -> None:
+        """Show required options and positional arguments only. Call this after all arguments are added."""
+        formatter = self._get_formatter()
+        shown = [action for action in self._actions if action.required or not action.option_strings]
+        formatter.add_usage(None, shown, [], prefix="")
+        self.usage = formatter.format_help().strip().replace(self.prog, f"{self.prog} [options]", 1)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"{self.format_usage()}{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``victor COMMAND ...``."""
+    modules = [module.name for module in pkgutil.iter_modules(__path__)]
+    names = [name.replace("_", "-") for name in modules if not name.startswith("_")]
+    arguments = sys.argv[1:] if arguments is None else arguments
+    epilog = ""
+    if arguments[:1] in (["-h"], ["--help"]):  # listing the commands imports all of them
+        lines = [f"  {name:<12} {_description(_load_command(name))[0].partition(chr(10))[0]}" for name in names]
+        advice = "`victor COMMAND --help` shows options and examples. `victor list` shows models, methods and formats."
+        epilog = "\n".join(["commands:", *lines, "", advice])
+    parser = Parser("victor", "Clean web pages: keep the main content, drop menus, advertisements and footers.", epilog)
+    parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
+    parser.add_argument("command", metavar="COMMAND", help="a command from the list below")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the command")
+    parser.shorten_usage()
+    parsed = parser.parse_args(arguments)
+    if parsed.command not in names:
+        parser.error(f"no command {parsed.command!r}{suggest(parsed.command, names)}")
+    return run(parsed.command, parsed.rest, program=f"victor {parsed.command}")
+
+
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
     parsed = Arguments(command=name, program=program or f"{name}.py", options={})
     if name == "clean" and "numpy" not in sys.modules:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads take longer to start than a page takes
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads takes longer than a page
     try:
-        description, epilog = _description(name)
-        parser = argparse.ArgumentParser(
-            prog=parsed.program,
-            description=description,
-            epilog=parsed.as_typed(epilog),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command = _module(name)
+        command = _load_command(name)
+        description, epilog = _description(command)
+        parser = Parser(parsed.program, description, parsed.as_typed(epilog))
         command.configure(parser)
+        parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         parser.parse_intermixed_args(arguments, parsed)
-        return _run_parsed(command, parsed)
+        _prepare_streams()
+        return int(command.run(parsed))
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-
-
-def _description(name: str) -> tuple[str, str]:
-    """Return what a command does and its examples, the two parts of its module's docstring."""
-    doc = _module(name).__doc__ or ""
-    description, _, epilog = doc.strip().partition("\n\n")
-    return description, epilog
-
-
-def _run_parsed(command: Any, parsed: Arguments) -> int:
-    """Run a command. A user's mistake gives one line on stderr, never a traceback."""
-    for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
-        if getattr(sys, name) is None:  # closed by the caller: the next file that is opened would get its number
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # if the reader of a pipe goes away, exit quietly
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale; writing to stderr never fails
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
-    try:
-        return int(command.run(parsed))
-    except VictorError as error:
+    except VictorError as error:  # a user's mistake: one line, never a traceback
         parsed.say(str(error))
         return EXIT_USAGE
     except BrokenPipeError:  # if SIGPIPE had to be ignored
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard what is still buffered
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard buffered output
         return EXIT_PIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         parsed.say(f"{place}{error.strerror or error}")
         return EXIT_USAGE
+
+
+def _load_command(name: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+
+
+def _description(command: ModuleType) -> tuple[str, str]:
+    """Split a command's docstring into what it does and the examples."""
+    description, _, examples = (command.__doc__ or "").strip().partition("\n\n")
+    return description, examples
+
+
+def _prepare_streams() -> None:
+    for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
+        if getattr(sys, name) is None:  # closed by the caller: the next opened file would get its descriptor
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")

@@ -1,4 +1,4 @@
-"""Options, checks and messages that several commands share."""
+"""Options and checks that several commands share."""
 
 from __future__ import annotations
 
@@ -28,52 +28,82 @@ from victorpy.sites.grouping import SAMPLE, SITE_KEYS
 def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add --data, which may be repeated."""
     options: dict[str, Any] = {"nargs": "+", "action": "extend", "required": required, "metavar": "KIND:DIR"}
-    parser.add_argument("-d", "--data", default=[], help="gold standards: victor list datasets", **options)
+    parser.add_argument("-d", "--data", default=[], help="gold standards; victor list datasets shows kinds", **options)
 
 
-def add_sample(parser: argparse.ArgumentParser) -> None:
-    """Add --sample of methods that learn from a site."""
-    sample = f"learn a site from at most N of its pages (default: {SAMPLE})"
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=sample)
+def add_sample(group: argparse._ActionsContainer, default: int | None = SAMPLE) -> None:
+    """Add --sample, for methods that learn from a site."""
+    text = f"maximum number of pages to learn a site from (default: {SAMPLE})"
+    group.add_argument("--sample", type=int, default=default, metavar="N", help=text)
 
 
-def add_method(parser: argparse.ArgumentParser) -> None:
-    """Add what cleans, and how: the model or method, the format of the texts, and --quiet."""
-    add = parser.add_argument
-    add("-f", "--format", metavar="F", help="text (default), markdown, html, jsonl or another: victor list formats")
-    add("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
-    add("-c", "--config", help="use the model that was trained with this config")
-    add("--method", metavar="NAME", help="how to clean: a model, sst or another (victor list methods)")
-    add("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    add("--sample", type=int, metavar="N", help=f"learn a site from at most N of its pages (default: {SAMPLE})")
-    add(
-        "--favor", choices=FAVORS, help="avoid noise (precision), keep all content (recall), or balance both (balanced)"
-    )
-    add("-q", "--quiet", action="store_true", help="no progress, no warnings, no summary")
+def add_site_key(group: argparse._ActionsContainer, default: str | None = SITE_KEYS[0]) -> None:
+    """Add --site-key, for commands that group pages by site."""
+    text = f"group pages into sites by registered domain or by host (default: {SITE_KEYS[0]})"
+    group.add_argument("--site-key", choices=SITE_KEYS, default=default, help=text)
 
 
-def add_batch(group: argparse._ActionsContainer) -> None:
-    """Add the options for many pages. Those that are not given are None or empty."""
-    add = group.add_argument
-    add("--dedup", metavar="METHOD", help="leave out pages that repeat others, by fingerprint or another method")
-    add("--keep", choices=KEEP, help="which of pages that repeat each other stays (default: first)")
-    add("--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="a parameter of that method")
-    add("--timeout", type=float, metavar="S", help="seconds that a page may take (default: 10)")
-    add("--memory", type=float, metavar="MB", help="memory that a page may take (default: 1000)")
-    add("--max-size", type=float, metavar="MB", help="skip pages that are larger (default: 32)")
-    add("--html-field", metavar="NAME", help="where JSON lines and tables have the page (default: html)")
-    add("--url-field", metavar="NAME", help="where they have its address (default: url)")
+def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGroup, ...]:
+    """Add the options of commands that clean pages. Options that the user leaves out are None, False or empty.
+
+    Returns the groups "input", "sites" and "many pages", to which a command may add its own options.
+    """
+    formats = "text (default), markdown, html, jsonl or another; victor list formats shows all"
+    parser.add_argument("-f", "--format", metavar="NAME", help=formats)
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress, warnings or summary")
+
+    add = parser.add_argument_group("model or method").add_argument
+    add("-m", "--model", metavar="NAME", help="a bundled model, or a model directory (default: default)")
+    add("-c", "--config", metavar="NAME", help="use the model that was trained with this config")
+    add("--method", metavar="NAME", help="a method such as sst; victor list methods shows all")
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the method")
+    add("--favor", choices=FAVORS, help="avoid noise (precision) or avoid losing content (recall)")
+
+    page = parser.add_argument_group("input")
+    add = page.add_argument
+    add("--html-field", metavar="NAME", help="field of JSON lines or tables with the page (default: html)")
+    add("--url-field", metavar="NAME", help="field with the page's address (default: url)")
+    add("--max-size", type=float, metavar="MB", help="skip larger pages (default: 32)")
     add("--check-digests", action="store_true", help="fail WARC records that do not match their digest")
-    add("--summary", type=Path, metavar="S.json", help="write the counts as JSON")
-    add("--by-site", action="store_true", help="learn every site from --sample of its pages (--method sst, site)")
-    site_key = "what pages of a site share: the registered domain of their addresses (default), or the host"
-    add("--site-key", choices=SITE_KEYS, help=f"with --by-site, {site_key}")
+
+    site = parser.add_argument_group("sites (docs/guides/sites.md)")
+    site.add_argument("--by-site", action="store_true", help="group pages by site, and learn from each site's pages")
+    add_site_key(site, default=None)
+    add_sample(site, default=None)
+
+    many = parser.add_argument_group("many pages (docs/guides/batch.md)")
+    add = many.add_argument
+    add("--timeout", type=float, metavar="S", help="seconds per page (default: 10)")
+    add("--memory", type=float, metavar="MB", help="memory per page (default: 1000)")
+    add("--summary", type=Path, metavar="FILE", help="write the counts to a JSON file")
+
+    add = parser.add_argument_group("duplicates (docs/guides/deduplication.md)").add_argument
+    add("--dedup", metavar="METHOD", help="leave out near-duplicates, found by fingerprint or minhash")
+    add("--keep", choices=KEEP, help="which of several near-duplicates to keep (default: first)")
+    add("--dedup-param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of --dedup")
+    return page, site, many
 
 
-def tell_model(arguments: Arguments) -> None:
-    """Say which model is used if the name means two models, or if only a config was named.
+def method_of(arguments: Arguments, at_site: bool) -> Method:
+    """Return the method or model to clean with. For pages of a site the default is the model site."""
+    method = arguments.method
+    if at_site and not (method or arguments.model or arguments.config):
+        method = "site"
+    if arguments.site_key and not arguments.by_site:
+        raise ConfigError(f"--site-key {arguments.site_key} needs --by-site")
+    announce_model(arguments)
+    chosen = Method(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    if arguments.by_site and not learns_from_site(chosen):
+        raise ConfigError(
+            f"{name_of(chosen)} does not learn from sites; leave out --by-site, or use --method site or sst"
+        )
+    return chosen
 
-    A plain name means a bundled model, or else a model in ./models. Raises if no model was trained with a config.
+
+def announce_model(arguments: Arguments) -> None:
+    """Print which model is used if its name is ambiguous, or if the user named only a config.
+
+    A plain name refers to a bundled model, or else to a model in ./models. Raises if the config has no model.
     """
     typed = arguments.model or arguments.method
     name = arguments.model or OLD_NAMES.get(arguments.method, arguments.method)
@@ -83,32 +113,30 @@ def tell_model(arguments: Arguments) -> None:
             find_model(name)
         except ModelError as error:
             advice = f"train one with: victor learn --config {arguments.config} FILES.anno"
-            raise ModelError(f"there is no model of the config {arguments.config!r} yet; {advice}") from error
+            raise ModelError(f"no model has been trained with the config {arguments.config!r} yet; {advice}") from error
     own = Path("models") / (typed or "")
     if not typed or not (own / META).is_file():
         return
     if name in bundled_models():
-        arguments.note(f"using the bundled model {name}; to use the one in {own}: --model {own}")
+        arguments.note(f"using the bundled model {name}; to use your own: --model {own}")
     elif not (arguments.model or arguments.method):
         arguments.note(f"using the model {own}")
 
 
-def method_of(arguments: Arguments, at_site: bool) -> Method:
-    """Return the method or model to clean with; for pages of a site the default is the model site."""
-    method = arguments.method
-    if at_site and not (method or arguments.model or arguments.config):
-        method = "site"
-    if arguments.site_key and not arguments.by_site:
-        raise ConfigError(f"--site-key {arguments.site_key}: says how pages are grouped by --by-site: give that too")
-    tell_model(arguments)
-    chosen = Method(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
-    if arguments.by_site and not learns_from_site(chosen):
-        raise ConfigError("--by-site is for methods that learn from a site: --method sst, site or another such")
-    return chosen
+def learns_from_site(method: Method) -> bool:
+    """Whether a method or model uses other pages of the same site. The default model does not."""
+    is_default = not (method.method or method.model or method.config)
+    return not is_default and method.load().labeller.wants_site
+
+
+def name_of(method: Method) -> str:
+    """Return the method or model as the user typed it."""
+    options = {"--method": method.method, "--model": method.model, "--config": method.config}
+    return next((f"{option} {value}" for option, value in options.items() if value), "the default model")
 
 
 def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any) -> Plan:
-    """Return the plan of a run: the settings that all commands over many pages have, and others."""
+    """Return the plan of a run, with the options of `add_cleaning` and other settings."""
     limits, reading = Limits(), ReadOptions()
     memory = positive(arguments, "memory", limits.memory / 1e6)
     largest = positive(arguments, "max_size", reading.most_bytes / 1e6)
@@ -130,40 +158,28 @@ def plan_of(arguments: Arguments, method: Method, jobs: int = 1, **settings: Any
     )
 
 
-def dedup_of(arguments: Arguments) -> Dedup | None:
-    """Return how to find replicas; None if they are not to be removed."""
-    if arguments.dedup is None:
-        if arguments.keep or arguments.dedup_param:
-            option = "--keep" if arguments.keep else "--dedup-param"
-            raise ConfigError(f"{option} says how replicas are dealt with: give --dedup {' or '.join(DETECTORS)} too")
-        return None
-    dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
-    dedup.detector()
-    return dedup
-
-
-def learns_from_site(method: Method) -> bool:
-    """Whether a method or model uses other pages of a page's site. The default model does not."""
-    is_named = method.method or method.model or method.config
-    return bool(is_named) and method.load().labeller.wants_site
-
-
-def name_of(method: Method) -> str:
-    """Return the method or model as the user typed it."""
-    options = {"--method": method.method, "--model": method.model, "--config": method.config}
-    return next((f"{option} {value}" for option, value in options.items() if value), "the default model")
-
-
 def positive(arguments: Arguments, name: str, default: float) -> float:
     """Return the value of an option, or its default. Raises if it is not above 0."""
     value: float | None = getattr(arguments, name)
     if value is not None and not value > 0:
-        raise ConfigError(f"{arguments.options[name]} {value:g}: a number above 0 is wanted")
+        raise ConfigError(f"{arguments.options[name]} must be above 0, not {value:g}")
     return default if value is None else value
 
 
+def dedup_of(arguments: Arguments) -> Dedup | None:
+    """Return the settings of deduplication, or None without --dedup."""
+    if arguments.dedup is None:
+        if arguments.keep or arguments.dedup_param:
+            option = "--keep" if arguments.keep else "--dedup-param"
+            raise ConfigError(f"{option} needs --dedup {' or '.join(DETECTORS)}")
+        return None
+    dedup = Dedup(arguments.dedup, tuple(arguments.dedup_param), arguments.keep or Keep.FIRST)
+    dedup.detector()  # raises if a name or value is wrong
+    return dedup
+
+
 def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a retry takes over from the settings of the run before, by name of the argument."""
+    """Return the options that a retry takes from the settings of the previous run."""
     defaults: dict[str, Any] = {
         "format": previous["format"],
         "html_field": previous["html field"],
@@ -191,7 +207,7 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
 
 
 def check_summary(path: Path | None) -> None:
-    """Raise if a summary cannot be written, before hours are spent on the run."""
+    """Raise before the run if its summary cannot be written."""
     if path is None:
         return
     try:
@@ -207,7 +223,7 @@ def check_summary(path: Path | None) -> None:
 
 
 def write_summary(path: Path | None, summary: dict[str, Any]) -> None:
-    """Write the counts as JSON, if there is a path."""
+    """Write the counts as JSON if --summary was given."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(summary, indent=2).encode() + b"\n")

@@ -1,15 +1,14 @@
-"""Annotate: label the blocks of pages in the terminal with one key each, starting from the model's predictions.
+"""Label the blocks of pages in the terminal, starting from a model's predictions.
 
 examples:
-  victor annotate page.html                  write page.anno beside the page, or continue it
-  victor annotate page.html work/page.anno   write the annotation elsewhere
-  victor annotate page.anno                  continue an annotation
-  victor annotate crawl/ --order uncertainty many pages, those first that the model would learn most from
-  victor annotate crawl/ --retrain           train a model on the finished pages in the background
-  victor annotate --no-model page.html       start without predictions
+  victor annotate page.html                    start or continue page.anno next to the page
+  victor annotate page.html work/page.anno     write to another file
+  victor annotate page.anno                    continue an annotation
+  victor annotate crawl/ --order uncertainty   start with the pages that the model would learn most from
+  victor annotate crawl/ --retrain             train a model on the finished pages in the background
   victor annotate --adjudicate anna.anno ben.anno -o gold.anno   decide between two annotations
 
-Press ? to see all keys. Every change is saved at once. victor learn trains a model on annotated pages.
+Press ? to see all keys. Every change is saved at once. `victor learn` trains a model on annotated pages.
 """
 
 from __future__ import annotations
@@ -30,32 +29,33 @@ from victorpy.outputs.base import MAGIC
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
     parser.add_argument("pages", nargs="*", metavar="PAGE", type=Path, help="PAGE.html [PAGE.anno], PAGE.anno, or DIR")
+    config = "use the keys and the splitting rules of this config, and the model trained with it"
+    parser.add_argument("-c", "--config", metavar="NAME", help=config)
     parser.add_argument(
-        "-c", "--config", help="split pages as this config says, use its keys and the model trained with it"
+        "-m", "--model", metavar="NAME", help="name of a bundled model, or a model directory (default: default)"
     )
-    parser.add_argument("-m", "--model", help="a model directory or the name of a bundled model (default: default)")
     parser.add_argument("--no-model", action="store_true", help="start without predictions")
-    parser.add_argument("--read-only", action="store_true", help="only look: nothing is written")
-    parser.add_argument("--order", choices=ORDERS, default="name", help="the order of a directory's pages")
-    retrain = "train a model on the finished pages of DIR and update the undecided blocks"
+    parser.add_argument("--read-only", action="store_true", help="write nothing")
+    parser.add_argument(
+        "--order", choices=ORDERS, default="name", help="order of the pages in a directory (default: name)"
+    )
+    retrain = "train a model on the finished pages of DIR and update predictions for the others"
     parser.add_argument("--retrain", action="store_true", help=retrain)
     adjudicate = "decide between two annotations of a page"
     parser.add_argument("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=adjudicate)
-    output = "with --adjudicate: the file for the decisions"
+    output = "output file of --adjudicate"
     parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help=output)
 
 
 def run(arguments: Arguments) -> int:
-    """Open the pages and show them."""
     _check(arguments)
     config, predictor = _load_model(arguments)
     keys = Keys(load_config(arguments.config) if arguments.config else config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise DataError("this is a full-screen program: start it in a terminal")
+        raise DataError("annotate is a full-screen program; start it in a terminal")
     if sys.platform == "win32":
-        raise DataError("annotate needs Unix file locks and terminals; on Windows, start it in WSL")
+        raise DataError("annotate needs Unix file locks; on Windows, start it in WSL")
     from victorpy.annotation.opening import open_adjudication, open_page
     from victorpy.annotation.pages import Pages, annotation_of
     from victorpy.annotation.tui.app import App  # needs urwid and Unix
@@ -72,29 +72,30 @@ def run(arguments: Arguments) -> int:
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
     received_signal = show(app)
     for failure in app.failures:
-        arguments.say(f"{failure}")
+        arguments.say(str(failure))
     return 128 + received_signal if received_signal else int(bool(app.failures))
 
 
 def _check(arguments: Arguments) -> None:
-    """Raise an error if the arguments cannot be combined."""
     if arguments.no_model and arguments.model:
         raise ConfigError(f"--no-model and --model {arguments.model} cannot be combined")
     if arguments.adjudicate:
         if arguments.pages or not arguments.output:
-            raise ConfigError("--adjudicate needs two annotations and -o GOLD.anno, and no other page")
+            raise ConfigError("--adjudicate takes two annotations and -o GOLD.anno, and no other page")
         return
     if arguments.output:
-        raise ConfigError("-o is only for --adjudicate; name a page's annotation after the page: PAGE.html PAGE.anno")
+        raise ConfigError(
+            "-o works only with --adjudicate; name the annotation file after the page: PAGE.html PAGE.anno"
+        )
     if not 1 <= len(arguments.pages) <= 2:
-        raise ConfigError("give PAGE.html [PAGE.anno], PAGE.anno or DIR; --help has examples")
+        raise ConfigError("give PAGE.html [PAGE.anno], PAGE.anno or DIR; see --help for examples")
     first, *rest = arguments.pages
     if not first.exists():
         raise DataError(f"{first}: cannot be read: No such file or directory")
     if rest and (first.is_dir() or _is_annotation(first)):
-        raise ConfigError(f"{rest[0]}: a second file names the annotation of a page, but {first} is not a page")
+        raise ConfigError(f"{first} is not a page; only a page can be followed by an annotation file ({rest[0]})")
     if arguments.retrain and not first.is_dir():
-        raise ConfigError("--retrain needs a directory with finished pages: victor annotate --retrain DIR")
+        raise ConfigError("--retrain needs a directory: victor annotate --retrain DIR")
 
 
 def _is_annotation(path: Path) -> bool:
@@ -105,7 +106,7 @@ def _is_annotation(path: Path) -> bool:
 
 
 def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None]:
-    """Return the config that splits pages, and the model. A config may come with a model of the same name."""
+    """Return the config and the model. A config without --model uses the model of the same name, if it exists."""
     config = load_config(arguments.config) if arguments.config else None
     if arguments.no_model or arguments.adjudicate:
         return config or load_config(DEFAULT), None
@@ -119,8 +120,8 @@ def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None]:
         different = predictor.cleaner.config.differences(config)
         if different:
             raise ConfigError(
-                f"the model {name!r} was trained with a different {', '.join(different[:3])} than {arguments.config!r} "
-                "has; choose the right model with --model, or use --no-model"
+                f"the model {name!r} does not fit the config {arguments.config!r}: they differ in "
+                f"{', '.join(different[:3])}; choose another model with --model, or use --no-model"
             )
         predictor = predictor.with_config(config)
     return predictor.cleaner.config, predictor

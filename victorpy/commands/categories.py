@@ -1,13 +1,13 @@
-"""Train a model that tells categories, on pages in folders, and tell the categories of pages.
+"""Train a model that assigns pages to categories, or predict the categories of pages.
 
 examples:
-  victor categories train topics/ -o topics.model            one folder per category, with HTML files
+  victor categories train topics/ -o topics.model            train on a directory with one folder per category
   victor categories train topics/ -o topics.model --classifier linear-svm --by-site
-  victor categories predict topics.model page.html more/     prints one line per page: name and category
+  victor categories predict topics.model page.html more/     print the name and category of each page
   victor clean --format 'docview(categories=topics.model)' page.html
 
-Pages are cleaned first; --method everything takes them as they are. Training ends with the precision, recall and F1 of
-each category in a cross-validation.
+Pages are cleaned first, unless you give --method everything. After training, a table shows the precision, recall and F1
+of each category in a cross-validation.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from victorpy.batch.inputs import find_records
 from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments
+from victorpy.commands._shared import add_site_key
 from victorpy.description.categories import (
     CLASSIFIERS,
     Bag,
@@ -37,7 +38,7 @@ from victorpy.description.categories import (
     train_categories,
 )
 from victorpy.description.terms import check_packages
-from victorpy.errors import DataError, VictorError
+from victorpy.errors import DataError, VictorError, plural
 from victorpy.methods import load_method
 from victorpy.model.store import DEFAULT
 from victorpy.outputs import CleanPage
@@ -46,31 +47,33 @@ from victorpy.sites.grouping import site_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
     default = Settings()
-    parser.add_argument("action", choices=["train", "predict"], help="what to do")
-    parser.add_argument("inputs", nargs="+", metavar="PATH", help="a directory of folders, or a model and pages")
-    parser.add_argument("-o", "--output", type=Path, metavar="MODEL", help="where the model goes (train)")
-    parser.add_argument("-m", "--method", help="what cleans the pages (default: default, or that of the model)")
-    parser.add_argument("--classifier", default=default.classifier, metavar="NAME", help=", ".join(CLASSIFIERS))
-    parser.add_argument("--terms", type=int, default=default.terms, help=f"terms by χ² (default: {default.terms})")
-    parser.add_argument("-k", type=int, default=default.k, help=f"neighbours that vote (default: {default.k})")
-    parser.add_argument("--folds", type=int, default=5, help="folds of the cross-validation; 0 for none (default: 5)")
-    parser.add_argument("--by-site", action="store_true", help="keep pages of a site or sub-folder in one fold")
-    parser.add_argument("--seed", type=int, default=default.seed, help="for the folds (default: 1)")
+    add = parser.add_argument
+    add("action", choices=["train", "predict"], help="what to do; see the examples")
+    add("inputs", nargs="+", metavar="PATH", help="training directory, or a model and pages")
+    add("-o", "--output", type=Path, metavar="MODEL", help="model file to write (train)")
+    add("-m", "--method", metavar="NAME", help="method that cleans the pages (default: default, or as in training)")
+    classifiers = f"{', '.join(CLASSIFIERS)} (default: {default.classifier})"
+    add("--classifier", default=default.classifier, metavar="NAME", help=classifiers)
+    terms = f"number of terms, selected by χ² (default: {default.terms})"
+    add("--terms", type=int, default=default.terms, metavar="N", help=terms)
+    add("-k", type=int, default=default.k, metavar="K", help=f"neighbours that vote, for knn (default: {default.k})")
+    add("--folds", type=int, default=5, metavar="N", help="folds of the cross-validation; 0 for none (default: 5)")
+    add("--by-site", action="store_true", help="keep the pages of a site or sub-folder in one fold")
+    add_site_key(parser)
+    add("--seed", type=int, default=default.seed, metavar="N", help="seed of the folds (default: 1)")
 
 
 def run(arguments: Arguments) -> int:
-    """Train a model, or predict with one."""
     check_packages()
     return _train(arguments) if arguments.action == "train" else _predict(arguments)
 
 
 def _train(arguments: Arguments) -> int:
     if arguments.output is None:
-        raise DataError("where should the model go? give -o MODEL")
+        raise DataError("train needs an output file; give -o MODEL")
     if len(arguments.inputs) != 1:
-        raise DataError("give one directory, with a folder for each category")
+        raise DataError("train takes one directory, with one folder per category")
     check_target(arguments.output)
     settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
     method = arguments.method or DEFAULT
@@ -96,13 +99,15 @@ def _train(arguments: Arguments) -> int:
 
 
 def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], list[str], list[str]]:
-    """Return the terms, the category and the group of each page. Pages that cannot be read are reported and skipped."""
+    """Return the terms, category and group of each page. Unreadable pages are reported and skipped."""
     directory = Path(arguments.inputs[0])
     if not directory.is_dir():
-        raise DataError(f"{directory}: is no directory; it should have a folder for each category")
+        raise DataError(f"{directory} is not a directory; give one with a folder per category")
     folders = sorted(path for path in directory.iterdir() if path.is_dir() and not path.name.startswith("."))
     if len(folders) < 2:
-        raise DataError(f"{directory}: {len(folders)} folders; categories need two at least, one folder each")
+        raise DataError(
+            f"{directory} has {plural(len(folders), 'folder')}; training needs at least two, one per category"
+        )
     bags: list[Bag] = []
     labels, groups = [], []
     for folder in folders:
@@ -111,10 +116,10 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], li
             if page is None:
                 continue
             group = record.name
-            if arguments.by_site:  # the page's site; without an address, its sub-folder
+            if arguments.by_site:  # by sub-folder if the page has no address
                 parents = record.place.parent.parts
                 sub_folder = f"{folder.name}/{parents[-1]}" if parents else record.name
-                group = site_of(page.document.url) or sub_folder
+                group = site_of(page.document.url, arguments.site_key) or sub_folder
             bags.append(bag_of(page))
             labels.append(folder.name)
             groups.append(group)
@@ -139,7 +144,7 @@ def _predict(arguments: Arguments) -> int:
 def _clean(
     arguments: Arguments, records: Iterable[Record], cleaner: Cleaner
 ) -> Iterator[tuple[Record, CleanPage | None]]:
-    """Clean pages one by one. Pages that cannot be read are reported, and None."""
+    """Yield each record with its cleaned page, or with None if it cannot be read."""
     for record in records:
         try:
             yield record, cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)

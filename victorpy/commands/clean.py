@@ -1,18 +1,16 @@
-"""Clean web pages: print the text that somebody wrote, without menus, advertisements and footers.
+"""Clean web pages: print the main content, without menus, advertisements and footers.
 
 examples:
-  victor clean page.html                           the text of a page
-  curl -s URL | victor clean --format markdown     a page from standard input, as Markdown
-  victor clean crawl/ -o clean/                    every page below a directory, to a directory
+  victor clean page.html                             print the text of a page
+  curl -s URL | victor clean --format markdown       read standard input, write Markdown
+  victor clean crawl/ -o clean/                      clean every page below a directory
   victor clean 'pages/*.html' --format jsonl -o pages.jsonl
-  victor clean --favor recall page.html            keep more, even some noise
-  victor clean --config cleaneval --format cleaneval page.html
-  victor clean --site crawl/example.org/ -o clean/ pages of one site, with the model for sites
-  victor clean --method sst --param t=0.6 crawl/example.org/ -o clean/
-  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/ on all cores; the same command resumes
+  victor clean --favor recall page.html              keep more text, even if some of it is noise
+  victor clean --site crawl/example.org/ -o clean/   learn from the pages of a site, then clean them
+  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume
   victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
-exit codes: 0 all well, 1 some pages failed (named on stderr), 2 wrong usage
+exit codes: 0 success, 1 some pages failed (named on stderr), 2 wrong usage
 """
 
 from __future__ import annotations
@@ -42,8 +40,7 @@ from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
-    add_batch,
-    add_method,
+    add_cleaning,
     check_summary,
     dedup_of,
     method_of,
@@ -61,7 +58,7 @@ from victorpy.outputs import Output, find_output
 from victorpy.sites.grouping import SAMPLE
 
 FEW = 50
-"""Pages that are cleaned in this process, because starting workers takes longer. It makes no other difference."""
+"""Maximum number of pages that are cleaned in this process: starting workers would take longer."""
 
 BATCH_OPTIONS = (
     *("jobs", "to", "timeout", "memory", "max_size", "shard_records", "html_field", "url_field", "check_digests"),
@@ -70,26 +67,23 @@ BATCH_OPTIONS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
-    parser.add_argument("pages", nargs="*", metavar="PAGE", help="files, directories or patterns; - or none: stdin")
-    parser.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory for many pages (default: stdout)")
-    add_method(parser)
-    site = "pages of one site to learn from, and to clean if no others are named; or a tree of victor sst"
-    parser.add_argument("--site", metavar="DIR", help=site)
-    labelled = "an annotated page of the site, to tune a method by; may be repeated"
-    parser.add_argument("--labelled", action="append", default=[], metavar="FILE.anno", help=labelled)
-    parser.add_argument("--url", help="the address of the page, for its links and its identity")
-    parser.add_argument("--charset", help="the encoding that the page was sent with")
-    group = parser.add_argument_group("many pages", "for whole crawls: see docs/guides/batch.md")
-    group.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: as many as cores)")
-    group.add_argument("--to", metavar="KIND", help=f"what the output directory is made of: {', '.join(SINKS)}")
-    group.add_argument("--shard-records", type=int, metavar="N", help="records in a part of the output (default: 1000)")
-    group.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
-    add_batch(group)
+    pages = "files, directories, patterns or @LIST; standard input if there is none or -"
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
+    parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
+    page, site, many = add_cleaning(parser)
+    page.add_argument("--url", help="address of the page, to resolve its links")
+    page.add_argument("--charset", metavar="NAME", help="encoding from the page's HTTP header")
+    directory = "learn from pages in DIR, or from a tree of victor sst; without PAGE, clean DIR"
+    site.add_argument("--site", metavar="DIR", help=directory)
+    labelled = "tune the method by an annotated page of the site"
+    site.add_argument("--labelled", action="append", default=[], metavar="FILE.anno", help=labelled)
+    many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
+    many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
+    many.add_argument("--shard-records", type=int, metavar="N", help="records per output file (default: 1000)")
+    many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
 
 
 def run(arguments: Arguments) -> int:
-    """Clean the pages."""
     positive(arguments, "sample", SAMPLE)
     previous = settings_beside(arguments.retry) if arguments.retry else {}
     for name, value in (retry_defaults(arguments, previous) if previous else {}).items():
@@ -97,20 +91,20 @@ def run(arguments: Arguments) -> int:
             setattr(arguments, name, value)
     arguments.format = arguments.format or "text"
     if arguments.by_site and arguments.labelled:
-        raise ConfigError(f"--labelled {arguments.labelled[0]}: is of one site: give --site instead of --by-site")
-    dedup_of(arguments)  # report wrong names and values first
+        raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
+    dedup_of(arguments)  # raises if a name or value is wrong
     output = find_output(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
     if arguments.retry:
         inputs = previous.get("inputs", [])
         if arguments.pages:
-            raise ConfigError(f"--retry cleans the pages that it names and no others: leave out {arguments.pages[0]}")
+            raise ConfigError(f"--retry reads only the failed pages; leave out {arguments.pages[0]}")
         if arguments.by_site and not inputs:
             raise ConfigError(
-                f"--by-site --retry {arguments.retry}: to learn sites again, the run's manifest is wanted beside it"
+                f"--by-site --retry {arguments.retry} needs the run's manifest.jsonl in the same directory"
             )
     if arguments.charset and resolve_encoding(arguments.charset) is None:
-        raise ConfigError(f"no encoding is called {arguments.charset!r}")
+        raise ConfigError(f"unknown encoding {arguments.charset!r}")
     plan, pages = _make_plan(arguments, inputs, output)
     _refuse_inputs(arguments.output, plan)
     check_summary(arguments.summary)
@@ -126,25 +120,12 @@ def run(arguments: Arguments) -> int:
     return 1 if summary["failed"] else 0
 
 
-def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bool:
-    """Whether a run is no batch run: the inputs are pages, and no option or output directory asks for one."""
-    target = arguments.output or "-"
-    is_joined_file = sink_name(target) == "jsonl" and output.joins
-    options = (getattr(arguments, name) for name in BATCH_OPTIONS)
-    return not (
-        any(value is not None and value is not False for value in options)  # 0 counts as given, and is refused
-        or (sink_name(target) and not is_joined_file)
-        or (target != "-" and is_output(Path(target)))
-        or any(source_of(file.path) for file in find_files(inputs))
-    )
-
-
 def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Plan, int]:
-    """Return the plan, and the number of pages if it is plain: 0 for a batch run, and counted up to `FEW` + 1."""
+    """Return the plan and the number of pages, counted up to `FEW` + 1; 0 for a batch run."""
     method = method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = _is_plain(arguments, inputs, output)
     if not is_plain and "-" in inputs:
-        raise ConfigError("a batch run reads files: name some, or directories, patterns, @LIST")
+        raise ConfigError("a batch run does not read standard input; name files, directories, patterns or @LIST")
     pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
     is_few = 0 < pages <= FEW
     directory = _find_directory(arguments, output, is_plain, is_single=pages == 1)
@@ -152,7 +133,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     jobs = int(positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
     dedup = dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
-        raise ConfigError("--keep longest lays all pages aside before it writes any: give -o DIRECTORY")
+        raise ConfigError("--keep longest reads all pages before it writes any; give -o DIRECTORY")
     base = method.load()
     cleaner = base if arguments.by_site else _at_site(arguments, method, base, inputs)
     make: Callable[[], Cleaner] | None = None
@@ -182,16 +163,29 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     return plan, pages
 
 
+def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bool:
+    """Whether this is not a batch run: all inputs are pages, and neither an option nor the output asks for one."""
+    target = arguments.output or "-"
+    is_joined_file = sink_name(target) == "jsonl" and output.joins
+    options = (getattr(arguments, name) for name in BATCH_OPTIONS)
+    return not (
+        any(value is not None and value is not False for value in options)  # 0 counts as given, and is refused later
+        or (sink_name(target) and not is_joined_file)
+        or (target != "-" and is_output(Path(target)))
+        or any(source_of(file.path) for file in find_files(inputs))
+    )
+
+
 def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_single: bool) -> Path | None:
     """Return the output directory; None if all texts go to standard output or into one file."""
     target = arguments.output
     if arguments.to:
-        SINKS.get(arguments.to)  # raises if there is no such kind
+        SINKS.get(arguments.to)  # raises if the kind does not exist
     if target is None and arguments.retry:
         return Path(arguments.retry).parent
     if target is None or target == "-":
         if arguments.by_site or arguments.to:
-            raise ConfigError("where should the output go? give -o DIRECTORY")
+            raise ConfigError("--by-site and --to write a directory; give -o DIRECTORY")
         return None
     path = Path(target)
     if arguments.to or path.is_dir() or target.endswith("/"):
@@ -200,26 +194,26 @@ def _find_directory(arguments: Arguments, output: Output, is_plain: bool, is_sin
         return None
     if path.suffix and not sink_name(target):
         if path.exists():
-            raise DataError(f"{target}: is a file; several pages go into a directory")
-        raise DataError(f"{target}: several pages go into a directory; if that is what you mean, write {target}/")
+            raise DataError(f"{target} is a file; several pages need an output directory")
+        raise DataError(f"{target} looks like a file; several pages need an output directory, such as {target}/")
     return path
 
 
 def _refuse_inputs(target: str | None, plan: Plan) -> None:
-    """Raise if the output would overwrite an input, or could be taken for more input."""
+    """Raise if the output would overwrite an input, or if a later run would read it as input."""
     if plan.output is None and target not in {None, "-"}:
         path = Path(str(target)).resolve()
         if any(file.path.resolve() == path for file in find_files(plan.inputs)):
-            raise DataError(f"{target}: is one of the inputs; it would be overwritten: choose another output")
+            raise DataError(f"{target} is an input and would be overwritten; choose another output")
     if plan.output is not None and plan.to != "folder":
         directory = Path(plan.output).resolve()
         if any(Path(name).is_dir() and Path(name).resolve() == directory for name in plan.inputs):
-            raise DataError(f"{plan.output}: is one of the inputs: choose another directory for the output")
+            raise DataError(f"{plan.output} is an input; choose another output directory")
 
 
 @contextmanager
 def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[Write]:
-    """Open standard output or a file for texts. With `titled`, each text has the page's name above it."""
+    """Open standard output or a file for texts. With `titled`, the page's name is printed above each text."""
     path = None if target is None or target == "-" else Path(target)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -244,7 +238,6 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
 
 
 def _report(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
-    """Print the counts: a line if the plan is plain, otherwise a table."""
     if plan.plain:
         counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
         arguments.say(f"{summary['pages']} pages: {counts}")
@@ -252,14 +245,14 @@ def _report(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
     print(summary_table(summary), file=sys.stderr)
     if plan.output is not None and summary["failed"]:
         failed = failed_path(plan, Path(plan.output))
-        arguments.say(f"what failed is in {failed}; to try it again: --retry {failed}")
+        arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
 
 
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
-    """Let the method learn from the pages of the site, if it does so. Otherwise return it as it is."""
+    """Return the cleaner after it has learned from the pages of the site. Most methods learn nothing."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
-        raise ConfigError(f"--labelled {labelled[0]}: only a method that learns from a site's labels has a use for it")
+        raise ConfigError(f"--labelled {labelled[0]}: {name_of(method)} cannot be tuned by labels")
     if not arguments.site and not cleaner.labeller.wants_site:
         return cleaner
     from victorpy.batch.site_model import learn_site, use_tree
@@ -267,16 +260,18 @@ def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Seq
 
     if arguments.site and is_tree(Path(arguments.site)):
         if arguments.sample is not None:
-            raise ConfigError(f"--sample {arguments.sample}: {arguments.site} is built already, from pages of its own")
+            raise ConfigError(f"--sample {arguments.sample} has no effect: {arguments.site} is already built")
         return use_tree(cleaner, Path(arguments.site), labelled)
     if arguments.site:
         pages = list(find_records([arguments.site]))
         if not any(page.file is None or page.file.exists() for page in pages):
-            raise DataError(f"{arguments.site}: there is no such directory of pages, and no such tree")
+            raise DataError(f"{arguments.site}: no such directory of pages or style tree")
     else:
         if any(source_of(file.path) for file in find_files(inputs)):
-            raise ConfigError(f"{name_of(method)} learns from a site: for files with pages of many give --by-site")
+            raise ConfigError(
+                f"{name_of(method)} learns from one site; for files with pages of many sites add --by-site"
+            )
         pages = list(find_records(inputs))
         if cleaner.labeller.learns_from is LearnsFrom.LABELS and len(pages) < 2:
-            return cleaner  # a model for sites cleans a page by itself too
+            return cleaner  # a model for sites can also clean a single page
     return learn_site(cleaner, pages, labelled, arguments.sample or SAMPLE, arguments.note)

@@ -1,14 +1,14 @@
-"""Compare: clean the same pages by several methods, and report which does best, and at what cost.
+"""Compare methods on the same pages: which one cleans best, and how long does it take?
 
 examples:
   victor compare --methods default,everything,peers --data anno:data -o report/
   victor compare --methods 'default,sst,sst(t=0.4),my-model' --data cleanportaleval:DIR swde:DIR -o report/
   victor compare --methods all --data cleanportaleval:DIR --tune 3 -o report/
 
-A method is one of `victor list methods`, a model's directory, or another program: trafilatura, resiliparse,
-readability-lxml, jusText. Parameters follow in parentheses. `all` is every available method, `peers` every
-other program that is installed. With -o, scores.json has every number, report.md the tables, report.html tables and
-plots, and pages.jsonl the scores of every page.
+A method is a name from `victor list methods`, a model directory, or another program (trafilatura, resiliparse,
+readability-lxml, jusText). Parameters follow in parentheses. `all` means every method, `peers` every other program that
+is installed. With -o, the directory contains scores.json (all numbers), report.md (tables), report.html (tables and
+plots) and pages.jsonl (the scores of each page).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_sample
+from victorpy.commands._shared import add_data, add_sample, add_site_key
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
 from victorpy.research.report import comparison
@@ -30,33 +30,33 @@ from victorpy.research.site_runs import share_out
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods between commas")
+    parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods, separated by commas")
     add_data(parser)
-    add_sample(parser)
-    tune = "tell the labels of N pages of each site to methods that learn from sites; score all on the others"
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
+    tune = "give methods the labels of N pages per site; these pages are not scored"
     parser.add_argument("--tune", type=int, default=0, metavar="N", help=tune)
-    parser.add_argument("--seed", type=int, default=1, help="for choosing pages of a site (default: 1)")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
+    add_sample(parser)
+    add_site_key(parser)
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the sample (default: 1)")
 
 
 def run(arguments: Arguments) -> int:
-    """Compare, print the summary, write the report."""
     output = arguments.output
     if output:
         check_directory(output)
     plan = Plan(arguments.sample, arguments.tune, arguments.seed)
     methods = load_methods(arguments.methods)
     warnings: list[str] = []
-    sets = open_sets(arguments.data, warnings.append)
+    sets = open_sets(arguments.data, warnings.append, arguments.site_key)
     for warning in warnings:
-        arguments.say(f"{warning}")
+        arguments.say(warning)
     if output:
         output.mkdir(parents=True, exist_ok=True)
     total = sum(len(share_out(count, plan).scored) for data in sets for count in data.sites.values())
     with tqdm(total=total, unit=" pages", disable=None) as bar:
         sites = compare_methods(sets, methods, plan, lambda _: bar.update())
     scores = summarise_comparison(sets, methods, plan, sites, warnings)
+    scores["settings"]["site_key"] = arguments.site_key
     for failure in scores["failures"]:
         arguments.say(f"{failure['data']} {failure['page']}: {failure['method']}: {failure['error']}")
     print(to_text(comparison.summary(scores)), end="", flush=True)

@@ -1,8 +1,8 @@
-"""Convert: make annotation files of a gold standard.
+"""Write the pages of a gold standard as annotation files.
 
 examples:
-  victor convert --from cleaneval cleaneval/dev --to anno annotated/ --config cleaneval
-  victor annotate annotated/                                 look at the labels, and correct them
+  victor convert --from cleaneval cleaneval/dev annotated/ --config cleaneval
+  victor annotate annotated/                                 review and correct the labels
 
 `victor learn --data cleaneval:DIR` trains on a gold standard without converting it.
 """
@@ -23,22 +23,24 @@ from victorpy.research.gold import label_page
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("directory", type=Path, help="where the data set lies")
-    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help="its layout: victor list datasets")
-    parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="what to write (default: anno)")
-    parser.add_argument("output", type=Path, metavar="OUT", help="the directory to write to")
-    parser.add_argument("-c", "--config", default="default", help="how pages are cut into blocks (default: default)")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="directory of the gold standard")
+    parser.add_argument("output", type=Path, metavar="OUT", help="output directory")
+    kind = "kind of gold standard; victor list datasets shows all"
+    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=kind)
+    parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="output format (default: anno)")
+    parser.add_argument(
+        "-c", "--config", metavar="NAME", default="default", help="config that splits pages (default: default)"
+    )
 
 
 def run(arguments: Arguments) -> int:
-    """Align every page with its gold and write it."""
     config = load_config(arguments.config)
     output = find_output(arguments.format)
-    done, warnings = 0, []
+    written, left_out = 0, 0
 
     def warn(message: str) -> None:
-        warnings.append(message)
+        nonlocal left_out
+        left_out += 1
         arguments.say(message)
 
     for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
@@ -50,6 +52,6 @@ def run(arguments: Arguments) -> int:
         target = arguments.output / f"{page.name}{output.suffix}"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-        done += 1
-    arguments.say(f"{done} pages written to {arguments.output}, {len(warnings)} left out")
+        written += 1
+    arguments.say(f"{written} pages written to {arguments.output}, {left_out} left out")
     return 0

@@ -1,4 +1,4 @@
-"""Evaluate: cross-validate a config on gold pages, or score a method or model as it is, and report.
+"""Measure the quality of a config by cross-validation, or of a method or model as it is.
 
 examples:
   victor evaluate --config cleaneval --data cleaneval:cleaneval/dev --folds 6 -o report/
@@ -6,9 +6,9 @@ examples:
   victor evaluate --config cleaneval --data cleaneval:DIR --ablate family --grid c1=0,1 --grid c2=1,10
   victor evaluate --method default --data anno:data -o report/
 
-Folds are grouped by site, so that no model is tested on a site that it has seen. --method needs no folds: the method or
-model is scored on all pages, and learns from a site's own pages if it learns from sites. With -o, scores.json has every
-number, report.md the tables, report.html tables and plots, and pages/ views of the worst pages.
+Folds are grouped by site, so every page is scored by a model that has not seen its site. A --method is scored on all
+pages without folds. With -o, the directory contains scores.json (all numbers), report.md (tables), report.html (tables
+and plots) and pages/ (views of the worst pages).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_sample
+from victorpy.commands._shared import add_data, add_sample, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
@@ -46,33 +46,34 @@ FOLDS = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
-    parser.add_argument("-c", "--config", help="a shipped config or a path (default: default)")
-    parser.add_argument("--method", help="a method or model instead of a config: all pages are scored")
     add_data(parser)
-    parser.add_argument("--folds", type=int, help=f"how many folds (default: {FOLDS})")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
     parser.add_argument(
-        "--group",
-        choices=["site", "page"],
-        default="site",
-        help="what is kept in one fold: pages of a site, or single pages",
+        "-c", "--config", metavar="NAME", help="cross-validate this config: a shipped name or a file (default: default)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="for sharing pages out (default: 1)")
-    parser.add_argument("-j", "--jobs", type=int, default=1, help="folds that are run at the same time (default: 1)")
-    parser.add_argument("--learning-curve", action="store_true", help="also with growing shares of the pages")
-    parser.add_argument("--ablate", choices=["family", "each"], help="also with fewer features")
-    parser.add_argument("--grid", action="append", default=[], metavar="NAME=V,V", help="also with other parameters")
+    parser.add_argument("--method", metavar="NAME", help="score this method or model instead")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of folds and samples (default: 1)")
+    add_site_key(parser)
     add_sample(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where to write the report")
+    folds = parser.add_argument_group("cross-validation")
+    folds.add_argument("--folds", type=int, metavar="N", help=f"number of folds (default: {FOLDS})")
+    group = "keep pages of a site in one fold (site, the default), or ignore sites (page)"
+    folds.add_argument("--group", choices=["site", "page"], default="site", help=group)
+    folds.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="folds to run in parallel (default: 1)")
+    folds.add_argument("--learning-curve", action="store_true", help="also train on 10, 25, 50 and 75 %% of the pages")
+    ablate = "also train without each family of features, or without each feature"
+    folds.add_argument("--ablate", choices=["family", "each"], help=ablate)
+    grid = "also train with these values of a training parameter; may be repeated"
+    folds.add_argument("--grid", action="append", default=[], metavar="NAME=V,V", help=grid)
 
 
 def run(arguments: Arguments) -> int:
-    """Run the experiments, print the tables, write the report."""
     if arguments.output:
         check_directory(arguments.output)
     name = arguments.method or load_config(arguments.config or "default").name
     result, pages = _score_method(arguments) if arguments.method else _cross_validate(arguments)
     scores = result.scores()
+    scores["settings"]["site_key"] = arguments.site_key
     print("\n" + to_text(evaluation.summary(scores)), end="")
     if arguments.output:
         from victorpy.research.report.views import write_views
@@ -86,31 +87,27 @@ def run(arguments: Arguments) -> int:
 
 
 def _cross_validate(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
-    """Run all experiments that were asked for."""
     config = load_config(arguments.config or "default")
     grid = parse_grid(arguments.grid)
     pages, warnings = _load(arguments, config)
     folds = FOLDS if arguments.folds is None else arguments.folds
-    settings = Settings(folds, arguments.group, arguments.seed, arguments.jobs)
+    settings = Settings(folds, arguments.group, arguments.seed, arguments.jobs, arguments.site_key)
     result = evaluate(pages, config, settings, _progress(), arguments.learning_curve, arguments.ablate, grid)
     return replace(result, warnings=warnings), pages
 
 
 def _score_method(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
-    """Score a method or model as it is, on all pages."""
     unwanted = ("config", "folds", "learning_curve", "ablate", "grid")
-    given = [f"--{name.replace('_', '-')}" for name in unwanted if getattr(arguments, name) not in (None, False, [])]
+    given = [arguments.options[name] for name in unwanted if getattr(arguments, name) not in (None, False, [])]
     if given:
-        raise ConfigError(f"{', '.join(given)}: --method is scored as it is and has none of these")
+        raise ConfigError(f"--method cannot be combined with {', '.join(given)}")
     plan = Plan(sample=arguments.sample, seed=arguments.seed)
     cleaner = load_as_is(arguments.method)
     if cleaner.labeller.learns_from is LearnsFrom.LABELS:
         model = find_method(arguments.method).model_name
         seen = training_sets(model, [set_name(spec) for spec in arguments.data])
         if seen:
-            arguments.say(
-                f"the model {model} was trained on {', '.join(seen)}: its scores there say little about new pages"
-            )
+            arguments.say(f"the model {model} was trained on {', '.join(seen)}; expect lower scores on new pages")
     pages, warnings = _load(arguments, cleaner.config)
     with tqdm(total=len(pages), unit=" pages", disable=None) as bar:
         result = evaluate_as_is(pages, cleaner, arguments.method, plan, bar.update)
@@ -118,9 +115,9 @@ def _score_method(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]
 
 
 def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tuple[str, ...]]:
-    """Read the gold pages, and print which ones cannot be used."""
+    """Read the gold pages, and return them with warnings about unusable ones."""
     warnings: list[str] = []
-    pages = load_gold(arguments.data, config, warnings.append)
+    pages = load_gold(arguments.data, config, warnings.append, arguments.site_key)
     for warning in warnings:
         arguments.say(f"left out: {warning}")
     if warnings:
@@ -132,12 +129,12 @@ def _progress() -> Progress:
     """Return a function that prints finished folds and the remaining time."""
     began = time.perf_counter()
 
-    def show(what: str, done: int, total: int) -> None:
+    def show(experiment: str, done: int, total: int) -> None:
         nonlocal began
         if not done:
             began = time.perf_counter()
             return
         left = (time.perf_counter() - began) / done * (total - done)
-        print(f"{what}: fold {done} of {total} done, {left:.0f} s left", file=sys.stderr, flush=True)
+        print(f"{experiment}: fold {done} of {total} done, {left:.0f} s left", file=sys.stderr, flush=True)
 
     return show

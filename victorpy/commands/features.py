@@ -1,7 +1,7 @@
-"""Features: list every feature, its family, what of a config uses it, and what it is.
+"""List all features, with their family and the parts of the config's model that use them.
 
 examples:
-  victor features                       all of them, and which the default config uses
+  victor features                       all features, and which of them the default config uses
   victor features --config cleaneval --used
 """
 
@@ -17,13 +17,13 @@ from victorpy.model.evidence.trees import EVIDENCE, KINDS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
-    parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
-    parser.add_argument("--used", action="store_true", help="only those that the config uses")
+    parser.add_argument(
+        "-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)"
+    )
+    parser.add_argument("--used", action="store_true", help="show only the features that the config uses")
 
 
 def run(arguments: Arguments) -> int:
-    """Print the table."""
     config = load_config(arguments.config)
     load_modules(config)
     check_features(config)

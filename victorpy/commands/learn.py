@@ -1,13 +1,13 @@
-"""Learn: train a model on annotated pages or on gold standards.
+"""Train a model on annotated pages or gold standards.
 
 examples:
-  victor learn --config cleaneval pages/*.anno            writes models/cleaneval
-  victor learn --config my.conf annotated/ -o my-model    every .anno below a directory
-  victor learn --config crf --data cleaneval:DIR          a gold standard; `victor list datasets` has the kinds
-  victor clean --model my-model page.html                 clean with it
+  victor learn --config cleaneval pages/*.anno            write models/cleaneval
+  victor learn --config my.conf annotated/ -o my-model    read every .anno file below a directory
+  victor learn --config crf --data cleaneval:DIR          train on a gold standard
+  victor clean --model my-model page.html                 clean with the new model
 
-Annotated pages come from victor annotate. Labels that only a model gave (they have a number in the file) are used too,
-with a warning. --only-confirmed leaves out the pages that have such labels.
+`victor annotate` writes .anno files. Labels that a model predicted and nobody confirmed are used too, with a warning;
+--only-confirmed leaves out files that contain such labels.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data
+from victorpy.commands._shared import add_data, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
 from victorpy.model.store import check_target
@@ -28,53 +29,63 @@ from victorpy.model.train import find_annotations, find_unconfirmed, load_pages,
 from victorpy.outputs import CleanPage
 from victorpy.research.compare.data import set_name
 from victorpy.research.gold import VALUE_KINDS, load_gold, parse_data
+from victorpy.sites.grouping import SITE_KEYS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
     parser.add_argument("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
     add_data(parser, required=False)
-    parser.add_argument("-c", "--config", default="default", help="a shipped config or a path (default: default)")
-    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="a directory (default: models/CONFIG)")
-    parser.add_argument("--only-confirmed", action="store_true", help="leave out pages with undecided blocks")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no summary")
+    parser.add_argument(
+        "-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)"
+    )
+    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/CONFIG)")
+    parser.add_argument("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
+    add_site_key(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no summary")
 
 
 def run(arguments: Arguments) -> int:
-    """Train and save."""
     config = load_config(arguments.config)
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
     began = time.perf_counter()
     pages, counts = _load(arguments, config)
-    trained = train(pages, config, *((None,) if arguments.quiet else (_show_iteration, _show_stage)))
+    if arguments.quiet:
+        trained = train(pages, config, site_key=arguments.site_key)
+    else:
+        report = partial(print, file=sys.stderr, flush=True)
+        trained = train(pages, config, _show_iteration, report, arguments.site_key)
     story = trained.story
     if arguments.data:
         story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
+    if arguments.site_key != SITE_KEYS[0]:
+        story["site_key"] = arguments.site_key
     trained.save(target)
     if not arguments.quiet:
         stages = trained.labeller.stages_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
-        seconds = time.perf_counter() - began
+        sources = ", ".join(f"{count:,} from {source}" for source, count in counts.items())
+        weights = len(stages.crf.numbers) if stages else 0
+        scores = story["scores"]
         print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
-        print(f"pages: {', '.join(f'{count:,} of {source}' for source, count in counts.items())}")
-        print(f"{len(stages.crf.numbers) if stages else 0:,} attributes have weights; {seconds:.1f} s")
+        print(f"pages: {sources}")
+        print(f"{weights:,} attributes have weights; training took {time.perf_counter() - began:.1f} s")
         print(
-            f"on these same pages: {story['scores']['label_accuracy']:.2%} of labels right, "
-            f"{story['scores']['content_accuracy']:.2%} of content against noise"
+            f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
+            f"and {scores['content_accuracy']:.2%} if only content and noise count"
         )
-        print(arguments.as_typed(f"saved: {target}; clean with it: victor clean --model {target} PAGE.html"))
+        print(arguments.as_typed(f"saved {target}; to clean with it: victor clean --model {target} PAGE.html"))
     return 0
 
 
 def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], dict[str, int]]:
-    """Return the pages to learn from, and the number of pages from each source."""
+    """Return the training pages, and the number of pages from each source."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
     kinds = {spec: parse_data(spec) for spec in specs}
     paths = arguments.pages + typed_after_data + [path for kind, path in kinds.values() if kind == "anno"]
     if not (paths or specs):
-        raise DataError("what should be learned from? give annotation files, or gold standards with --data KIND:DIR")
+        raise DataError("nothing to learn from; give annotation files, or gold standards with --data KIND:DIR")
     pages = _load_annotations(arguments, find_annotations(paths), config) if paths else []
     counts = {"annotation files": len(pages)} if paths else {}
 
@@ -83,35 +94,32 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], dict[s
 
     for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
         if kinds[spec][0] in VALUE_KINDS:
-            arguments.say(f"{spec}: its gold is values, not texts: the model will learn to keep these values only")
-        for page in load_gold([spec], config, warn):
+            arguments.say(f"{spec}: the gold lists values, not texts; the model will learn to keep only these values")
+        for page in load_gold([spec], config, warn, arguments.site_key):
             if page.document.blocks:
                 pages.append(page.annotated)
             else:
-                warn(f"{kinds[spec][0]}: {page.name}: there is no text in it")
+                warn(f"{kinds[spec][0]}: {page.name}: the page has no text")
         counts[spec] = len(pages) - sum(counts.values())
     if not pages:
-        raise DataError(f"{', '.join(specs)}: there is no page that can be learned from")
+        raise DataError(f"{', '.join(specs)}: no usable page")
     return pages, counts
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
-    """Read annotation files. Leave out unconfirmed ones with --only-confirmed, else warn of them."""
+    """Read annotation files. Skip unconfirmed ones with --only-confirmed, else warn."""
     unconfirmed = find_unconfirmed(files)
     if not unconfirmed:
         return load_pages(files, config)
     first = unconfirmed[0]
     blocks = sum(file.blocks for file in unconfirmed)
     problem = (
-        f"{len(unconfirmed):,} of {len(files):,} files have blocks that nobody has decided on, {blocks:,} in all "
+        f"{len(unconfirmed):,} of {len(files):,} files have unconfirmed labels, {blocks:,} in all "
         f"(the first: {first.path}, {first.blocks:,} of {first.of:,})"
     )
     if not arguments.only_confirmed:
         pages = load_pages(files, config)
-        consequence = "what a model said of them is learned as if it were right"
-        arguments.say(
-            f"{problem}: {consequence}; --only-confirmed leaves these files out, victor annotate finishes them"
-        )
+        arguments.say(f"{problem}; skip these files with --only-confirmed, or confirm labels with victor annotate")
         return pages
     left_out = {file.path for file in unconfirmed}
     confirmed = [file for file in files if file not in left_out]
@@ -119,10 +127,6 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
     arguments.note(f"left out: {problem}")
     return load_pages(confirmed, config)
-
-
-def _show_stage(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 def _show_iteration(info: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""List what exists: models, methods, configs, formats, features and data sets.
+"""List the available models, methods, configs, formats, features, data sets and more.
 
 examples:
-  victor list                   everything, and what a model, a method and a config is
-  victor list formats           one kind, a line each: its name and a short description
-  victor list --json methods    the same as JSON
+  victor list                   list everything, with a definition of each kind
+  victor list formats           list one kind: one name with its description per line
+  victor list --json methods    print JSON
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 
 from victorpy.base import resources
 from victorpy.base.digests import META, read_meta
+from victorpy.batch.sinks import SINKS
 from victorpy.commands import Arguments
+from victorpy.dedup.base import DETECTORS
 from victorpy.errors import ModelError
 from victorpy.features import FEATURES
 from victorpy.labellers.base import LABELLERS
@@ -30,21 +32,19 @@ Descriptions = dict[str, str]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
     parser.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: Arguments) -> int:
-    """Print the names and descriptions of one kind or of all."""
     lists = {kind: KINDS[kind]() for kind in ([arguments.kind] if arguments.kind else KINDS)}
     if arguments.json:
         named = {kind: [{"name": name, "description": text} for name, text in lists[kind].items()] for kind in lists}
         print(json.dumps(named, indent=1, ensure_ascii=False))
         return 0
-    for kind, things in lists.items():
-        width = max(map(len, things))
-        lines = [f"{name:<{width}}  {text}" for name, text in things.items()]
+    for kind, descriptions in lists.items():
+        width = max(map(len, descriptions))
+        lines = [f"{name:<{width}}  {text}" for name, text in descriptions.items()]
         if not arguments.kind:
             definition = arguments.as_typed(KINDS[kind].__doc__ or "")
             lines = [f"{kind}: {definition}", *(f"  {line}" for line in lines), ""]
@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> int:
 
 
 def models() -> Descriptions:
-    """A model is a trained model: a bundled name, or a directory that victor learn wrote."""
+    """A model is the result of training: a bundled name, or a directory that victor learn wrote."""
     own = [str(path.parent) for path in sorted(Path("models").glob(f"*/{META}"))]
     descriptions = {}
     for name in [*bundled_models(), *own]:
@@ -66,15 +66,16 @@ def models() -> Descriptions:
 
 
 def methods() -> Descriptions:
-    """A method is any way to clean a page: a labeller without training, or a model by its name or directory."""
-    own = {name: _first_line(LABELLERS.get(name)) if name in LABELLERS else "A model." for name in method_names()}
-    return own | {
-        name: f"Another program, in comparisons. {_first_line(PEERS[name].make)}" for name in installed_peers()
+    """A method is any way to clean a page: an untrained method by name, or a model by name or directory."""
+    own = {
+        name: _first_line(LABELLERS.get(name)) if name in LABELLERS else f"The model {name}; see victor list models."
+        for name in method_names()
     }
+    return own | {name: f"Another program. {_first_line(PEERS[name].make)}" for name in installed_peers()}
 
 
 def configs() -> Descriptions:
-    """A config is a text file that says how to cut pages, compute features and train: a shipped name, or a path."""
+    """A config is a text file that controls splitting, features and training: a shipped name, or a path."""
     descriptions = {}
     for name in resources.names("configs", ".conf"):
         text = (resources.shipped("configs") / f"{name}.conf").read_text(encoding="utf-8")
@@ -85,17 +86,27 @@ def configs() -> Descriptions:
 
 
 def formats() -> Descriptions:
-    """A format is how cleaned pages are written (victor clean --format)."""
+    """A format is the form of a cleaned page (victor clean --format)."""
     return {name: OUTPUTS.get(name).description for name in OUTPUTS}
 
 
+def containers() -> Descriptions:
+    """A container is the kind of files that a batch run writes its pages to (victor clean --to)."""
+    return {name: _first_line(SINKS.get(name)) for name in SINKS}
+
+
+def dedup() -> Descriptions:
+    """A deduplication method finds pages that nearly repeat other pages (victor clean --dedup)."""
+    return {name: _first_line(DETECTORS.get(name)) for name in DETECTORS}
+
+
 def features() -> Descriptions:
-    """A feature is a number that configs and templates can use of each block (victor features)."""
+    """A feature is a number computed for each block, for use in configs and templates (victor features)."""
     return {name: FEATURES.get(name).description for name in FEATURES}
 
 
 def datasets() -> Descriptions:
-    """A data set is a gold standard, given as KIND:DIR (victor learn --data); these are the kinds."""
+    """A data set is a directory of pages with gold labels or texts, given as KIND:DIR (victor learn --data)."""
     return {name: _first_line(sys.modules[DATASETS.get(name).__module__]) for name in DATASETS}
 
 
@@ -103,5 +114,8 @@ def _first_line(thing: object) -> str:
     return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
-KINDS = {function.__name__: function for function in (models, methods, configs, formats, features, datasets)}
-"""Functions that describe everything of a kind. Their docstrings tell users what the kind is."""
+KINDS = {
+    function.__name__: function
+    for function in (models, methods, configs, formats, containers, dedup, features, datasets)
+}
+"""Functions that describe everything of a kind. `victor list` prints their docstrings."""

@@ -1,13 +1,13 @@
-"""Clean whole crawls on a cluster, with Apache Spark: WARC files, JSON lines and Parquet files go in, rows come out.
+"""Clean crawls on a cluster with Apache Spark, from WARC files, JSON lines or Parquet files.
 
 examples:
-  victor spark-clean 'crawl/*.warc.gz' corpus/                        on this machine, all cores
-  victor spark-clean @paths.txt corpus/ --master spark://host:7077
+  victor spark-clean 'crawl/*.warc.gz' corpus/                        use all cores of this machine
+  victor spark-clean @paths.txt corpus/ --master spark://host:7077    use a cluster
   victor spark-clean pages.parquet corpus/ --html-field content --to jsonl.gz
   victor spark-clean crawl/ corpus/ --by-site --method sst
 
-Run the same command again to resume an interrupted run. For spark-submit see docs/guides/spark.md.
-exit codes: 0 all well, 1 some pages failed (named in OUT/failed.jsonl), 2 wrong usage
+Repeat the command to resume an interrupted run. docs/guides/spark.md describes spark-submit.
+exit codes: 0 success, 1 some pages failed (listed in OUT/failed.jsonl), 2 wrong usage
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ import os
 import sys
 
 from victorpy.batch.local.progress import summary_table
-from victorpy.batch.plan import Plan
 from victorpy.commands import Arguments
 from victorpy.commands._shared import (
-    add_batch,
-    add_method,
+    add_cleaning,
     check_summary,
     learns_from_site,
     method_of,
@@ -37,53 +35,26 @@ SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MAST
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="files, directories, patterns or @LIST")
-    parser.add_argument("output", metavar="OUT", help="a directory, on any file system that Spark can write to")
-    parser.add_argument("--master", help="Spark's master (default: that of spark-submit, or local[*])")
-    parser.add_argument("--to", default="parquet", help="parquet, jsonl or jsonl.gz (default: parquet)")
-    add_method(parser)
-    parser.add_argument("--shard-files", type=int, metavar="N", help="files in a shard (default: 64)")
-    parser.add_argument("--buckets", type=int, metavar="N", help="shards of sites (default: 16)")
-    add_batch(parser)
+    parser.add_argument("output", metavar="OUT", help="directory on a file system that Spark can write to")
+    _, site, many = add_cleaning(parser)
+    many.add_argument("--master", help="Spark master (default: from spark-submit, or else local[*])")
+    many.add_argument("--to", default="parquet", metavar="KIND", help="parquet (default), jsonl or jsonl.gz")
+    many.add_argument("--shard-files", type=int, metavar="N", help="input files per shard (default: 64)")
+    site.add_argument("--buckets", type=int, metavar="N", help="number of shards with --by-site (default: 16)")
 
 
 def run(arguments: Arguments) -> int:
-    """Clean the pages with Spark."""
     try:
         from victorpy.batch import spark
     except ImportError as error:
         raise missing("PySpark", "spark", "victor spark-clean") from error
-    plan = _make_plan(arguments)
-    spark.check_plan(plan)
-    check_summary(arguments.summary)
-    # Without --master: that of spark-submit or of a configuration of Spark's, or else all cores of this machine.
-    is_configured = any(name in os.environ for name in SPARK_VARIABLES)
-    master = arguments.master or (None if is_configured else "local[*]")
-    opened = spark.session(master)
-    if master and master.startswith("local"):
-        opened.sparkContext.setLogLevel("ERROR")  # its warnings are of interest on a cluster
-    try:
-        summary = spark.run_plan(opened, plan, arguments.note)
-    finally:
-        opened.stop()
-    write_summary(arguments.summary, summary)
-    if not arguments.quiet:
-        print(summary_table(summary), file=sys.stderr)
-        if summary["failed"]:
-            arguments.say(
-                f"what failed is in {arguments.output.rstrip('/')}/failed.jsonl; to try it again: victor clean --retry"
-            )
-    return 1 if summary["failed"] else 0
-
-
-def _make_plan(arguments: Arguments) -> Plan:
     arguments.format = arguments.format or "text"
-    find_output(arguments.format)
+    find_output(arguments.format)  # raises if the format does not exist
     method = method_of(arguments, at_site=arguments.by_site)
     if learns_from_site(method) and not arguments.by_site:
-        raise ConfigError(f"{name_of(method)} learns from a site: give --by-site")
-    return plan_of(
+        raise ConfigError(f"{name_of(method)} learns from sites; add --by-site")
+    plan = plan_of(
         arguments,
         method,
         inputs=tuple(arguments.inputs),
@@ -92,3 +63,21 @@ def _make_plan(arguments: Arguments) -> Plan:
         shard_files=int(positive(arguments, "shard_files", 64)),
         buckets=int(positive(arguments, "buckets", 16)),
     )
+    spark.check_plan(plan)
+    check_summary(arguments.summary)
+    is_configured = any(name in os.environ for name in SPARK_VARIABLES)
+    master = arguments.master or (None if is_configured else "local[*]")
+    session = spark.session(master)
+    if master and master.startswith("local"):
+        session.sparkContext.setLogLevel("ERROR")  # Spark's warnings matter only on a cluster
+    try:
+        summary = spark.run_plan(session, plan, arguments.note)
+    finally:
+        session.stop()
+    write_summary(arguments.summary, summary)
+    if not arguments.quiet:
+        print(summary_table(summary), file=sys.stderr)
+        if summary["failed"]:
+            failed = f"{arguments.output.rstrip('/')}/failed.jsonl"
+            arguments.say(f"failed pages are listed in {failed}; clean them again with victor clean --retry")
+    return 1 if summary["failed"] else 0

@@ -1,11 +1,13 @@
-"""Build a site's style tree from its pages, add pages to it, and show what the site repeats.
+"""Build a style tree from the pages of a site, add pages to it, or show what the site repeats.
 
 examples:
-  victor sst build crawl/example.org/ -o example.sst         from at most 500 pages, chosen at random
-  victor sst add example.sst more-pages/                     more pages into the same tree
-  victor sst show example.sst                                the tree as text, noise marked -, content +
-  victor sst show example.sst -o example.html                the same to look at, coloured by importance
-  victor clean --method sst --site example.sst page.html     clean with it
+  victor sst build crawl/example.org/ -o example.sst         use a random sample of at most 500 pages
+  victor sst add example.sst more-pages/                     add pages to the tree
+  victor sst show example.sst                                print the tree: - marks noise, + content
+  victor sst show example.sst -o example.html                write an HTML page, coloured by importance
+  victor clean --method sst --site example.sst page.html     clean with the tree
+
+All pages are taken as one site.
 """
 
 from __future__ import annotations
@@ -31,27 +33,30 @@ from victorpy.sites.style_tree import StyleTree, merge_alike
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
-    parser.add_argument("action", choices=["build", "add", "show"], help="what to do")
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="pages, or a tree and pages to add, or what to show")
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="the tree's file (build), an HTML page (show)")
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help="use at most N pages (default: 500)")
-    parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help="how pages are seen (default: modern)")
-    parser.add_argument("-t", type=float, default=0.4, help="the threshold of noise (default: 0.4)")
-    parser.add_argument("--full", action="store_true", help="show what is below noise and content too")
+    parser.add_argument("action", choices=["build", "add", "show"], help="what to do; see the examples")
+    parser.add_argument("inputs", nargs="+", metavar="FILE", help="pages (build), tree and pages (add), either (show)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="OUT", help="tree (build, add) or HTML page (show) to write"
+    )
+    sample = f"maximum number of pages to read (default: {SAMPLE})"
+    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=sample)
+    styles = "compare elements by tag, classes and id (modern, the default), or by tag and attributes (paper)"
+    parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help=styles)
+    threshold = "importance below which an element is noise, from 0 to 1 (default: 0.4)"
+    parser.add_argument("-t", type=float, default=0.4, metavar="T", help=threshold)
+    parser.add_argument("--full", action="store_true", help="also show what is inside noise and content")
 
 
 def run(arguments: Arguments) -> int:
-    """Build, extend or show a tree."""
     if not 0 <= arguments.t <= 1:
-        raise DataError(f"the threshold t is from 0 to 1, not {arguments.t}")
+        raise DataError(f"-t must be from 0 to 1, not {arguments.t}")
     if arguments.sample < 2:
-        raise DataError(f"a tree needs at least 2 pages: --sample {arguments.sample} is too few")
+        raise DataError(f"--sample must be at least 2, not {arguments.sample}")
     if arguments.action == "show":
         return _show(arguments)
     if arguments.action == "build":
         if arguments.output is None:
-            raise DataError("where should the tree go? give -o FILE")
+            raise DataError("build needs an output file; give -o FILE")
         tree, target = _build_tree(arguments), arguments.output
     else:
         path, *pages = arguments.inputs
@@ -85,13 +90,13 @@ def _build_tree(arguments: Arguments) -> StyleTree:
     _add_pages(arguments, tree, arguments.inputs)
     if tree.page_count < 2:
         pages = ", ".join(arguments.inputs)
-        raise DataError(f"a site's tree needs at least two pages with text; {pages} has {tree.page_count}")
+        raise DataError(f"a style tree needs at least two pages with text; {pages} has {tree.page_count}")
     return tree
 
 
 def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str]) -> None:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
-        raise DataError(f"{', '.join(pages)}: there is no such directory of pages, and no such page or tree")
+        raise DataError(f"{', '.join(pages)}: no such directory, page or tree")
     records = draw_sample(list(find_records(pages)), arguments.sample)
     for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), arguments.say):
         tree.add(document)

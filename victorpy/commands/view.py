@@ -1,12 +1,12 @@
-"""View: write a page that shows every block of a web page, coloured by its label.
+"""Write an HTML page that shows every block of a web page, coloured by its label.
 
 examples:
-  victor view page.html -o view.html                        what the bundled model keeps and drops
-  victor view page.html --gold page.anno -o view.html       and where it disagrees with a person
-  victor view page.html --against trafilatura -o view.html  beside another cleaner, or another model
+  victor view page.html -o view.html                        show what the default model keeps and drops
+  victor view page.html --gold page.anno -o view.html       also show disagreements with an annotator
+  victor view page.html --against trafilatura -o view.html  compare with another program, method or model
 
-Colours are labels, their strength is probability, what is dropped is grey. Pointing at a block or stepping to
-it with j and k shows its features. The file needs no network and runs nothing of the page.
+The colour of a block shows its label, and the strength of the colour its probability. Dropped blocks are grey. Point at
+a block, or step to it with j and k, to see its features. The view needs no network and runs no script of the page.
 """
 
 from __future__ import annotations
@@ -33,18 +33,22 @@ from victorpy.research.report.views import Column, render_view
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments."""
     parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
-    parser.add_argument("--gold", type=Path, help="an .anno file, or a text, with CleanEval's tags or without")
-    against = "another program that is installed, such as trafilatura, or another method or model"
+    parser.add_argument("--gold", type=Path, help="an .anno file or a text file, with or without CleanEval's tags")
+    against = "an installed program such as trafilatura, a method, or another model"
     parser.add_argument("--against", metavar="OTHER", help=against)
-    parser.add_argument("-m", "--model", default=DEFAULT, help="a model directory or the name of a bundled model")
-    parser.add_argument("--url", help="the address of the page")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)")
+    parser.add_argument(
+        "-m",
+        "--model",
+        metavar="NAME",
+        default=DEFAULT,
+        help="name of a bundled model, or a model directory (default: default)",
+    )
+    parser.add_argument("--url", help="address of the page")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="output file (default: standard output)")
 
 
 def run(arguments: Arguments) -> int:
-    """Clean the page and write the view."""
     cleaner = Cleaner.load(arguments.model)
     content = arguments.page.read_bytes()
     page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True)
@@ -64,23 +68,23 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
     if path.suffix == ".anno":
         annotated = load_anno(path, cleaner.config.cuts)
         if [block.text for block in annotated.document.blocks] != [block.text for block in page.document.blocks]:
-            raise DataError(f"{path}: its blocks are not those of the page")
+            raise DataError(f"{path} is not an annotation of this page, or it was split by another config")
         return annotated.labels
     text = decode(path.read_bytes()).text
     _, segments = parse_gold(text)
-    if not has_tags(text):  # then the page's markup says what is a heading or an item
+    if not has_tags(text):  # let the page's markup decide what is a heading or a list item
         segments = tuple(Gold(segment.text) for segment in segments)
     return align(page.document, segments, cleaner.config.cuts.block_level)
 
 
 def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
-    """Label the same blocks by another method, or by aligning them with the text of another program."""
+    """Label the blocks by another method, or by aligning them with the text of another program."""
     if is_peer(name):
         text = load_peer(name)(content)
     else:
         other = load_method(*split_name(name))
         if other.labeller.learns_from is LearnsFrom.SITE:
-            raise DataError(f"--against {name}: learns from several pages of a site, and a view has one page")
+            raise DataError(f"--against {name} is not possible: this method learns from several pages of a site")
         if other.config.cuts == cleaner.config.cuts:
             labelling = other.labeller.label(page.document)
             return CleanPage(page.document, labelling.labels, labelling.probabilities, labelling.content)

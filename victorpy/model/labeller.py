@@ -36,7 +36,7 @@ from victorpy.model.evidence.kinds import Kinds, fit_kinds
 from victorpy.model.evidence.stage import Report
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
-from victorpy.sites.grouping import site_of
+from victorpy.sites.grouping import SITE_KEYS, site_of
 
 if TYPE_CHECKING:  # loaded only for pages of a site
     from victorpy.model.beliefs import Beliefs
@@ -86,6 +86,7 @@ class ModelLabeller(Labeller):
         c2: float | None = None,
         max_iterations: int | None = None,
         threshold: float | None = None,
+        site_key: str | None = None,
     ) -> None:
         self.config = config
         self.algorithm = algorithm
@@ -93,6 +94,7 @@ class ModelLabeller(Labeller):
         self.c2 = c2
         self.max_iterations = max_iterations
         self.threshold = threshold
+        self.site_key = site_key
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived from the config, because a user's own features cannot be pickled."""
@@ -122,7 +124,10 @@ class ModelLabeller(Labeller):
                 sequences.append(sequence)
         if len({label for sequence in sequences for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
-        sites = [site_of(page.url) or page.source or str(number) for number, page in enumerate(pages)]
+        sites = [
+            site_of(page.url, self.site_key or SITE_KEYS[0]) or page.source or str(number)
+            for number, page in enumerate(pages)
+        ]
         site_columns = _site_columns(pages, sites) if self.wants_site else [None] * len(pages)
         # A generator, because only trees need all pages at once.
         columns: Iterable[Columns] = (

@@ -18,6 +18,7 @@ from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, load_progress, write_anno
+from victorpy.sites.grouping import SITE_KEYS
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,10 @@ def train(
     config: Config,
     progress: Progress | None = None,
     report: Report = lambda message: None,
+    site_key: str = SITE_KEYS[0],
 ) -> Trained:
     """Train a model on annotated pages."""
-    labeller = ModelLabeller(config)
+    labeller = ModelLabeller(config, site_key=site_key)
     labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
     return Trained(labeller, config, tell_story(pages, labeller))
 

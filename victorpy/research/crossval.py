@@ -13,7 +13,7 @@ from victorpy.model.labeller import ModelLabeller
 from victorpy.research.gold import LabelledPage
 from victorpy.research.scores import BlockCounts, PageResult, measure_texts
 from victorpy.research.site_runs import label_by_site, map_in_jobs
-from victorpy.sites.grouping import make_folds
+from victorpy.sites.grouping import SITE_KEYS, make_folds
 
 MakeLabeller = Callable[[], Labeller]
 
@@ -73,9 +73,9 @@ def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageR
     )
 
 
-def crf_maker(config: Config, **parameters: float) -> MakeLabeller:
+def crf_maker(config: Config, site_key: str = SITE_KEYS[0], **parameters: float) -> MakeLabeller:
     """Return a function that makes CRF labellers of a config, with parameters that override its own."""
-    return partial(ModelLabeller, config, **parameters)  # type: ignore[arg-type]
+    return partial(ModelLabeller, config, site_key=site_key, **parameters)  # type: ignore[arg-type]
 
 
 def keep_everything(page: LabelledPage) -> PageResult:

@@ -22,6 +22,7 @@ from victorpy.research.gold import VALUE_KINDS, LabelledPage
 from victorpy.research.scores import BlockCounts, PageResult, mean_of, pooled, values_of
 from victorpy.research.site_runs import Plan, label_by_site
 from victorpy.research.statistics import compare, interval, summarise
+from victorpy.sites.grouping import SITE_KEYS
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -53,6 +54,7 @@ class Settings:
     group: str = "site"
     seed: int = 1
     jobs: int = 1
+    site_key: str = SITE_KEYS[0]
 
 
 class Variant(NamedTuple):
@@ -149,7 +151,7 @@ def evaluate(
     def run(variant: Variant) -> list[PageResult]:
         results: list[PageResult] = []
         progress(variant.name, 0, settings.folds)
-        make = crf_maker(variant.config, **variant.parameters)
+        make = crf_maker(variant.config, settings.site_key, **variant.parameters)
         how = (settings.folds, settings.group, settings.seed, settings.jobs, variant.share)
         for number, fold in enumerate(cross_validate(pages, make, *how), 1):
             results += fold

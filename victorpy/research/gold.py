@@ -15,6 +15,7 @@ from victorpy.outputs.text import render_cleaneval
 from victorpy.research.align import Gold, align
 from victorpy.research.datasets import DATASETS, GoldPage, read_dataset
 from victorpy.research.datasets.base import Warn
+from victorpy.sites.grouping import SITE_KEYS
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -67,12 +68,12 @@ def parse_data(spec: str) -> tuple[str, Path]:
     return kind, Path(directory)
 
 
-def load_gold(specs: Iterable[str], config: Config, warn: Warn) -> list[LabelledPage]:
+def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[LabelledPage]:
     """Read data sets, cut their pages by a config, and align each with its gold."""
     pages = []
     for spec in specs:
         kind, directory = parse_data(spec)
-        for page in read_dataset(kind, directory, warn):
+        for page in read_dataset(kind, directory, warn, site_key):
             try:
                 pages.append(label_page(page, spec, config))
             except VictorError as error:

@@ -13,6 +13,7 @@ from victorpy.model.store import load_model
 from victorpy.research.datasets import GoldPage, read_dataset
 from victorpy.research.datasets.base import Warn
 from victorpy.research.gold import VALUE_KINDS, parse_data
+from victorpy.sites.grouping import SITE_KEYS
 
 TRAINED_ON = {"default": ("wcxb", "dragnet", "l3s", "cleaneval"), "cleaneval": ("cleaneval",)}
 """Kinds of data that bundled models were trained on, if their meta.json does not say so ..."""
@@ -32,6 +33,7 @@ class DataSet:
     kind: str
     directory: Path
     sites: dict[str, int]
+    site_key: str = SITE_KEYS[0]
 
     @property
     def has_values(self) -> bool:
@@ -46,7 +48,7 @@ class DataSet:
     def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
         """Read the pages again, and yield each site as soon as it is complete, so that few pages are held."""
         incomplete: dict[str, list[GoldPage]] = {}
-        for page in read_dataset(self.kind, self.directory, lambda _: None):
+        for page in read_dataset(self.kind, self.directory, lambda _: None, self.site_key):
             site = _site_name(self.kind, page)
             pages = incomplete.setdefault(site, [])
             pages.append(page)
@@ -59,7 +61,7 @@ def _site_name(kind: str, page: GoldPage) -> str:
     return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
 
 
-def open_sets(specs: Sequence[str], warn: Warn) -> list[DataSet]:
+def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEYS[0]) -> list[DataSet]:
     """Read data sets given as ``KIND:DIR`` once. Warnings about pages are given here and not again."""
     sources = [set_name(spec) for spec in specs]
     repeated = [source for source, times in Counter(sources).items() if times > 1]
@@ -69,8 +71,8 @@ def open_sets(specs: Sequence[str], warn: Warn) -> list[DataSet]:
     sets = []
     for spec, source in zip(specs, sources, strict=True):
         kind, directory = parse_data(spec)
-        sites = Counter(_site_name(kind, page) for page in read_dataset(kind, directory, warn))
-        sets.append(DataSet(kind if kinds[kind] == 1 else source, source, kind, directory, dict(sites)))
+        sites = Counter(_site_name(kind, page) for page in read_dataset(kind, directory, warn, site_key))
+        sets.append(DataSet(kind if kinds[kind] == 1 else source, source, kind, directory, dict(sites), site_key))
     return sets
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from victorpy.base.registry import Registry
 from victorpy.errors import DataError, VictorError
 from victorpy.page.decode import decode
 from victorpy.research.align import Gold
-from victorpy.sites.grouping import site_of
+from victorpy.sites.grouping import SITE_KEYS, site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,12 @@ class GoldPage:
     gold: tuple[Gold, ...]
     url: str = ""
     page_type: str = ""
+    site_key: str = SITE_KEYS[0]
 
     @property
     def site(self) -> str:
-        """The domain that the page's site is registered under; pages of one site share it."""
-        return site_of(self.url) or self.name
+        """The page's site, or the page's name if it has no address."""
+        return site_of(self.url, self.site_key) or self.name
 
     @property
     def text(self) -> str:
@@ -49,14 +50,14 @@ Reader = Callable[[Path, Warn], Iterator[GoldPage]]
 DATASETS: Registry[Reader] = Registry("data set", "victorpy.research.datasets")
 
 
-def read_dataset(kind: str, directory: Path, warn: Warn) -> Iterator[GoldPage]:
+def read_dataset(kind: str, directory: Path, warn: Warn, site_key: str = SITE_KEYS[0]) -> Iterator[GoldPage]:
     """Read the pages of a data set; what is wrong with a page is told to `warn`, and the page left out."""
     if not directory.is_dir():
         raise DataError(f"{directory}: no such directory")
     found = False
     for page in DATASETS.get(kind)(directory, warn):
         found = True
-        yield page
+        yield replace(page, site_key=site_key)
     if not found:
         raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
 

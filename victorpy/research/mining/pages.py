@@ -19,6 +19,7 @@ from victorpy.methods import Method
 from victorpy.research.datasets import read_dataset
 from victorpy.research.datasets.base import Warn
 from victorpy.research.gold import parse_data
+from victorpy.sites.grouping import SITE_KEYS
 
 NONE = "none"
 """Name of the method that does not clean: all text of a page."""
@@ -53,12 +54,12 @@ def parse_methods(names: str) -> list[Method]:
     return list(dict.fromkeys(methods))
 
 
-def read_pages(specs: Iterable[str], limit: int, warn: Warn) -> list[MinedPage]:
+def read_pages(specs: Iterable[str], limit: int, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[MinedPage]:
     """Read data sets, at most `limit` pages per site and vertical (0 for all), and sort the pages by site."""
     counts: Counter[tuple[str, str]] = Counter()
     pages = []
     for spec in specs:
-        for page in read_dataset(*parse_data(spec), warn):
+        for page in read_dataset(*parse_data(spec), warn, site_key):
             if not page.page_type:
                 raise DataError(
                     f"{spec}: the kind of {page.name} is not known; mining needs kinds of pages, as in swde"
