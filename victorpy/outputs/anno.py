@@ -1,12 +1,12 @@
 """Annotation files: a page with its labels, one block per line. Reading a file restores the page exactly.
 
-After a header of ``name: value`` lines and an empty line, every line is one block, in columns separated by tabs: its
-label, the label's probability (``-`` if a person gave it), the tags since the previous block, and its text with the
-tags inside it. Lines that begin with ``#`` are comments, for example the features of a block. Tags after the last
-block are on a line labelled ``end``.
+A file starts with ``name: value`` header lines and an empty line. Each following line is a block with four columns
+separated by tabs: label, probability of the label (``-`` if a person chose it), tags since the previous block, and
+text with inner tags. Lines that start with ``#`` are comments, for example the features of a block. A last line
+labelled ``end`` has the tags after the last block.
 
-While a page is being annotated, blocks without a label have a ``?``. `read_annotation` reads such files; `read_anno`,
-which models learn from, requires a label for every block.
+During annotation, blocks without a label have ``?``. `read_annotation` accepts such files. `read_anno`, which models
+learn from, requires a label for every block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from victorpy.config import Cuts
 from victorpy.document import Document, Label
@@ -32,7 +32,6 @@ _LOSS = "loss"
 _END = "end"
 _LABELS = [*Label, _END]
 UNLABELLED = "?"
-"""Written for a block that has no label yet."""
 _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
@@ -44,7 +43,7 @@ def write_anno(page: CleanPage) -> str:
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
     }
-    # A method without probabilities writes 1.0, since a label without a number counts as a person's.
+    # Labels without a probability count as a person's, so methods without probabilities write 1.0.
     probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)
 
@@ -68,7 +67,7 @@ class AnnotationWriter:
         self._last_line = f"{_END}\t-\t{tag_writer.write(document.trailing)}\t\n"
 
     def write(self, labels: Sequence[Label | None], probabilities: Sequence[float | None]) -> str:
-        """Write the page with these labels; a probability of None means that a person gave the label."""
+        """Write the page with these labels. A probability of None marks a label that a person chose."""
         rows = [
             f"{label or UNLABELLED}\t{'-' if probability is None else repr(probability)}\t{end}\n"
             for label, probability, end in zip(labels, probabilities, self._line_ends, strict=True)
@@ -77,7 +76,7 @@ class AnnotationWriter:
 
 
 def _escape_edges(value: str) -> str:
-    """Escape a header's value, including the white space at its ends, which reading would strip."""
+    """Escape a header value, including white space at its ends, which reading would strip."""
     inner = value.strip()
     before, _, after = value.partition(inner) if inner else (value, "", "")
     edges = ("".join(f"&#{ord(char)};" for char in edge) for edge in (before, after))
@@ -92,24 +91,24 @@ class Annotation:
     labels: tuple[Label | None, ...]
     """None for blocks that have no label yet."""
     probabilities: tuple[float | None, ...]
-    """None for labels that a person gave."""
+    """None for labels that a person chose."""
     comments: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The comment lines before each block's line, by the number of the block."""
+    """The comment lines before each block, by block number."""
 
     @property
     def decided(self) -> tuple[bool, ...]:
-        """Which blocks a person decided: those with a label but no probability of a model."""
-        pairs = zip(self.labels, self.probabilities, strict=True)
-        return tuple(label is not None and probability is None for label, probability in pairs)
+        """Whether a person chose the label of each block."""
+        return tuple(label is not None for label in self.decisions)
 
     @property
     def decisions(self) -> tuple[Label | None, ...]:
-        """The labels that a person gave; None for other blocks."""
-        return tuple(label if decided else None for label, decided in zip(self.labels, self.decided, strict=True))
+        """The labels that a person chose. None for other blocks."""
+        pairs = zip(self.labels, self.probabilities, strict=True)
+        return tuple(label if probability is None else None for label, probability in pairs)
 
 
 def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool = False) -> Annotation:
-    """Read an annotation file, finished or not. Every line is a block, however the page was cut.
+    """Read an annotation file, finished or not. Every line is a block, even if `cuts` would cut the page differently.
 
     With `recut` the page is cut again according to `cuts`, and labels follow their text. Then every block must have a
     label.
@@ -118,20 +117,20 @@ def read_annotation(text: str, cuts: Cuts, name: str = "annotation", recut: bool
     if recut:
         return _recut(file, cuts)
     document = None
-    if file.header["split"] == ("every" if cuts.every else "block") and file.is_complete:
-        # Most files were cut according to `cuts`. Errors in the others are reported below.
+    if file.header["split"] == ("every" if cuts.every else "block"):
+        # Most files were cut according to `cuts`. Errors are reported below.
         with contextlib.suppress(AnnotationError):
-            document = _build(file, cuts, row_by_row=True)
-    document = replace(document or _build_as_written(file, cuts), split=file.header["split"])
+            document = _build(file, cuts)
+    document = replace(document or _build(file, _without_cuts(cuts)), split=file.header["split"])
     labels = tuple(None if row.label == UNLABELLED else Label(row.label) for row in file.rows[:-1])
     return Annotation(document, labels, tuple(row.probability for row in file.rows[:-1]), file.comments)
 
 
 def read_anno(text: str, cuts: Cuts, name: str = "annotation") -> CleanPage:
     """Read a page and its labels. If it was cut differently from `cuts`, labels follow their text."""
-    annotation = read_annotation(text, cuts, name, recut=True)
-    labels = tuple(label for label in annotation.labels if label is not None)  # none is None
-    probabilities = tuple(number for number in annotation.probabilities if number is not None)
+    annotation = _recut(_parse(text, name), cuts)
+    labels = tuple(label for label in annotation.labels if label is not None)  # true for all
+    probabilities = tuple(value for value in annotation.probabilities if value is not None)
     return CleanPage(annotation.document, labels, probabilities if len(probabilities) == len(labels) else ())
 
 
@@ -146,13 +145,13 @@ def load_annotation(path: Path, cuts: Cuts, recut: bool = False) -> Annotation:
 
 
 def load_progress(path: Path) -> tuple[int, int]:
-    """Return how many blocks of an annotation file a person decided, and how many there are."""
+    """Return how many labels in an annotation file a person chose, and the number of blocks."""
     rows = [row for row in _parse(_read_text(path), str(path)).rows if row.label != _END]
     return sum(row.label != UNLABELLED and row.probability is None for row in rows), len(rows)
 
 
 def read_source(path: Path) -> str:
-    """Return the name of the page in the header of an annotation file, or an empty string."""
+    """Return the page's file name from the header of an annotation file, or an empty string."""
     try:
         with path.open(encoding="utf-8", errors="replace") as lines:
             if next(lines, "").rstrip() != MAGIC:
@@ -175,9 +174,6 @@ def _read_text(path: Path) -> str:
         raise AnnotationError(f"{path}: not an annotation file: it is not UTF-8") from error
 
 
-# Lines
-
-
 class _Row(NamedTuple):
     line: int
     label: str
@@ -191,20 +187,15 @@ class _File(NamedTuple):
     header: dict[str, str]
     losses: list[str]
     rows: list[_Row]
-    """The last one is labelled ``end``, if the file is complete."""
+    """In a complete file, the last row is labelled ``end``."""
     comments: dict[int, tuple[str, ...]]
     """The comment lines before each row."""
 
-    @property
-    def is_complete(self) -> bool:
-        return bool(self.rows) and self.rows[-1].label == _END
-
 
 def _parse(text: str, name: str) -> _File:
-    """Read the lines of a file into columns."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if lines[0].rstrip() != MAGIC:
-        raise AnnotationError(f"{name}:1: not an annotation file: it does not begin with {MAGIC!r}")
+        raise AnnotationError(f"{name}:1: not an annotation file: the first line must be {MAGIC!r}")
     file = _File(name, {"split": "every"}, [], [], {})
     header_stop = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
     for number, line in enumerate(lines[1:header_stop], 2):
@@ -224,19 +215,18 @@ def _parse(text: str, name: str) -> _File:
         if line.startswith("#"):
             file.comments[len(file.rows)] = (*file.comments.get(len(file.rows), ()), line)
         elif line.strip():
-            file.rows.append(_read_row(line, number, f"{name}:{number}"))
+            file.rows.append(_parse_row(line, number, f"{name}:{number}"))
     for row in file.rows[:-1]:
         if row.label == _END:
             raise AnnotationError(f"{name}:{row.line}: only the last line can be labelled {_END!r}")
     return file
 
 
-def _read_row(line: str, number: int, place: str) -> _Row:
+def _parse_row(line: str, number: int, place: str) -> _Row:
     columns = line.split("\t")
     if len(columns) != 4:
-        raise AnnotationError(
-            f"{place}: expected label, probability, tags and text separated by tabs, found {line[:60]!r}"
-        )
+        problem = f"expected label, probability, tags and text separated by tabs, found {line[:60]!r}"
+        raise AnnotationError(f"{place}: {problem}")
     label, probability, markup, text = columns
     if label not in _LABELS and label != UNLABELLED:
         message = f"{place}: unknown label {label!r}{suggest(label, _LABELS)}; the labels are {', '.join(Label)}"
@@ -252,11 +242,13 @@ def _read_row(line: str, number: int, place: str) -> _Row:
     return _Row(number, label, value, markup, text)
 
 
-# Documents
+def _without_cuts(cuts: Cuts) -> Cuts:
+    """Return cuts that leave each row of a file whole, whatever tags it contains."""
+    return replace(cuts, every=False, block_level=frozenset())
 
 
-def _build(file: _File, cuts: Cuts, row_by_row: bool) -> Document:
-    """Build a page from the rows. If `row_by_row`, each row but the last must be exactly one block."""
+def _build(file: _File, cuts: Cuts, row_by_row: bool = True) -> Document:
+    """Build a page from its rows. If `row_by_row`, each row except the last must be exactly one block."""
     splitter = Splitter(cuts)
     texts_after = []
     for row in file.rows:
@@ -266,85 +258,57 @@ def _build(file: _File, cuts: Cuts, row_by_row: bool) -> Document:
             splitter.cut()
     document = splitter.document()
     if row_by_row:
-        _check_rows(file, texts_after, document)
-    header = file.header
-    return replace(
-        document,
-        url=header.get("url", ""),
-        title=header.get("title", ""),
-        source=header.get("source", ""),
-        encoding=header.get("encoding", ""),
-        losses=tuple(file.losses),
-    )
-
-
-def _build_as_written(file: _File, cuts: Cuts) -> Document:
-    """Build a page in which every row is a block, whatever tags it contains."""
-    document = _build(file, replace(cuts, every=False, block_level=frozenset()), row_by_row=True)
-    if not file.is_complete:
-        raise AnnotationError(f"{file.name}: the file is incomplete: its last line must be labelled {_END!r}")
-    return document
-
-
-def _check_rows(file: _File, texts_after: list[int], document: Document) -> None:
-    """Raise an error for a row that is not exactly one block. The last row must have none.
-
-    The splitter counts texts, and a block has one or more of them: after n texts `blocks_until[n]` blocks have begun.
-    """
-    blocks_until = [0]
-    for block in document.blocks:
-        blocks_until += [block.index + 1] * len(block.pieces)
-    for number, (row, texts) in enumerate(zip(file.rows, texts_after, strict=True)):
-        count = blocks_until[texts] - number
-        if count != (row.label != _END):
-            place = f"{file.name}:{row.line}"
-            raise AnnotationError(f"{place}: a line must be one block, but this one makes {count}: {row.text[:60]!r}")
+        blocks_after = [0]  # number of blocks that have started, by number of texts
+        for block in document.blocks:
+            blocks_after += [block.index + 1] * len(block.pieces)
+        for number, (row, texts) in enumerate(zip(file.rows, texts_after, strict=True)):
+            count = blocks_after[texts] - number
+            if count != (row.label != _END):
+                problem = f"a line must be one block, but this one makes {count}: {row.text[:60]!r}"
+                raise AnnotationError(f"{file.name}:{row.line}: {problem}")
+        if not file.rows or file.rows[-1].label != _END:
+            raise AnnotationError(f"{file.name}: the file is incomplete: its last line must be labelled {_END!r}")
+    header: dict[str, Any] = {name: file.header.get(name, "") for name in ("url", "title", "source", "encoding")}
+    return replace(document, **header, losses=tuple(file.losses))
 
 
 def _feed(splitter: Splitter, row: _Row, place: str) -> None:
-    """Pass the tags and texts of a line to the splitter."""
+    """Pass the tags and texts of a row to the splitter."""
     if _TAG.sub("", row.markup).strip():
         raise AnnotationError(f"{place}: the third column may only contain tags, not {row.markup[:60]!r}")
-    line = row.markup + row.text
-    offset = 0
-    is_alt_text = False  # the splitter takes the text of an image from the tag
-    for match in _TAG.finditer(line):
-        _feed_text(splitter, line[offset : match.start()], place)
-        offset = match.end()
-        slash, tag, attribute_text = match.groups()
+    first_text, *rest = _TAG.split(row.markup + row.text)
+    tags = [("", "", "", first_text), *zip(rest[::4], rest[1::4], rest[2::4], rest[3::4], strict=True)]
+    for number, (slash, tag, attribute_text, text) in enumerate(tags, 1):
+        is_alt_text = False
         if slash:
             if splitter.innermost != tag:
                 raise AnnotationError(f"{place}: </{tag}> does not match the open <{splitter.innermost}>")
             splitter.end()
-            is_alt_text = False
-            continue
-        attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attribute_text)}
-        splitter.start(tag, attributes)
-        if tag in VOID:
-            splitter.end()
-        is_alt_text = tag == "img" and bool(attributes.get("alt", "").strip())
-    if not is_alt_text:
-        _feed_text(splitter, line[offset:], place)
-
-
-def _feed_text(splitter: Splitter, text: str, place: str) -> None:
-    if "<" in text or ">" in text:
-        raise AnnotationError(f"{place}: write '<' and '>' in text as &lt; and &gt;: {text[:60]!r}")
-    if text:
-        splitter.text(unescape(text))
+        elif tag:
+            attributes = {key: unescape(value) for key, value in _ATTRIBUTE.findall(attribute_text)}
+            splitter.start(tag, attributes)
+            if tag in VOID:
+                splitter.end()
+            is_alt_text = tag == "img" and bool(attributes.get("alt", "").strip())
+        if is_alt_text and number == len(tags):
+            continue  # the splitter takes the text of an image from the tag
+        if "<" in text or ">" in text:
+            raise AnnotationError(f"{place}: write '<' and '>' in text as &lt; and &gt;: {text[:60]!r}")
+        if text:
+            splitter.text(unescape(text))
 
 
 def _recut(file: _File, cuts: Cuts) -> Annotation:
     """Cut a page according to `cuts`, and give its blocks the labels of their text.
 
-    A new block gets the label of the old block where it begins. Later new blocks of the same old block are
-    continuations. A label counts as a person's only if a person labelled all of the block's text.
+    A new block gets the label of the old block at its start. Later new blocks in the same old block are continuations.
+    A label counts as a person's only if a person labelled all of the new block's text.
     """
-    missing = [row.line for row in file.rows if row.label == UNLABELLED]
-    if missing:
-        blocks = "1 block has" if len(missing) == 1 else f"{len(missing):,} blocks have"
-        raise AnnotationError(f"{file.name}:{missing[0]}: {blocks} no label yet: finish the annotation first")
-    as_written = _build_as_written(file, cuts)
+    unlabelled = [row.line for row in file.rows if row.label == UNLABELLED]
+    if unlabelled:
+        blocks = "1 block has" if len(unlabelled) == 1 else f"{len(unlabelled):,} blocks have"
+        raise AnnotationError(f"{file.name}:{unlabelled[0]}: {blocks} no label yet: finish the annotation first")
+    as_written = _build(file, _without_cuts(cuts))
     document = _build(file, cuts, row_by_row=False)
     old_labels = tuple(Label(row.label) for row in file.rows[:-1])
     old_probabilities = tuple(row.probability for row in file.rows[:-1])
@@ -359,7 +323,7 @@ def _recut(file: _File, cuts: Cuts) -> Annotation:
         first, last = old_blocks[offset], old_blocks[stop - 1]
         label = old_labels[first]
         labels.append(Label.CONTINUATION if first == previous and label.is_content else label)
-        known = [number for number in old_probabilities[first : last + 1] if number is not None]
-        probabilities.append(min(known, default=None))
+        by_model = [value for value in old_probabilities[first : last + 1] if value is not None]
+        probabilities.append(min(by_model, default=None))
         offset, previous = stop, last
     return Annotation(document, tuple(labels), tuple(probabilities))

@@ -11,7 +11,7 @@ from lxml import etree
 
 from victorpy.errors import ParseError
 
-# libxml2 gives up on a page below 2,048 levels; browsers flatten what is deeper than 512.
+# libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
 
 # libxml2 compares each attribute of a tag with all the others, so thousands of them take seconds.
@@ -31,9 +31,12 @@ _TAGS = re.compile(
     rf"{_RAW}|<(?P<tag>[a-zA-Z][^\s/>=]*+)(?:[^>=]++|=\s*+(?:\"[^\"]*+\"?|'[^']*+'?)?)*+>?", re.DOTALL | re.IGNORECASE
 )
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
-_MARKUP = re.compile(
-    rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+_MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
+_SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
+# A </script> in a JavaScript string: on the same line follow the closing quote and punctuation, as in "</script>");
+_SCRIPT_END_IN_STRING = re.compile(
+    rb"</(?i:script)\s*>(?=(?:[^\n\"'`=]|=\\?(?:\"[^\"\n]*\"|'[^'\n]*')?){0,500}+"
+    rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</script))"
 )
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
@@ -59,8 +62,12 @@ def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> T
 
 
 def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
-    """Parse a page's text with its head, its scripts and everything else that pruning removes."""
-    wrapper = _cleaneval_wrapper(text)
+    """Parse a page's text, including the elements that pruning removes."""
+    wrapper = {}  # attributes of the <text> element that CleanEval puts around a page
+    wrapper_tag = _CLEANEVAL_WRAPPER.match(text)
+    if wrapper_tag:
+        for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"]):
+            wrapper[name.lower()] = html.unescape(double or single or bare)
     root, losses = _parse_without_loss(text, utf8 or text.encode())
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
@@ -71,9 +78,8 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     title_text = (title.text if title is not None else "") or wrapper.get("title", "")
     url = wrapper.get("id", "")
     if not url.strip():
-        canonical = (link for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
-        link = next(canonical, None)
-        url = link.get("href") or "" if link is not None else ""
+        canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
+        url = next(canonical, "")
     etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
     return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses)
 
@@ -86,28 +92,56 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 
 
 def _parse_without_loss(text: str, utf8: bytes) -> tuple[etree._Element | None, tuple[str, ...]]:
-    """Parse so that no text is lost; where that fails, describe the loss."""
+    """Parse without losing text, or describe what was lost."""
     losses = []
-    if _may_hold_attribute_flood(text):
+    if _may_have_attribute_flood(text):
         text, dropped = _drop_attribute_floods(text)
         if dropped:
             losses.append(f"the attributes of {dropped} tags with more than {MOST_ATTRIBUTES:,} of them were dropped")
             utf8 = text.encode()
+    utf8 = _drop_script_remainders(utf8)
     if _C1_REFERENCE.search(utf8):
-        # Browsers read a reference to a control character as the same byte of Windows-1252.
+        # Browsers read a reference to a control character as the Windows-1252 character of that number.
         utf8 = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), utf8)
-        text = utf8.decode()
     root, error = _lxml_tree(utf8)
     if error:
-        root, error = _lxml_tree(_flatten(text).encode())
+        root, error = _lxml_tree(_flatten(utf8.decode()).encode())
         losses.append(error or f"elements nested deeper than {FLATTEN_DEPTH} levels were flattened; no text was lost")
     return root, tuple(losses)
 
 
-def _may_hold_attribute_flood(text: str) -> bool:
-    """Check quickly whether some tag could have too many attributes.
+def _drop_script_remainders(utf8: bytes) -> bytes:
+    """Remove the code after a ``</script>`` in a JavaScript string, where HTML parsers end the script.
 
-    Ordinary pages have neither that many values in their tags nor so long a stretch without any ``>``.
+    The code ends at another ``</script>``, which closes nothing. Both tags stay: in a script with ``<!--`` and a nested
+    ``<script>``, HTML parsers end the script at the second one.
+
+    >>> _drop_script_remainders(b"<script>s = '</script>'; f()</script>")
+    b"<script>s = '</script></script>"
+    """
+    kept_parts = []
+    kept_until = len(utf8)
+    dropped_after = set()
+    for end in reversed([*_SCRIPT_END_IN_STRING.finditer(utf8)]):
+        stop = _SCRIPT_TAG.search(utf8, end.end())
+        if stop and not stop["close"]:  # the next string contains a script with code after it
+            close = _SCRIPT_TAG.search(utf8, stop.end())
+            stop = stop if close and close.start() in dropped_after else None
+        line_before = utf8[max(end.start() - 1_000, 0) : end.start()].rpartition(b"\n")[2]
+        if not stop or (end["quote"] != b"`" and end["quote"] not in line_before):
+            continue
+        _, comment_end, after_comment = utf8[end.end() : stop.start()].rpartition(b"-->")
+        if not comment_end or not after_comment.strip():
+            kept_parts.append(utf8[stop.start() : kept_until])
+            kept_until = end.end()
+            dropped_after.add(end.start())
+    return b"".join([utf8[:kept_until], *reversed(kept_parts)]) if kept_parts else utf8
+
+
+def _may_have_attribute_flood(text: str) -> bool:
+    """Check quickly whether a tag could have too many attributes.
+
+    Such a page has very many values in its tags, or a long stretch without ``>``.
     """
     if text.count("=") > _MANY_VALUES:
         outside_scripts = (part for part in text.split("<") if not part.startswith(_RAW_TAGS) or ">" not in part)
@@ -118,7 +152,11 @@ def _may_hold_attribute_flood(text: str) -> bool:
         if text.find(">", position, position + _STRETCH) >= 0:
             position += _STRETCH
             continue
-        tag = _tag_around(text, position)
+        start = max(text.rfind("<", 0, position + 1), 0)
+        in_script = text.startswith(_RAW_TAGS, start + 1) and text.find(">", start, position) >= 0
+        tag = None if in_script else _TAGS.match(text, start)
+        if tag and (tag["tag"] is None or tag.end() <= position):
+            tag = None
         if tag and _attribute_count(tag[0]) > MOST_ATTRIBUTES:
             return True
         end = tag.end() if tag else text.find(">", position)
@@ -127,7 +165,7 @@ def _may_hold_attribute_flood(text: str) -> bool:
 
 
 def _drop_attribute_floods(text: str) -> tuple[str, int]:
-    """Remove all attributes of tags that have too many. One long attribute, such as an image's data, is harmless."""
+    """Remove all attributes of tags that have too many. A single long attribute, such as image data, is harmless."""
     dropped = 0
 
     def shorten(tag: re.Match[str]) -> str:
@@ -140,22 +178,13 @@ def _drop_attribute_floods(text: str) -> tuple[str, int]:
     return _TAGS.sub(shorten, text), dropped
 
 
-def _tag_around(text: str, position: int) -> re.Match[str] | None:
-    """Return the tag that contains a position, or None inside a script or a comment."""
-    start = max(text.rfind("<", 0, position + 1), 0)
-    if text.startswith(_RAW_TAGS, start + 1) and text.find(">", start, position) >= 0:
-        return None
-    tag = _TAGS.match(text, start)
-    return tag if tag and tag["tag"] is not None and tag.end() > position else None
-
-
 def _attribute_count(tag: str) -> int:
-    """Count a tag's attributes, whose values may stand in quotes."""
+    """Count a tag's attributes. Quoted values may contain white space."""
     return len(_QUOTED.sub("", tag).replace("/", " ").split())
 
 
 def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
-    """Parse once. The error says why libxml2 dropped text, which it reports only in its log."""
+    """Parse once. Also return the reason why libxml2 dropped text, which is only in its log, or an empty string."""
     parser = etree.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
     )
@@ -174,7 +203,7 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
 
 
 def _flatten(text: str) -> str:
-    """Remove the tags nested deeper than in a browser; the text between them stays."""
+    """Remove the tags of elements below `FLATTEN_DEPTH`, and keep their text."""
     depth = 0
 
     def keep(match: re.Match[str]) -> str:
@@ -191,12 +220,3 @@ def _flatten(text: str) -> str:
         return match[0] if depth <= FLATTEN_DEPTH else " "
 
     return _MARKUP.sub(keep, text)
-
-
-def _cleaneval_wrapper(text: str) -> dict[str, str]:
-    """Return the attributes of the ``<text id= title=>`` element that CleanEval puts around a page."""
-    wrapper = _CLEANEVAL_WRAPPER.match(text)
-    if not wrapper:
-        return {}
-    attributes = _ATTRIBUTE.findall(wrapper["attributes"])
-    return {name.lower(): html.unescape(double or single or bare) for name, double, single, bare in attributes}
