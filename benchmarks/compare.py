@@ -27,9 +27,8 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.pictures import save_picture
 from victorpy.methods import Method, load_methods
 from victorpy.peers import installed_peers
-from victorpy.research.compare import Plan, compare_methods, open_sets, summarise_comparison
-from victorpy.research.compare.data import DataSet, set_name
-from victorpy.research.datasets import GoldPage
+from victorpy.research.compare import DataSet, Plan, compare_methods, open_sets, summarise_comparison
+from victorpy.research.datasets import GoldPage, set_name
 from victorpy.research.report import comparison
 from victorpy.research.report.base import to_markdown, to_text, write_json, write_text
 from victorpy.research.report.plots import BLUE, GREY, points

@@ -16,6 +16,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from benchmarks.lib.pictures import save_picture
 from benchmarks.lib.tables import table
 from victorpy import Cleaner, load_config
 from victorpy.errors import DataError
-from victorpy.research.compare.data import set_name, training_sets
-from victorpy.research.crossval import crf_maker, cross_validate
+from victorpy.model.labeller import ModelLabeller
+from victorpy.research.compare.summary import training_sets
+from victorpy.research.datasets import set_name
+from victorpy.research.evaluate import cross_validate
 from victorpy.research.gold import label_page
 from victorpy.research.report.plots import BLUE, GREY, SOFT
 from victorpy.research.scores import word_f1
@@ -80,7 +83,9 @@ def judge_by_folds(arguments: argparse.Namespace) -> Iterator[Judged]:
     """Clean each fold's pages with a model of the other folds, which has seen none of their sites."""
     config = load_config(arguments.config)
     pages = [label_page(gold, data, config) for data, gold in read_pages(arguments.data, arguments.step)]
-    for number, fold in enumerate(cross_validate(pages, crf_maker(config), arguments.folds, jobs=arguments.jobs), 1):
+    for number, fold in enumerate(
+        cross_validate(pages, partial(ModelLabeller, config), arguments.folds, jobs=arguments.jobs), 1
+    ):
         print(f"fold {number} of {arguments.folds} done", file=sys.stderr, flush=True)
         for page in fold:
             if page.labelling.confidence is not None:

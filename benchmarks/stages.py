@@ -33,7 +33,7 @@ from victorpy.model.evidence.lexicon import Lexicon
 from victorpy.model.evidence.trees import Forest
 from victorpy.outputs import OUTPUTS
 from victorpy.peers import installed_peers, load_peer
-from victorpy.research.compare.data import set_name
+from victorpy.research.datasets import set_name
 
 WARM_UP = 5
 TOP = 10

@@ -22,7 +22,7 @@ from victorpy.config import load_config
 from victorpy.document import Document
 from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree, Trial, best_threshold
 from victorpy.methods import CONFIG
-from victorpy.research.compare.data import open_sets
+from victorpy.research.compare import open_sets
 from victorpy.research.datasets import GoldPage
 from victorpy.research.gold import label_page
 from victorpy.research.scores import word_f1

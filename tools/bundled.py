@@ -25,7 +25,8 @@ from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import check_target
 from victorpy.model.train import Trained, tell_story
 from victorpy.outputs import CleanPage
-from victorpy.research.gold import LabelledPage, load_gold, parse_data
+from victorpy.research.datasets import parse_data
+from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.scores import word_f1
 from victorpy.sites.grouping import site_of
 from victorpy.sites.statistics import SiteStatistics

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.research.compare.data import set_name
-from victorpy.research.datasets import GoldPage, read_dataset
-from victorpy.research.gold import parse_data
+from victorpy.research.datasets import GoldPage, parse_data, read_dataset, set_name
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = f"anno:{ROOT / 'data'}"

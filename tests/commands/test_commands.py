@@ -441,7 +441,7 @@ def test_learn_takes_gold_standards_as_if_they_were_converted(gold_standard, tmp
     assert f"pages: 2 from cleaneval:{gold_standard}\n" in output
     assert f"to clean with it: victor clean --model {tmp_path / 'direct'} PAGE.html" in output
     assert [line.partition(": left out: ")[0] for line in warnings] == ["learn", "learn"]
-    assert ["4.html: no gold 4.txt" in warnings[1], "input/3" in warnings[0]] == [True, True]
+    assert ["4.html: no gold file gold/4.txt" in warnings[1], "input/3" in warnings[0]] == [True, True]
     assert json.loads((tmp_path / "direct" / "meta.json").read_text())["training"]["data"] == ["cleaneval:dev"]
     victor("convert", "--from", "cleaneval", gold_standard, tmp_path / "anno", "-c", conf)
     learn("-q", "-c", conf, tmp_path / "anno", "-o", tmp_path / "converted")

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import shutil
+from dataclasses import asdict
 from functools import partial
 
 import pytest
@@ -20,12 +21,11 @@ from victorpy.base.parameters import split_name
 from victorpy.commands import main
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.base import LABELLERS
+from victorpy.research.align import Gold
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
-from victorpy.research.compare.data import was_trained_on
 from victorpy.research.compare.run import Cleaned, MethodAtSite, Ruler, SiteDocuments
-from victorpy.research.compare.summary import page_records
+from victorpy.research.compare.summary import page_records, was_trained_on
 from victorpy.research.datasets import GoldPage
-from victorpy.research.datasets.base import Gold
 from victorpy.research.evaluate import evaluate_as_is, load_as_is
 from victorpy.research.gold import load_gold
 from victorpy.research.report import comparison
@@ -189,7 +189,7 @@ def test_differences_are_to_the_first_and_to_the_best(two_sites):
         [row.scores["words_f1"] for site in sites for row in site.rows if row.method == name]
         for name in ("repeated", "everything")
     )
-    expected = compare(ours, theirs).by_name()
+    expected = asdict(compare(ours, theirs))
     assert {name: scores["differences"][0][name] for name in expected} == expected
     assert scores["differences"][1]["p_value"] == 1
 

@@ -13,11 +13,20 @@ from hypothesis import strategies as st
 from victorpy.document import Label, Labelling
 from victorpy.errors import DataError
 from victorpy.labellers.base import Labeller
+from victorpy.model.labeller import ModelLabeller
 from victorpy.research.align import Gold
-from victorpy.research.crossval import crf_maker, cross_validate, keep_everything, make_folds, score_page
 from victorpy.research.datasets import GoldPage
-from victorpy.research.evaluate import Settings, evaluate, intervals, means
+from victorpy.research.evaluate import (
+    Settings,
+    cross_validate,
+    evaluate,
+    intervals,
+    keep_everything,
+    means,
+    score_page,
+)
 from victorpy.research.gold import label_page
+from victorpy.sites.grouping import make_folds
 
 many = settings(max_examples=150)
 groups = st.lists(st.sampled_from([f"site{number}" for number in range(12)]), min_size=1, max_size=60)
@@ -175,14 +184,14 @@ def test_share_of_the_training_pages_leaves_the_tested_ones_alone(cleaneval_conf
 
 
 def test_two_jobs_give_the_same_results(config, pages):
-    one, two = (list(cross_validate(pages, crf_maker(config), folds=3, jobs=jobs)) for jobs in (1, 2))
+    one, two = (list(cross_validate(pages, partial(ModelLabeller, config), folds=3, jobs=jobs)) for jobs in (1, 2))
     assert one == two
     assert [[result.labelling for result in fold] for fold in one] == [[r.labelling for r in fold] for fold in two]
 
 
 def test_parameters_of_the_maker_override_the_config(config):
-    assert crf_maker(config, c2=3.0, max_iterations=7)().get_params()["c2"] == 3.0
-    assert crf_maker(config)().get_params()["c2"] is None
+    assert partial(ModelLabeller, config, c2=3.0, max_iterations=7)().get_params()["c2"] == 3.0
+    assert partial(ModelLabeller, config)().get_params()["c2"] is None
 
 
 @pytest.mark.parametrize(

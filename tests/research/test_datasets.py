@@ -17,8 +17,7 @@ from victorpy.model.train import find_unconfirmed
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.research.align import Gold
-from victorpy.research.datasets import DATASETS, GoldPage, read_dataset
-from victorpy.research.datasets.cleaneval import parse_gold
+from victorpy.research.datasets import DATASETS, GoldPage, parse_cleaneval, read_dataset
 from victorpy.research.gold import label_page, load_gold
 
 TEXT = "Tea is a drink that is made by pouring hot water over leaves."
@@ -75,8 +74,8 @@ def test_cleaneval_page_without_gold_or_with_empty_gold_is_left_out_with_a_warni
     files = {"input/1.html": "<p>Tea"} | cleaneval(2, "URL: http://tea.example/\n \n") | cleaneval(3)
     pages, warnings = read("cleaneval", tmp_path, files)
     assert names(pages) == ["input/3"]
-    endings = [warning.rpartition("/")[2] for warning in warnings]
-    assert endings == ["1.html: no gold 1.txt", "2.txt: the gold is empty"]
+    endings = [warning.removeprefix(f"{tmp_path}/") for warning in warnings]
+    assert endings == ["input/1.html: no gold file gold/1.txt", "gold/2.txt: the gold is empty"]
 
 
 def test_cleaneval_gold_in_another_encoding_is_read(tmp_path):
@@ -99,7 +98,7 @@ def test_cleaneval_gold_in_another_encoding_is_read(tmp_path):
     ],
 )
 def test_cleaneval_gold_is_an_address_and_tagged_segments(text, url, segments):
-    parsed_url, parsed = parse_gold(text)
+    parsed_url, parsed = parse_cleaneval(text)
     assert parsed_url == url
     assert [(segment.text, str(segment.label)) for segment in parsed] == segments
 
@@ -185,10 +184,10 @@ def test_dragnet_page_without_gold_or_with_empty_gold_is_left_out_with_a_warning
     files = dragnet(1) | dragnet(2, " \n") | dragnet(3, "!@#$%^&*()  COMMENTS\nFirst!") | {"HTML/4.html": HTML}
     pages, warnings = read("dragnet", tmp_path, files)
     assert names(pages) == ["1"]
-    assert [warning.rpartition("/")[2] for warning in warnings] == [
-        "2.html.corrected.txt: the gold is empty",
-        "3.html.corrected.txt: the gold is empty",
-        "4.html: no gold 4.html.corrected.txt",
+    assert [warning.removeprefix(f"{tmp_path}/") for warning in warnings] == [
+        "Corrected/2.html.corrected.txt: the gold is empty",
+        "Corrected/3.html.corrected.txt: the gold is empty",
+        "HTML/4.html: no gold file Corrected/4.html.corrected.txt",
     ]
 
 
@@ -262,7 +261,7 @@ def test_l3s_content_is_headline_text_and_supplement(tmp_path, marked, gold):
     ("bad", "warning"),
     [
         *((l3s("bad", text), "bad.html") for text in ("", '<span class="x-nc-sel0">Menu</span>', "<p>no marks", JPEG)),
-        ({"original/bad.html": HTML}, "bad.html: no annotated page of the same name"),
+        ({"original/bad.html": HTML}, "bad.html: no gold file annotated/bad.html"),
     ],
     ids=["empty", "noise", "no marks", "no page", "alone"],
 )
@@ -434,7 +433,7 @@ def test_every_layout_is_converted_and_broken_pages_are_counted(tmp_path, kind):
     assert content(page) == ["Tea", TEXT]
     assert find_unconfirmed([written]) == []  # a gold standard is a person's
     if kind == "cleaneval":  # converted pages can be learned from, and written in other formats
-        assert "2.html: no gold 2.txt" in warned
+        assert "2.html: no gold file gold/2.txt" in warned
         assert page.document.url == "http://tea.example/"
         assert [str(label) for label in page.labels] == ["other", "header", "paragraph", "other"]
         ended = victor("learn", "-q", "-c", "crf", tmp_path / "out", "-o", tmp_path / "model")

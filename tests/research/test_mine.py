@@ -23,10 +23,20 @@ from victorpy.errors import DataError, VictorError, install_command
 from victorpy.labellers.base import LABELLERS, SiteLabeller, label_kept
 from victorpy.methods import Method
 from victorpy.research.mining.classification import averages, cells_to_test, classify, training_sites
-from victorpy.research.mining.cleaning import Bags, clean_site, occurring, survival, survival_scores, terms
+from victorpy.research.mining.cleaning import (
+    Bags,
+    MinedPage,
+    by_site,
+    clean_site,
+    occurring,
+    parse_methods,
+    read_pages,
+    survival,
+    survival_scores,
+    terms,
+)
 from victorpy.research.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.research.mining.pages import MinedPage, by_site, check_pages, parse_methods, read_pages
-from victorpy.research.mining.study import Settings, check_order, expected_pairs, mine
+from victorpy.research.mining.study import Settings, check_order, check_pages, expected_pairs, mine
 from victorpy.research.report import mining
 from victorpy.research.report.base import to_markdown
 from victorpy.sites.grouping import draw_sample
@@ -446,7 +456,7 @@ def test_two_jobs_give_the_same_results(pages):
 
 def test_fewer_pages_can_be_clustered(pages):
     scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
-    assert "10 randomly drawn pages are clustered" in mining.report(scores, "Mining").lead[1]
+    assert "10 randomly sampled pages are clustered" in mining.report(scores, "Mining").lead[1]
     with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise `cluster_pages`"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
@@ -478,7 +488,7 @@ def test_pages_that_cannot_be_mined(tmp_path):
     assert "at least two verticals" in error
     assert "only 'book' was found" in error
     unknown = write_files(tmp_path / "two", {"input/1.html": "<p>Tea</p>", "gold/1.txt": "<p> Tea"})
-    assert "is not known; mining needs kinds of pages" in refused("--data", f"cleaneval:{unknown}", "--methods", "none")
+    assert "has no page type; mining needs page types" in refused("--data", f"cleaneval:{unknown}", "--methods", "none")
     pages = [MinedPage(vertical, "a", vertical, "", (), b"") for vertical in ("book", "camera")]
     with pytest.raises(DataError, match="no page has values to keep"):
         check_pages(pages)

@@ -23,7 +23,7 @@ from victorpy.document import Label
 from victorpy.errors import install_command
 from victorpy.outputs import CleanPage
 from victorpy.outputs.anno import load_anno
-from victorpy.research.report.shell import read_asset
+from victorpy.research.report.base import read_asset
 from victorpy.research.report.views import Column, render_view
 
 ROOT = Path(__file__).parents[2]

@@ -24,8 +24,7 @@ from victorpy.errors import DataError
 from victorpy.research.agreement import compare_annotators
 from victorpy.research.annotators import read_annotators
 from victorpy.research.report import agreement
-from victorpy.research.report.base import check_directory, to_text, write_json, write_report
-from victorpy.research.report.shell import visible
+from victorpy.research.report.base import check_directory, to_text, visible, write_json, write_report
 
 SHOWN = 10
 

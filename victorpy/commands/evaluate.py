@@ -27,7 +27,8 @@ from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
-from victorpy.research.compare.data import set_name, training_sets
+from victorpy.research.compare.summary import training_sets
+from victorpy.research.datasets import set_name
 from victorpy.research.evaluate import (
     Evaluation,
     Progress,

@@ -27,8 +27,8 @@ from victorpy.errors import DataError
 from victorpy.model.store import check_target
 from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
-from victorpy.research.compare.data import set_name
-from victorpy.research.gold import VALUE_KINDS, load_gold, parse_data
+from victorpy.research.datasets import VALUE_KINDS, parse_data, set_name
+from victorpy.research.gold import load_gold
 from victorpy.sites.grouping import SITE_KEYS
 
 

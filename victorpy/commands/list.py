@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 
 from victorpy.base import resources
@@ -107,7 +106,7 @@ def features() -> Descriptions:
 
 def datasets() -> Descriptions:
     """A data set is a directory of pages with gold labels or texts, given as KIND:DIR (victor learn --data)."""
-    return {name: _first_line(sys.modules[DATASETS.get(name).__module__]) for name in DATASETS}
+    return {name: _first_line(DATASETS.get(name)) for name in DATASETS}
 
 
 def _first_line(thing: object) -> str:

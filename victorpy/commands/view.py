@@ -28,7 +28,7 @@ from victorpy.outputs.anno import load_anno
 from victorpy.page.decode import decode
 from victorpy.peers import is_peer, load_peer
 from victorpy.research.align import Gold, align
-from victorpy.research.datasets.cleaneval import has_tags, parse_gold
+from victorpy.research.datasets import has_segment_tags, parse_cleaneval
 from victorpy.research.report.views import Column, render_view
 
 
@@ -71,8 +71,8 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
             raise DataError(f"{path} is not an annotation of this page, or it was split by another config")
         return annotated.labels
     text = decode(path.read_bytes()).text
-    _, segments = parse_gold(text)
-    if not has_tags(text):  # let the page's markup decide what is a heading or a list item
+    _, segments = parse_cleaneval(text)
+    if not has_segment_tags(text):  # let the page's markup decide what is a heading or a list item
         segments = tuple(Gold(segment.text) for segment in segments)
     return align(page.document, segments, cleaner.config.cuts.block_level)
 

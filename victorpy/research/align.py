@@ -1,7 +1,8 @@
-"""Label every block of a page by its gold text.
+"""Label the blocks of a page by its gold text.
 
 The words of the page and of the gold are aligned by their longest common subsequence. A block is content if enough of
-its words are aligned. Tagged segments of the gold give the kind of content; for plain gold text the page's markup does.
+its words are aligned. Its label comes from the tagged segment of the gold, or from the page's markup if the gold is
+plain text.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from victorpy.document import Block, Document, Label
 
 # Share of a block's words that must be in the gold for the block to be content.
 ENOUGH = 0.5
-
-# Number of positions in the gold that are tried for a block that is out of order. Limits the time per page.
+# Maximum number of positions in the gold that are tried for a block that is out of order. Limits the time per page.
 MOST_PLACES = 100
 
 _HEADERS = frozenset("h1 h2 h3 h4 h5 h6".split())
@@ -27,14 +27,14 @@ _ITEMS = frozenset("li dt dd".split())
 
 
 class Gold(NamedTuple):
-    """A stretch of gold text and its label, if the gold gives one."""
+    """A segment of gold text and its label, if the gold has labels."""
 
     text: str
     label: Label | None = None
 
 
 def align(document: Document, gold: Sequence[Gold], block_level: frozenset[str]) -> tuple[Label, ...]:
-    """Label every block of a page by its gold."""
+    """Return a label for every block of a page."""
     segments = _Alignment(document.blocks, gold).segments()
     labels: list[Label] = []
     last_segment, last_content = -1, -1
@@ -105,7 +105,7 @@ class _Alignment:
         return segments
 
     def _adopt_moved_blocks(self, segments: list[int | None]) -> None:
-        """Find blocks that are elsewhere in the gold: as a whole, in gold words that belong to no block yet."""
+        """Match blocks whose words are elsewhere in the gold, in a run of words that belongs to no block yet."""
         free_pairs: dict[tuple[str, str], list[int]] = {}
         for position, pair in enumerate(itertools.pairwise(self._gold_words)):
             if position not in self._matched:
@@ -121,7 +121,7 @@ class _Alignment:
                     break
 
     def _prefer_neighbours(self, segments: list[int | None]) -> None:
-        """Of blocks with the same text, such as a menu entry and a headline, choose the one nearest other content."""
+        """Move a segment to a block with the same text (menu entry, headline) that is nearer to other content."""
         texts = [" ".join(block) for block in self._block_words]
         blocks_with_text: dict[str, list[int]] = {}
         for block, text in enumerate(texts):

@@ -6,23 +6,27 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from victorpy.base.parameters import split_name
 from victorpy.cleaner import Cleaner
 from victorpy.config import Config
-from victorpy.document import Label
+from victorpy.document import Label, Labelling
 from victorpy.errors import ConfigError, DataError
 from victorpy.features import find_feature
+from victorpy.labellers.base import Labeller
 from victorpy.methods import find_method
-from victorpy.research.crossval import crf_maker, cross_validate, keep_everything, score_page
-from victorpy.research.gold import VALUE_KINDS, LabelledPage
-from victorpy.research.scores import BlockCounts, PageResult, mean_of, pooled, values_of
-from victorpy.research.site_runs import Plan, label_by_site
+from victorpy.model.labeller import ModelLabeller
+from victorpy.research.datasets import VALUE_KINDS
+from victorpy.research.gold import LabelledPage
+from victorpy.research.scores import BlockCounts, PageResult, mean_of, measure_texts, pooled, values_of
+from victorpy.research.site_runs import Plan, label_by_site, map_in_jobs
 from victorpy.research.statistics import compare, interval, summarise
-from victorpy.sites.grouping import SITE_KEYS
+from victorpy.sites.grouping import SITE_KEYS, make_folds
 
 MEASURES = {
     "label_accuracy": "labels right",
@@ -37,10 +41,17 @@ MEASURES = {
 }
 """The measures in tables, with their titles."""
 
+_BLOCK_MEASURES = ("label_accuracy", "content_accuracy")
+_NEED_SEGMENTS = frozenset(
+    "cleaneval_text cleaneval_markup cleaneval_total cleaneval_words_tags_f1 cleaneval_segments_f1 "
+    "cleaneval_segments_unlabelled_f1".split()
+)
+"""Measures that mean nothing if the gold has no tags."""
+
+CURVE, ABLATION, GRID = "learning_curve", "ablation", "grid"
 CURVE_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 GRID_PARAMETERS = frozenset(["c1", "c2", "max_iterations", "threshold"])
-CURVE, ABLATION, GRID = "learning_curve", "ablation", "grid"
-_OF_BLOCKS = ("label_accuracy", "content_accuracy")
+_ALL_FEATURES = "all features"
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the experiment, the number of finished folds and the number of folds."""
@@ -57,18 +68,6 @@ class Settings:
     site_key: str = SITE_KEYS[0]
 
 
-class Variant(NamedTuple):
-    """Another cross-validation: with another config, other training parameters, or fewer training pages."""
-
-    experiment: str
-    name: str
-    row: dict[str, Any]
-    """What identifies it in its table."""
-    config: Config
-    parameters: Mapping[str, float] = {}
-    share: float = 1.0
-
-
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """All results of an evaluation."""
@@ -77,7 +76,7 @@ class Evaluation:
     config: Config
     pages: tuple[PageResult, ...]
     everything: tuple[PageResult, ...]
-    """Results of keeping everything on the same pages: the baseline to beat."""
+    """Results of keeping every block as a paragraph, the baseline that any cleaner has to beat."""
     experiments: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
     """The tables of the learning curve, the ablation and the grid."""
     warnings: tuple[str, ...] = ()
@@ -103,7 +102,7 @@ class Evaluation:
             "mean": means(pages),
             "interval": intervals(pages),
             "median": medians,
-            "page_mean": {name: mean_of(pages, name) or 0.0 for name in _OF_BLOCKS},
+            "page_mean": {name: mean_of(pages, name) or 0.0 for name in _BLOCK_MEASURES},
             "pooled": pooled_scores,
             "keep_everything": means(self.everything),
             "folds": [means([page for page in pages if page.fold == number]) for number in range(settings.folds)],
@@ -112,7 +111,7 @@ class Evaluation:
             "confusion": {
                 str(gold): {str(ours): blocks.confusion.get((gold, ours), 0) for ours in Label} for gold in Label
             },
-            "calibration": calibration(pages),
+            "calibration": _calibration(pages),
             **{name: list(self.experiments.get(name, ())) for name in (CURVE, ABLATION, GRID)},
             "pages": [
                 {
@@ -127,6 +126,121 @@ class Evaluation:
             ],
             "warnings": list(self.warnings),
         }
+
+
+def _measures(pages: Sequence[PageResult]) -> list[str]:
+    """Return the measures that pages have, starting with those in tables."""
+    return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
+
+
+def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
+    """Return the mean of every measure over pages, or None if no page has it. Accuracies are shares of all blocks."""
+    blocks = BlockCounts.sum(page.blocks for page in pages)
+    averages = {name: mean_of(pages, name) for name in _measures(pages)}
+    return averages | {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
+
+
+def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
+    """Return the 95 % interval of every mean, by resampling pages."""
+    bounds = {}
+    for name in MEASURES:
+        scored = [page for page in pages if name in page.scores]
+        weights = [page.blocks.total if page.blocks and name in _BLOCK_MEASURES else 1 for page in scored]
+        if scored:
+            bounds[name] = interval(values_of(scored, name), weights) or []
+    return bounds
+
+
+def _calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
+    """Return the share of content among the blocks of each predicted probability."""
+    counts = [[0, 0, 0.0] for _ in range(bins)]
+    for page in pages:
+        for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):
+            row = counts[min(int(predicted * bins), bins - 1)]
+            row[0] += 1
+            row[1] += is_content
+            row[2] += predicted
+    return [
+        {"predicted": total / blocks, "observed": content / blocks, "blocks": blocks}
+        for blocks, content, total in counts
+        if blocks
+    ]
+
+
+# Cross-validation
+
+
+def cross_validate(
+    pages: Sequence[LabelledPage],
+    make_labeller: Callable[[], Labeller],
+    folds: int = 6,
+    group: str = "site",
+    seed: int = 1,
+    jobs: int = 1,
+    share: float = 1.0,
+) -> Iterator[list[PageResult]]:
+    """Yield the results of each fold, labelled by a model that was trained on the other folds only.
+
+    With a `share` below 1, only that share of the groups is trained on. The test pages stay the same.
+    """
+    groups = [page.site if group == "site" else f"{page.data}/{page.name}" for page in pages]
+    fold_of = make_folds(groups, folds, seed)
+    order = sorted(set(groups))
+    random.Random(seed).shuffle(order)  # the same for every share
+    trained_groups = frozenset(order[: max(round(share * len(order)), 1)])
+    splits = []
+    for fold in range(folds):
+        training = [
+            page
+            for page, name, its_fold in zip(pages, groups, fold_of, strict=True)
+            if its_fold != fold and name in trained_groups
+        ]
+        tests = [page for page, its_fold in zip(pages, fold_of, strict=True) if its_fold == fold]
+        splits.append((fold, training, tests))
+    yield from map_in_jobs(partial(_run_fold, make_labeller), splits, jobs)
+
+
+def _run_fold(
+    make_labeller: Callable[[], Labeller], split: tuple[int, list[LabelledPage], list[LabelledPage]]
+) -> list[PageResult]:
+    fold, training, tests = split
+    labeller = make_labeller().fit([page.document for page in training], [page.labels for page in training])
+    labellings: dict[int, Labelling] = {}
+    for site in label_by_site(labeller, tests):
+        labellings |= site
+    return [score_page(page, labellings[index], fold) for index, page in enumerate(tests)]
+
+
+def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageResult:
+    """Score the labels of a gold page."""
+    scores, counts = measure_texts(page.output_text(labelling.labels), page.gold_text)
+    if not page.has_segments:
+        scores = {name: value for name, value in scores.items() if name not in _NEED_SEGMENTS}
+    blocks = BlockCounts.of(labelling.labels, page.labels)
+    scores |= {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
+    return PageResult(
+        *(page.name, page.data, page.site, page.page_type, scores, counts, blocks),
+        fold=fold,
+        labelling=labelling,
+        gold_content=tuple(label.is_content for label in page.labels),
+    )
+
+
+def keep_everything(page: LabelledPage) -> PageResult:
+    """Score keeping every block as a paragraph."""
+    return score_page(page, Labelling((Label.PARAGRAPH,) * len(page.document.blocks)))
+
+
+class Variant(NamedTuple):
+    """A cross-validation with another config, other training parameters, or fewer training pages."""
+
+    experiment: str
+    name: str
+    row: dict[str, Any]
+    """The first cells of its row in the experiment's table."""
+    config: Config
+    parameters: Mapping[str, float] = {}
+    share: float = 1.0
 
 
 def evaluate(
@@ -151,9 +265,15 @@ def evaluate(
     def run(variant: Variant) -> list[PageResult]:
         results: list[PageResult] = []
         progress(variant.name, 0, settings.folds)
-        make = crf_maker(variant.config, settings.site_key, **variant.parameters)
+        make_labeller = partial(
+            ModelLabeller,
+            variant.config,
+            site_key=settings.site_key,
+            **variant.parameters,  # type: ignore[arg-type]
+        )
         how = (settings.folds, settings.group, settings.seed, settings.jobs, variant.share)
-        for number, fold in enumerate(cross_validate(pages, make, *how), 1):
+        folds = cross_validate(pages, make_labeller, *how)
+        for number, fold in enumerate(folds, 1):
             results += fold
             progress(variant.name, number, settings.folds)
         return results
@@ -163,7 +283,7 @@ def evaluate(
     experiments: dict[str, list[dict[str, Any]]] = {}
     for variant in _variants(config, len(pages), settings.folds, curve, ablate, grid or {}):
         try:
-            results = whole if variant.name == "all features" else run(variant)
+            results = whole if variant.name == _ALL_FEATURES else run(variant)
         except DataError:
             if variant.experiment != CURVE:  # a small share of the pages may have one label only
                 raise
@@ -171,7 +291,7 @@ def evaluate(
         row = variant.row | {"mean": means(results), "interval": intervals(results)}
         if variant.experiment == ABLATION:
             difference = compare(values_of(results, "words_f1"), [whole_f1[page.data, page.name] for page in results])
-            row["difference"] = difference.by_name()
+            row["difference"] = asdict(difference)
         experiments.setdefault(variant.experiment, []).append(row)
     return Evaluation(settings, config, tuple(whole), tuple(map(keep_everything, pages)), experiments)
 
@@ -199,7 +319,7 @@ def _feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
     for name in features:
         feature = find_feature(name)
         families.setdefault(feature.family if feature else "own", []).append(name)
-    sets = {"all features": list(features)}
+    sets = {_ALL_FEATURES: list(features)}
     if kind == "family":
         sets |= {f"only {family}": names for family, names in families.items()}
     for what, names in (families if kind == "family" else {name: [name] for name in features}).items():
@@ -208,7 +328,7 @@ def _feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
 
 
 def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
-    """Read ``c1=0,0.1,1`` and the like."""
+    """Read parameters with their values, given as ``c1=0,0.1,1``."""
     grid = {}
     for spec in specs:
         name, _, numbers = spec.partition("=")
@@ -226,6 +346,9 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
     return grid
 
 
+# Methods as they are
+
+
 def load_as_is(entry: str) -> Cleaner:
     """Load a method that labels blocks, given as ``sst(t=0.4)``."""
     method = find_method(*split_name(entry))
@@ -237,10 +360,9 @@ def load_as_is(entry: str) -> Cleaner:
 def evaluate_as_is(
     pages: Sequence[LabelledPage], cleaner: Cleaner, name: str, plan: Plan, progress: Callable[[int], object]
 ) -> Evaluation:
-    """Score a method as it is on all pages, site by site; `progress` gets the number of finished pages.
+    """Score a method on all pages without training. `progress` is called with the number of newly finished pages.
 
-    There are no folds, since nothing is trained. A method that learns from a site learns from the same pages that it
-    labels, as it would in use.
+    A method that learns from a site learns from the same pages that it labels, as it would in use.
     """
     if not pages:
         raise DataError("no pages are left to evaluate on")
@@ -261,42 +383,3 @@ def evaluate_as_is(
         tuple(map(keep_everything, pages)),
         method={"method": name, "learns_from": learns_from, "sites": sites, "sample": plan.sample},
     )
-
-
-def _measures(pages: Sequence[PageResult]) -> list[str]:
-    """Return the measures that pages have, those of the tables first."""
-    return list(dict.fromkeys([*MEASURES, *(name for page in pages for name in page.scores)]))
-
-
-def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
-    """Return the mean of every measure over pages, or None if no page has it. Accuracies are shares of all blocks."""
-    blocks = BlockCounts.sum(page.blocks for page in pages)
-    averages = {name: mean_of(pages, name) for name in _measures(pages)}
-    return averages | {"label_accuracy": blocks.label_accuracy, "content_accuracy": blocks.content_accuracy}
-
-
-def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
-    """Return the 95 % interval of every mean, by resampling pages. Accuracies are shares of all blocks."""
-    bounds = {}
-    for name in MEASURES:
-        scored = [page for page in pages if name in page.scores]
-        weights = [page.blocks.total if page.blocks and name in _OF_BLOCKS else 1 for page in scored]
-        if scored:
-            bounds[name] = interval(values_of(scored, name), weights) or []
-    return bounds
-
-
-def calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
-    """Return the share of content among the blocks of each predicted probability."""
-    counts = [[0, 0, 0.0] for _ in range(bins)]
-    for page in pages:
-        for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):
-            row = counts[min(int(predicted * bins), bins - 1)]
-            row[0] += 1
-            row[1] += is_content
-            row[2] += predicted
-    return [
-        {"predicted": total / blocks, "observed": content / blocks, "blocks": blocks}
-        for blocks, content, total in counts
-        if blocks
-    ]

@@ -1,6 +1,6 @@
 """Measures of a cleaned page against its gold, and the row of results that all tables are built from.
 
-Shares are in 0..1. Two empty texts agree perfectly; an empty text and any other do not agree at all.
+Scores are in 0..1. Two empty texts agree perfectly; an empty text and any other do not agree at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from victorpy.document import Label, Labelling
 from victorpy.research.statistics import interval, mean
 
 SHINGLE = 4
-_FIRST_LINE = re.compile(r"\A\s*URL:.*")  # of a file in CleanEval's format
+_URL_LINE = re.compile(r"\A\s*URL:.*")
 _TAGS = frozenset(["<p>", "<h>", "<l>"])
 
 
@@ -29,23 +29,20 @@ def word_f1(output: str, gold: str) -> Score:
     >>> word_f1("the cat sat", "The cat sat down").f1
     0.8571428571428571
     """
-    return _overlap(Counter(simple_words(output)), Counter(simple_words(gold)))
+    return _overlap(simple_words(output), simple_words(gold))
 
 
 def shingle_f1(output: str, gold: str) -> Score:
     """Score the overlap of runs of four words as multisets. A shorter text is one run."""
-    return _overlap(_shingles(output), _shingles(gold))
+    runs = []
+    for words in (simple_words(output), simple_words(gold)):
+        count = max(len(words) - SHINGLE + 1, min(len(words), 1))
+        runs.append([tuple(words[start : start + SHINGLE]) for start in range(count)])
+    return _overlap(*runs)
 
 
-def _overlap(output: Counter[Any], gold: Counter[Any]) -> Score:
-    return Score((output & gold).total(), output.total(), gold.total())
-
-
-def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    words = simple_words(text)
-    if not words:
-        return Counter()
-    return Counter(tuple(words[start : start + SHINGLE]) for start in range(max(len(words) - SHINGLE + 1, 1)))
+def _overlap(output: Sequence[Hashable], gold: Sequence[Hashable]) -> Score:
+    return Score((Counter(output) & Counter(gold)).total(), len(output), len(gold))
 
 
 def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
@@ -71,24 +68,24 @@ def cleaneval_edit(output: str, gold: str, tags: bool) -> float:
 
 
 def _numbered(*sequences: Sequence[Hashable]) -> list[list[int]]:
-    """Replace items by numbers, which are aligned many times faster than strings."""
+    """Replace items by integers, which are aligned many times faster than strings."""
     numbers: dict[Hashable, int] = {}
     return [[numbers.setdefault(item, len(numbers)) for item in sequence] for sequence in sequences]
 
 
 class BlockCounts(NamedTuple):
-    """Confusion of the labels of blocks: counts by gold label and predicted label."""
+    """Number of blocks by gold label and predicted label."""
 
     confusion: Mapping[tuple[Label, Label], int]
 
     @classmethod
     def of(cls, output: Sequence[Label], gold: Sequence[Label]) -> BlockCounts:
-        """Compare the labels of a page's blocks."""
+        """Count the blocks of a page."""
         return cls(Counter(zip(gold, output, strict=True)))
 
     @classmethod
     def sum(cls, pages: Iterable[BlockCounts | None]) -> BlockCounts:
-        """Add up the blocks of several pages."""
+        """Count the blocks of several pages."""
         total: Counter[tuple[Label, Label]] = Counter()
         for page in pages:
             total.update(page.confusion if page else {})
@@ -101,13 +98,13 @@ class BlockCounts(NamedTuple):
 
     @property
     def label_accuracy(self) -> float:
-        """Share of blocks with the right label; 1 for a page without blocks."""
+        """Share of blocks with the right label; 1 without blocks."""
         right = sum(count for (gold, ours), count in self.confusion.items() if gold is ours)
         return right / self.total if self.total else 1.0
 
     @property
     def content_accuracy(self) -> float:
-        """Share of blocks that are correctly kept or dropped."""
+        """Share of blocks that are correctly kept or dropped; 1 without blocks."""
         right = sum(count for (gold, ours), count in self.confusion.items() if gold.is_content == ours.is_content)
         return right / self.total if self.total else 1.0
 
@@ -130,7 +127,7 @@ class PageResult:
     scores: dict[str, float]
     """Measures by name. Measures that do not apply to the page are missing."""
     counts: dict[str, Score] = field(repr=False)
-    """Counts of words or values behind the scores, so that they can be pooled over pages."""
+    """Counts of words or values, for scores that are pooled over pages."""
     blocks: BlockCounts | None = None
     method: str = ""
     fold: int = 0
@@ -151,7 +148,7 @@ def mean_of(rows: Iterable[PageResult], measure: str) -> float | None:
 
 
 def interval_of(rows: Iterable[PageResult], measure: str) -> list[float] | None:
-    """Return the 95 % interval of the mean of a measure, by resampling pages."""
+    """Return the 95 % interval of a measure's mean, by resampling pages."""
     return interval(values_of(rows, measure))
 
 
@@ -161,28 +158,30 @@ def pooled(rows: Iterable[PageResult], count: str) -> Score:
 
 
 def measure_texts(output: str, gold: str) -> tuple[dict[str, float], dict[str, Score]]:
-    """Return all measures of a text against the gold, and the counts of words behind them.
+    """Return all measures of a text against the gold, and word counts for pooled scores.
 
     Both texts may have CleanEval's tags, which only some measures read.
     """
-    plain, plain_gold = (SEGMENT_TAG.sub(" ", _FIRST_LINE.sub("", text)) for text in (output, gold))
-    words, shingles = word_f1(plain, plain_gold), shingle_f1(plain, plain_gold)
-    aligned = cleaneval_words(output, gold)
+    plain, plain_gold = (SEGMENT_TAG.sub(" ", _URL_LINE.sub("", text)) for text in (output, gold))
+    counts = {
+        "words": word_f1(plain, plain_gold),
+        "cleaneval_words": cleaneval_words(output, gold),
+        "shingle": shingle_f1(plain, plain_gold),
+    }
     text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
-    scores = {
-        "words_f1": words.f1,
-        "words_precision": words.precision,
-        "words_recall": words.recall,
-        "cleaneval_words_f1": aligned.f1,
-        "cleaneval_words_precision": aligned.precision,
-        "cleaneval_words_recall": aligned.recall,
+    scores: dict[str, Any] = {
+        f"{name}_{part}": getattr(counts[name], part)
+        for name in ("words", "cleaneval_words")
+        for part in ("f1", "precision", "recall")
+    }
+    scores |= {
         "cleaneval_words_tags_f1": cleaneval_words(output, gold, tags=True).f1,
         "cleaneval_segments_f1": cleaneval_segments(output, gold, labelled=True).f1,
         "cleaneval_segments_unlabelled_f1": cleaneval_segments(output, gold, labelled=False).f1,
         "cleaneval_text": text,
         "cleaneval_markup": markup,
         "cleaneval_total": (text + markup) / 2,
-        "shingle_f1": shingles.f1,
-        "empty": float(not words.output and bool(words.gold)),
+        "shingle_f1": counts["shingle"].f1,
+        "empty": float(not counts["words"].output and bool(counts["words"].gold)),
     }
-    return scores, {"words": words, "cleaneval_words": aligned, "shingle": shingles}
+    return scores, counts

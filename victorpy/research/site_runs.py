@@ -1,6 +1,6 @@
-"""Running methods at a site: which of its pages they learn from, and how long learning and labelling take.
+"""Run methods at a site: choose the pages that they learn from, and measure their CPU time.
 
-`victor compare`, `victor mine`, `victor evaluate` and cross-validation all use these functions. Times are CPU seconds.
+`victor compare`, `victor mine`, `victor evaluate` and cross-validation all use these functions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from victorpy.config import Config, Cuts
 from victorpy.document import Document, Labelling
@@ -28,9 +28,9 @@ class Plan:
     """How the pages of every site are divided."""
 
     sample: int = SAMPLE
-    """Maximum number of pages of a site that a method learns from."""
+    """Maximum number of pages per site that a method learns from."""
     tune: int = 0
-    """Number of pages of a site whose labels are given to methods. No method is scored on those."""
+    """Number of pages per site whose labels are given to methods. No method is scored on them."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -44,16 +44,16 @@ class Shares(NamedTuple):
     """Indices of a site's pages, in order."""
 
     learned: list[int]
-    """Pages that a method may learn from."""
+    """Pages that a method may learn from. They include the tuned pages."""
     tuned: list[int]
-    """Those among them whose labels are given."""
+    """Pages whose labels are given."""
     scored: list[int]
 
 
 def share_out(count: int, plan: Plan, site: str = "") -> Shares:
     """Divide the pages of a site, in the same way in every run.
 
-    Pages whose labels are given are evenly spaced, and at most half of the site's. A sample contains all of them.
+    Tuned pages are evenly spaced, and at most half of the site.
 
     >>> share_out(6, Plan(sample=4, tune=2))
     Shares(learned=[1, 3, 4, 5], tuned=[1, 4], scored=[0, 2, 3, 5])
@@ -66,41 +66,18 @@ def share_out(count: int, plan: Plan, site: str = "") -> Shares:
     return Shares(sorted([*tuned, *unlabelled]), tuned, others)
 
 
-class Timed(NamedTuple, Generic[Result]):
-    """What a function returned or raised, and its CPU seconds."""
-
-    value: Result | Exception
-    seconds: float
-
-    def get(self) -> Result:
-        """Return the value, or raise the exception."""
-        if isinstance(self.value, Exception):
-            raise self.value
-        return self.value
-
-
-def timed(function: Callable[[], Result]) -> Timed[Result]:
-    """Call a function and measure its time, even if it raises."""
-    value: Result | Exception
-    began = time.process_time()
-    try:
-        value = function()
-    except Exception as error:  # other programs may raise anything
-        value = error
-    return Timed(value, time.process_time() - began)
-
-
 def label_site(
     labeller: Labeller, documents: Sequence[Document], learned: Sequence[int]
 ) -> tuple[list[Labelling], float, float]:
-    """Label the pages of a site after learning from some of them, given by index.
+    """Label a site's pages after learning from those whose indices are `learned`.
 
-    Returns the labels, and the seconds of learning and of labelling.
+    Returns the labels, the CPU seconds of learning, and the CPU seconds of labelling.
     """
-    at_site = timed(lambda: labeller.at_site([documents[page] for page in learned]))
-    site_labeller = at_site.get()
-    labelled = timed(lambda: [site_labeller.label(document) for document in documents])
-    return labelled.get(), at_site.seconds, labelled.seconds
+    start = time.process_time()
+    site_labeller = labeller.at_site([documents[page] for page in learned])
+    middle = time.process_time()
+    labellings = [site_labeller.label(document) for document in documents]
+    return labellings, middle - start, time.process_time() - middle
 
 
 def label_by_site(
@@ -120,7 +97,7 @@ def label_by_site(
 
 
 def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
-    """Call a function for all items, in several processes if `jobs` is greater than 1, and yield results in order."""
+    """Call a function for all items, in `jobs` processes if more than 1, and yield the results in order."""
     if jobs == 1:
         yield from map(function, items)
         return
@@ -129,5 +106,5 @@ def map_in_jobs(function: Callable[[Item], Result], items: Iterable[Item], jobs:
 
 
 def cut_key(config: Config) -> tuple[Cuts, tuple[str, ...]]:
-    """Return the settings that decide how a page is split into blocks: configs with equal keys split pages alike."""
+    """Return the settings that decide how pages are split into blocks."""
     return config.cuts, config.get("tag-delete")

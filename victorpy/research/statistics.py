@@ -1,9 +1,9 @@
-"""Statistics of the scores of many pages: means, bootstrap intervals and paired tests."""
+"""Statistics of page scores: means, bootstrap intervals and paired tests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ _NAN = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A measure over pages: its mean with a 95 % interval, its median, and the number of pages."""
+    """A measure over pages, with the 95 % interval of its mean."""
 
     mean: float
     low: float
@@ -26,17 +26,13 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A measure of one cleaner minus that of another on the same pages."""
+    """The mean difference between two cleaners on the same pages, with its 95 % interval."""
 
     mean: float
     low: float
     high: float
     p_value: float
     """Probability of a difference at least as large if the two cleaners were swapped at random on each page."""
-
-    def by_name(self) -> dict[str, float]:
-        """Return the numbers by name."""
-        return asdict(self)
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -66,7 +62,7 @@ def summarise(values: Sequence[float], weights: Sequence[float] | None = None, s
 
 
 def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Difference:
-    """Compare two cleaners page by page: a bootstrap interval and a sign-flip test of the mean difference.
+    """Compare two cleaners page by page, with a bootstrap interval and a sign-flip test of the mean difference.
 
     >>> compare([0.9, 0.8, 0.95], [0.9, 0.8, 0.95]).p_value
     1.0
@@ -90,7 +86,6 @@ def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Di
 def _resampled_bounds(
     values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
 ) -> tuple[float, float]:
-    """Return the middle 95 % of the weighted means of resampled values."""
     random = np.random.default_rng(seed)
     means = []
     for _ in range(RESAMPLES // _CHUNK):

@@ -9,8 +9,12 @@ many of them are kept. Keeping everything keeps them all, so the share of words 
 from __future__ import annotations
 
 import itertools
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from victorpy.base.score import Score
 from victorpy.base.words import aligned_words
@@ -23,14 +27,69 @@ from victorpy.methods import CONFIG, Method
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.peers import load_peer
 from victorpy.research.align import align
-from victorpy.research.compare.data import DataSet
-from victorpy.research.datasets import GoldPage
+from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset, set_name
 from victorpy.research.gold import label_page
 from victorpy.research.scores import BlockCounts, PageResult, cleaneval_words, shingle_f1, word_f1
-from victorpy.research.site_runs import Plan, Shares, cut_key, share_out, timed
+from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
+from victorpy.sites.grouping import SITE_KEYS
 
+Result = TypeVar("Result")
 Progress = Callable[[str], object]
 """Called with the name of every finished page."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A data set and the number of pages of each of its sites."""
+
+    name: str
+    """Name in results: the kind, with the directory if several sets have this kind."""
+    source: str
+    """The kind and the name of the directory."""
+    kind: str
+    directory: Path
+    sites: dict[str, int]
+    site_key: str = SITE_KEYS[0]
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the gold is values instead of texts."""
+        return self.kind in VALUE_KINDS
+
+    @property
+    def measure(self) -> str:
+        """The deciding measure: word F1, or the share of values kept."""
+        return "value_recall" if self.has_values else "words_f1"
+
+    def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
+        """Read the pages again and yield each site as soon as it is complete, so that few pages are in memory."""
+        incomplete: dict[str, list[GoldPage]] = {}
+        for page in read_dataset(self.kind, self.directory, lambda _: None, self.site_key):
+            site = _site_name(self.kind, page)
+            pages = incomplete.setdefault(site, [])
+            pages.append(page)
+            if len(pages) == self.sites.get(site):
+                yield site, incomplete.pop(site)
+
+
+def _site_name(kind: str, page: GoldPage) -> str:
+    """Return the site of a page. A shop of SWDE is one site per vertical, since its templates differ."""
+    return f"{page.page_type}-{page.site}" if kind in VALUE_KINDS else page.site
+
+
+def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEYS[0]) -> list[DataSet]:
+    """Read data sets given as ``KIND:DIR``. Warnings about pages are given here, and not when sites are read."""
+    sources = [set_name(spec) for spec in specs]
+    repeated = [source for source, times in Counter(sources).items() if times > 1]
+    if repeated:
+        raise DataError(f"two data sets have the same name, {', '.join(repeated)}: compare them one after the other")
+    parsed = [parse_data(spec) for spec in specs]
+    kinds = Counter(kind for kind, _ in parsed)
+    sets = []
+    for source, (kind, directory) in zip(sources, parsed, strict=True):
+        sites = Counter(_site_name(kind, page) for page in read_dataset(kind, directory, warn, site_key))
+        sets.append(DataSet(kind if kinds[kind] == 1 else source, source, kind, directory, dict(sites), site_key))
+    return sets
 
 
 class Cleaned(NamedTuple):
@@ -43,10 +102,10 @@ class Cleaned(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What it cost a method to learn a site."""
+    """The cost of learning a site."""
 
     pages: int = 0
-    """Number of pages it read; 0 if it does not learn from sites."""
+    """Number of pages that the method read; 0 if it does not learn from sites."""
     seconds: float = 0.0
     error: str = ""
 
@@ -59,7 +118,7 @@ class ComparedSite(NamedTuple):
     tuned: int
     learned: dict[str, Learned]
     rows: list[PageResult]
-    """A row for each page and method, page by page."""
+    """One row per page and method, page by page."""
     ceilings: list[Score]
     """For each page whose gold is values: how many of them are in the page's text at all."""
 
@@ -94,7 +153,7 @@ def compare_methods(
 
 
 class MethodAtSite:
-    """A method that has learned from a site's pages and the given labels. If that fails, it fails on all pages."""
+    """A method that has learned from a site's pages. If learning fails, cleaning fails on all pages of the site."""
 
     def __init__(self, method: Method, pages: Sequence[GoldPage], shares: Shares) -> None:
         self.name = method.name
@@ -110,10 +169,9 @@ class MethodAtSite:
         if cleaner.labeller.wants_site:
             documents = SiteDocuments([pages[index] for index in shares.learned], config)
             labels = _given_labels(pages, shares, config)
-            labeller, seconds = timed(lambda: method.load().labeller.at_site(documents, labels))
-            error = _describe(labeller) if isinstance(labeller, Exception) else ""
+            labeller, seconds, error = _timed(lambda: method.load().labeller.at_site(documents, labels))
             self.learned = Learned(min(documents.reads, len(shares.learned)), seconds, error)
-            if not isinstance(labeller, Exception):
+            if labeller:
                 cleaner = Cleaner(labeller, config)
 
         def run(gold: GoldPage) -> Cleaned:
@@ -126,32 +184,41 @@ class MethodAtSite:
         """Clean a page. A method that fails gives an empty text and an error."""
         if self.learned.error:
             return Cleaned(error=f"the site could not be learned: {self.learned.error}")
-        output, seconds = timed(lambda: self._run(gold))
-        if isinstance(output, Exception):
-            return Cleaned(seconds=seconds, error=_describe(output))
-        return output._replace(seconds=seconds)
+        output, seconds, error = _timed(lambda: self._run(gold))
+        return (output or Cleaned())._replace(seconds=seconds, error=error)
 
 
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _timed(function: Callable[[], Result]) -> tuple[Result | None, float, str]:
+    """Return the result of a function, its CPU seconds, and a description of the exception that it raised."""
+    result, error = None, ""
+    start = time.process_time()
+    try:
+        result = function()
+    except Exception as exception:  # other programs may raise anything
+        error = f"{type(exception).__name__}: {exception}"
+    return result, time.process_time() - start, error
 
 
 class SiteDocuments:
-    """The pages of a site as documents, which are read again at every iteration, so that none is held in memory."""
+    """The pages of a site as documents. Every iteration reads them again, so that none is held in memory."""
 
     def __init__(self, pages: Sequence[GoldPage], config: Config) -> None:
         self._pages = pages
         self._config = config
         self.reads = 0
-        """Number of documents that were read: a method that reads none does not learn from sites."""
+        """Number of documents that were read; 0 for a method that does not learn from sites."""
 
     def __iter__(self) -> Iterator[Document]:
         for page in self._pages:
             self.reads += 1
-            try:
-                yield read_document(page.html, self._config, page.url or None, source=page.name)
-            except VictorError:  # not a page (a picture, say)
-                yield Document((), Elements())
+            yield _read_document(page, self._config)
+
+
+def _read_document(page: GoldPage, config: Config) -> Document:
+    try:
+        return read_document(page.html, config, page.url or None, source=page.name)
+    except VictorError:  # not a page (a picture, say)
+        return Document((), Elements())
 
 
 def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> Labels:
@@ -176,10 +243,7 @@ class Ruler:
         self._values: list[str] | None = None
         if has_values:  # a value without words cannot be searched for
             self._values = [" ".join(value) for segment in gold.gold if (value := aligned_words(segment.text))]
-        try:
-            document = read_document(gold.html, load_config(CONFIG))
-        except VictorError:  # not a page
-            document = Document((), Elements())
+        document = _read_document(gold, load_config(CONFIG))
         page_words = aligned_words("\n".join(block.text for block in document.blocks))
         self._word_count = len(page_words)
         self._labels: dict[object, tuple[Label, ...]] = {}
@@ -215,5 +279,5 @@ class Ruler:
         if self._values is None:
             return None
         text = f" {' '.join(kept)} "
-        found = sum(f" {value} " in text for value in self._values)
-        return Score(found, found, len(self._values))
+        count = sum(f" {value} " in text for value in self._values)
+        return Score(count, count, len(self._values))

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
+from victorpy.base.digests import read_meta
 from victorpy.methods import Method
 from victorpy.model.store import find_model
 from victorpy.peers import versions
-from victorpy.research.compare.data import DataSet, was_trained_on
-from victorpy.research.compare.run import ComparedSite, Learned
+from victorpy.research.compare.run import ComparedSite, DataSet, Learned
 from victorpy.research.scores import BlockCounts, PageResult, interval_of, mean_of, pooled
 from victorpy.research.site_runs import Plan
 from victorpy.research.statistics import compare, mean
 
+TRAINED_ON = {"default": ("wcxb", "dragnet", "l3s", "cleaneval"), "cleaneval": ("cleaneval",)}
+"""Training data of bundled models whose meta.json does not record it: these kinds, without HELD_OUT directories."""
+HELD_OUT = "test"
 FEW_SITES, PAGES_PER_SITE = 50, 3
 """A data set with more sites, or with fewer pages per site, has no scores by site."""
 MOST_DISPUTED = 20
 """Number of pages that are listed because methods differ most on them."""
+
+
+def training_sets(model: str, sets: Sequence[str]) -> list[str]:
+    """Return the data sets that a model is known to have been trained on."""
+    meta = read_meta(find_model(model))
+    return [data for data in sets if was_trained_on(model, meta, data)]
+
+
+def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | None:
+    """Whether a model was trained on a data set; None if its training data is not recorded.
+
+    >>> meta = {"training": {"data": ["wcxb", "cleaneval:dev"]}}
+    >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final")]
+    [True, False, False]
+    """
+    recorded = meta.get("training", {}).get("data") or TRAINED_ON.get(model)
+    if recorded is None:
+        return None
+    kind, _, name = data.partition(":")
+    return data in recorded or (kind in recorded and name != HELD_OUT)
 
 
 def summarise_comparison(
@@ -30,7 +53,12 @@ def summarise_comparison(
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return all numbers by name. Shares are in 0..1, and a number that does not apply is None."""
-    trained_on = {method.name: _trained_on(method, sets) for method in methods}
+    trained_on: dict[str, dict[str, bool | None] | None] = {}  # None for methods that are not trained
+    for method in methods:
+        trained_on[method.name] = None
+        if method.is_trained:
+            meta = read_meta(find_model(method.model_name))
+            trained_on[method.name] = {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
     summary: dict[str, Any] = {
         "settings": {"sample": plan.sample, "tune": plan.tune, "seed": plan.seed},
         "versions": versions("lxml", "numpy"),
@@ -52,12 +80,25 @@ def summarise_comparison(
         rows = [row for site in sites for row in site.rows]
         by_method = {method.name: [row for row in rows if row.method == method.name] for method in methods}
         pages = by_method[methods[0].name]
-        summary["sets"].append(_set_record(data, sites, len(pages)))
+        ceilings = [ceiling for site in sites for ceiling in site.ceilings]
+        summary["sets"].append(
+            {
+                "data": data.name,
+                "source": data.source,
+                "measure": data.measure,
+                "pages": len(pages),
+                "sites": len(sites),
+                "single_page_sites": sum(count == 1 for count in data.sites.values()),
+                "tuned_pages": sum(site.tuned for site in sites),
+                "values": sum(score.gold for score in ceilings) if data.has_values else None,
+                "values_in_pages": mean([score.recall for score in ceilings]),
+            }
+        )
         for name, method_rows in by_method.items():
-            known = trained_on[name]
             head = {"method": name, "data": data.name, "pages": len(pages)}
             scores = _scores(method_rows, [site.learned[name] for site in sites])
-            summary["results"].append(head | scores | {"trained_on": known[data.name] if known else False})
+            by_set = trained_on[name]
+            summary["results"].append(head | scores | {"trained_on": by_set[data.name] if by_set else False})
         deciding = {name: [row.scores[data.measure] for row in method_rows] for name, method_rows in by_method.items()}
         summary["differences"] += _differences(data, deciding)
         summary["disputed"] += _disputed(data, deciding, pages)
@@ -74,7 +115,7 @@ def summarise_comparison(
 
 
 def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
-    """Yield a record per page, with the scores of every method."""
+    """Yield one record per page, with the scores of every method."""
     names = {"words_precision": "precision", "words_recall": "recall", "words_f1": "f1"}
     names |= {name: name for name in ("value_recall", "words_removed", "cpu_ms")}
     for site in compared:
@@ -87,42 +128,16 @@ def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
             yield {"data": site.data, "site": site.site, "name": page[0], "type": page[1], "methods": scores}
 
 
-def _trained_on(method: Method, sets: Sequence[DataSet]) -> dict[str, bool | None] | None:
-    """Whether a model was trained on each data set; None if the method is not trained."""
-    if not method.is_trained:
-        return None
-    meta = json.loads((find_model(method.model_name) / "meta.json").read_bytes())
-    return {data.name: was_trained_on(method.model_name, meta, data.source) for data in sets}
-
-
-def _set_record(data: DataSet, sites: Sequence[ComparedSite], pages: int) -> dict[str, Any]:
-    ceilings = [ceiling for site in sites for ceiling in site.ceilings]
-    return {
-        "data": data.name,
-        "source": data.source,
-        "measure": data.measure,
-        "pages": pages,
-        "sites": len(sites),
-        "single_page_sites": sum(count == 1 for count in data.sites.values()),
-        "tuned_pages": sum(site.tuned for site in sites),
-        "values": sum(score.gold for score in ceilings) if data.has_values else None,
-        "values_in_pages": mean([score.recall for score in ceilings]),
-    }
-
-
 def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str, Any]:
     """Return the scores of one method on one data set."""
     labelled = [row.blocks for row in rows if row.blocks]  # none for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
     learned_pages = sum(cost.pages for cost in learned)
     main = _main_scores(rows)
-    means = {
-        name: mean_of(rows, name)
-        for name in ("words_precision", "words_recall", "cleaneval_words_f1", "shingle_f1", "cpu_ms")
-    }
+    other_means = ("words_precision", "words_recall", "cleaneval_words_f1", "shingle_f1", "cpu_ms")
     return {
         **main,
-        **means,
+        **{name: mean_of(rows, name) for name in other_means},
         "words_f1_pooled": None if main["words_f1"] is None else pooled(rows, "words").f1,
         "label_accuracy": blocks.label_accuracy if labelled else None,
         "content_accuracy": blocks.content_accuracy if labelled else None,
@@ -147,7 +162,7 @@ def _differences(data: DataSet, deciding: Mapping[str, Sequence[float]]) -> Iter
         for name, values in deciding.items():
             if name != against:
                 row = {"data": data.name, "method": name, "against": against, "measure": data.measure}
-                yield row | compare(values, deciding[against]).by_name()
+                yield row | asdict(compare(values, deciding[against]))
 
 
 def _disputed(

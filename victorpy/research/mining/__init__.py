@@ -5,7 +5,7 @@ sites by topic, before and after cleaning. This evaluation also shows what a met
 that it must keep survive: an empty page has no noise either.
 """
 
-from victorpy.research.mining.pages import parse_methods, read_pages
+from victorpy.research.mining.cleaning import parse_methods, read_pages
 from victorpy.research.mining.study import Settings, mine
 
 __all__ = ["Settings", "mine", "parse_methods", "read_pages"]

@@ -21,14 +21,12 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from victorpy.research.mining.cleaning import Matrix
 
 CONFIGURATIONS = (1, 2, 3, 4)
 Cell = tuple[int, str]
 """Which of the two verticals (0 or 1), and which site."""
-Floats = npt.NDArray[np.float64]
 
 
 class Case(NamedTuple):
@@ -63,7 +61,7 @@ def cells_to_test(configuration: int, trained: tuple[str, str], cells: Sequence[
 
 
 def classify(counts: Matrix, verticals: Sequence[str], sites: Sequence[str]) -> Cases:
-    """Classify all pairs of verticals in all configurations; there is a vertical and a site per row of `counts`."""
+    """Classify all pairs of verticals in all configurations. Every row of `counts` has a vertical and a site."""
     rows: dict[str, dict[str, list[int]]] = {}
     for row, (vertical, site) in enumerate(zip(verticals, sites, strict=True)):
         rows.setdefault(vertical, {}).setdefault(site, []).append(row)
@@ -71,7 +69,7 @@ def classify(counts: Matrix, verticals: Sequence[str], sites: Sequence[str]) -> 
 
 
 def _classify_pair(counts: Matrix, rows: Sequence[Mapping[str, list[int]]]) -> dict[int, list[Case]]:
-    """Return all cases of two verticals; `rows` are the pages of either by site."""
+    """Return all cases of two verticals; `rows` are the pages of each by site."""
     cells = [(side, site) for side in (0, 1) for site in rows[side]]
     sizes = {(side, site): len(rows[side][site]) for side, site in cells}
     called_first = _called_first(counts, rows, cells)
@@ -79,59 +77,42 @@ def _classify_pair(counts: Matrix, rows: Sequence[Mapping[str, list[int]]]) -> d
     for configuration in CONFIGURATIONS:
         for trained in training_sites(configuration, list(rows[0]), list(rows[1])):
             tested = cells_to_test(configuration, trained, cells)
-            if {side for side, _ in tested} == {0, 1}:
-                cases[configuration].append(_score(trained, tested, called_first[trained], sizes))
+            if {side for side, _ in tested} != {0, 1}:
+                continue
+            total = [sum(sizes[cell] for cell in tested if cell[0] == side) for side in (0, 1)]
+            called = [sum(called_first[trained][cell] for cell in tested if cell[0] == side) for side in (0, 1)]
+            right = (called[0], total[1] - called[1])
+            predicted = (sum(called), sum(total) - sum(called))
+            f_scores = [2 * right[side] / (predicted[side] + total[side]) for side in (0, 1)]
+            cases[configuration].append(Case(*trained, sum(f_scores) / 2, sum(right) / sum(total)))
     return cases
 
 
 def _called_first(
     counts: Matrix, rows: Sequence[Mapping[str, list[int]]], cells: Sequence[Cell]
 ) -> dict[tuple[str, str], dict[Cell, int]]:
-    """Count the pages of each cell that are classified as the first vertical, by pair of training sites."""
+    """Count the pages of each cell that are classified as the first vertical, by pair of training sites.
+
+    A page is classified by log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one class minus that of the other.
+    """
     pages = counts[[row for side, site in cells for row in rows[side][site]]]
     starts = np.cumsum([0, *(len(rows[side][site]) for side, site in cells)])[:-1]
-    second = _Trained(counts, list(rows[1].values()))
+    second = np.vstack([np.asarray(counts[group].sum(axis=0), dtype=float) for group in rows[1].values()])
+    second_pages = np.array([len(group) for group in rows[1].values()], dtype=float)
     called_first = {}
-    for site, training_rows in rows[0].items():
-        scores = second.scores(pages, _Trained(counts, [training_rows]))
-        pages_called = np.add.reduceat((scores >= 0).astype(int), starts, axis=0)
+    for site, group in rows[0].items():
+        first = np.asarray(counts[group].sum(axis=0), dtype=float)
+        is_known = (first + second) > 0
+        terms = np.maximum(is_known.sum(axis=1, keepdims=True), 1)  # cleaning may have left no word at all
+        log_first, log_second = (
+            np.log((sums + 1) / (sums.sum(axis=1, keepdims=True) + terms)) for sums in (first, second)
+        )
+        weights = np.where(is_known, log_first - log_second, 0.0)
+        log_odds = pages @ weights.T + np.log(len(group) / second_pages)
+        pages_called = np.add.reduceat((log_odds >= 0).astype(int), starts, axis=0)
         for other_site, column in zip(rows[1], pages_called.T, strict=True):
             called_first[site, other_site] = dict(zip(cells, map(int, column), strict=True))
     return called_first
-
-
-class _Trained:
-    """Sums of terms over groups of training pages, and the numbers of pages."""
-
-    def __init__(self, counts: Matrix, groups: Sequence[list[int]]) -> None:
-        self.sums = np.vstack([np.asarray(counts[group].sum(axis=0), dtype=float) for group in groups])
-        self.pages = np.array([len(group) for group in groups], dtype=float)
-
-    def scores(self, pages: Matrix, first: _Trained) -> Floats:
-        """Return the log-odds that pages are of the first vertical, whose one group is `first`, per group of these.
-
-        log P(c) + Σ n(w) · log((n(w, c) + 1) / (n(c) + |V|)) of one minus that of the other.
-        """
-        known = (self.sums + first.sums) > 0
-        terms = np.maximum(known.sum(axis=1, keepdims=True), 1)  # cleaning may have left no word at all
-        log_first, log_second = (
-            np.log((sums + 1) / (sums.sum(axis=1, keepdims=True) + terms)) for sums in (first.sums, self.sums)
-        )
-        weights = np.where(known, log_first - log_second, 0.0)
-        scores: Floats = pages @ weights.T + np.log(first.pages / self.pages)
-        return scores
-
-
-def _score(
-    trained: tuple[str, str], tested: Sequence[Cell], called_first: Mapping[Cell, int], sizes: Mapping[Cell, int]
-) -> Case:
-    """Score one classifier on its test pages."""
-    total = [sum(sizes[cell] for cell in tested if cell[0] == side) for side in (0, 1)]
-    called = [sum(called_first[cell] for cell in tested if cell[0] == side) for side in (0, 1)]
-    right = (called[0], total[1] - called[1])
-    predicted = (sum(called), sum(total) - sum(called))
-    f_scores = [2 * right[side] / (predicted[side] + total[side]) for side in (0, 1)]
-    return Case(*trained, sum(f_scores) / 2, sum(right) / sum(total))
 
 
 def averages(cases: Cases) -> dict[str, Any]:

@@ -7,16 +7,19 @@ A method for sites first sees a random sample of the site's pages without labels
 from __future__ import annotations
 
 import random
+import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from victorpy.base.parameters import split_names
 from victorpy.base.words import simple_words
 from victorpy.cleaner import read_document
 from victorpy.config import Config
@@ -24,12 +27,61 @@ from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.methods import Method
 from victorpy.outputs.base import joint
-from victorpy.research.mining.pages import MinedPage, by_site
-from victorpy.research.site_runs import Timed, cut_key, label_site, map_in_jobs, timed
-from victorpy.sites.grouping import draw_sample
+from victorpy.research.datasets import Warn, parse_data, read_dataset
+from victorpy.research.site_runs import cut_key, label_site, map_in_jobs
+from victorpy.sites.grouping import SITE_KEYS, draw_sample
+
+NONE = "none"
+"""Name of the method that does not clean. It keeps all text."""
 
 Matrix = Any
 """A sparse matrix of scipy with a row per page and a column per term."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinedPage:
+    """A page with its site, its vertical (SWDE's kind of page, the papers' class), and the values to keep."""
+
+    name: str
+    site: str
+    vertical: str
+    url: str
+    values: tuple[str, ...]
+    """Words in lower case, separated by one space. Values without a word are left out."""
+    packed: bytes
+    """The HTML, compressed: a site may have pages in several verticals, and is cleaned as a whole."""
+
+
+def parse_methods(names: str) -> list[Method]:
+    """Read ``sst,sst(t=0.3)``. No cleaning always comes first, since all other methods are compared with it."""
+    methods = [
+        Method("everything" if name == NONE else name, tuple(parameters), label=name)
+        for name, parameters in [(NONE, []), *split_names(names)]
+    ]
+    for method in methods:
+        method.load()  # report a wrong name or parameter before the pages are read
+    return list(dict.fromkeys(methods))
+
+
+def read_pages(specs: Iterable[str], limit: int, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[MinedPage]:
+    """Read data sets, at most `limit` pages per site and vertical (0 for all), and sort the pages by site."""
+    counts: Counter[tuple[str, str]] = Counter()
+    pages = []
+    for spec in specs:
+        for page in read_dataset(*parse_data(spec), warn, site_key):
+            if not page.page_type:
+                raise DataError(f"{spec}: {page.name} has no page type; mining needs page types, as swde has them")
+            counts[page.site, page.page_type] += 1
+            if not limit or counts[page.site, page.page_type] <= limit:
+                values = tuple(value for segment in page.gold if (value := " ".join(simple_words(segment.text))))
+                packed = zlib.compress(page.html, 1)
+                pages.append(MinedPage(page.name, page.site, page.page_type, page.url, values, packed))
+    return sorted(pages, key=lambda page: (page.site, page.vertical, page.name))
+
+
+def by_site(pages: Sequence[MinedPage]) -> list[list[MinedPage]]:
+    """Group sorted pages by site."""
+    return [list(group) for _, group in groupby(pages, key=lambda page: page.site)]
 
 
 def terms(words: Iterable[str]) -> Counter[str]:
@@ -42,7 +94,7 @@ def terms(words: Iterable[str]) -> Counter[str]:
 
 
 class Bags:
-    """Collects the terms of pages as numbers, which are far smaller than the texts."""
+    """Term counts of pages, in arrays that are far smaller than the texts."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -51,26 +103,26 @@ class Bags:
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Add the counts of a page."""
-        columns = [self._numbers.setdefault(term, len(self._numbers)) for term in counts]
-        self._columns.append(np.array(columns, dtype=np.int32))
+        self._columns.append(self._number(counts))
         self._counts.append(np.fromiter(counts.values(), dtype=np.int32, count=len(counts)))
 
     def extend(self, other: Bags) -> None:
         """Add the pages of other bags."""
-        numbers = [self._numbers.setdefault(term, len(self._numbers)) for term in other._numbers]
-        ours = np.array(numbers, dtype=np.int32)
+        ours = self._number(other._numbers)
         self._columns += [ours[columns] for columns in other._columns]
         self._counts += other._counts
 
+    def _number(self, words: Iterable[str]) -> npt.NDArray[np.int32]:
+        return np.array([self._numbers.setdefault(word, len(self._numbers)) for word in words], dtype=np.int32)
+
     def matrix(self) -> Matrix:
-        """Return all pages as one sparse matrix, with rows in the order in which pages were added."""
+        """Return one sparse matrix, with a row for each page in the order in which pages were added."""
         from scipy.sparse import csr_matrix
 
         ends = np.cumsum([0, *(len(columns) for columns in self._columns)])
         empty = np.empty(0, dtype=np.int32)  # there may be no page at all
         columns, counts = (np.concatenate([*parts, empty]) for parts in (self._columns, self._counts))
-        shape = (len(self._columns), max(len(self._numbers), 1))
-        return csr_matrix((counts, columns, ends), shape=shape)
+        return csr_matrix((counts, columns, ends), shape=(len(self._columns), max(len(self._numbers), 1)))
 
 
 def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
@@ -86,7 +138,8 @@ def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
 def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
     """Count what survives of one page, given which of its values occur before and after cleaning.
 
-    `present` counts the values in the text before cleaning. Others are in attributes, titles or pictures, or reworded.
+    `present` counts the values in the text before cleaning. Other values are in attributes, titles or pictures, or are
+    worded differently.
     """
     return {
         "pages": 1,
@@ -99,14 +152,12 @@ def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: in
     }
 
 
-def survival_scores(rows: Iterable[Mapping[str, int]]) -> dict[str, Any]:
+def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
     """Add up the counts of pages, and return them with two shares; a share of nothing is None.
 
     The two belong together: keeping everything keeps all values, dropping everything removes all noise.
     """
-    total: dict[str, Any] = survival([], [], 0, 0) | {"pages": 0}
-    for row in rows:
-        total = {name: count + row[name] for name, count in total.items()}
+    total = {name: sum(row[name] for row in rows) for name in survival([], [], 0, 0)}
     survived = total["survived"] / total["present"] if total["present"] else None
     removed = 1 - total["kept"] / total["words"] if total["words"] else None
     return total | {"survived_share": survived, "removed_share": removed}
@@ -114,7 +165,7 @@ def survival_scores(rows: Iterable[Mapping[str, int]]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Cleaned:
-    """What one method left of pages, and the CPU seconds of learning sites, of labelling and of reading pages."""
+    """What one method left of pages, and its CPU seconds."""
 
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
@@ -154,16 +205,17 @@ class Cleaned:
 
     def survival_by_group(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
         """Return what is removed and what survives: in total, per vertical, and per vertical and site."""
-        groups: dict[tuple[str, ...], list[dict[str, int]]] = {}
+        verticals: dict[str, list[dict[str, int]]] = {}
+        sites: dict[tuple[str, str], list[dict[str, int]]] = {}
         for page, row in zip(pages, self.survival, strict=True):
-            groups.setdefault((page.vertical,), []).append(row)
-            groups.setdefault((page.vertical, page.site), []).append(row)
-        scores = {group: survival_scores(rows) for group, rows in sorted(groups.items())}
+            verticals.setdefault(page.vertical, []).append(row)
+            sites.setdefault((page.vertical, page.site), []).append(row)
         return {
             "all": survival_scores(self.survival),
-            "verticals": {group[0]: row for group, row in scores.items() if len(group) == 1},
+            "verticals": {vertical: survival_scores(rows) for vertical, rows in sorted(verticals.items())},
             "sites": [
-                {"vertical": group[0], "site": group[1], **row} for group, row in scores.items() if len(group) == 2
+                {"vertical": vertical, "site": site, **survival_scores(rows)}
+                for (vertical, site), rows in sorted(sites.items())
             ],
         }
 
@@ -204,34 +256,33 @@ def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int,
     """
     site = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
     config = methods[0].load().config
-    documents, seconds = [], 0.0
+    documents = []
+    start = time.process_time()
     for page in pages:
-        result = timed(partial(_read, page, config))
-        seconds += result.seconds
         try:
-            documents.append(result.get())
+            documents.append(_read(page, config))
             site.pages.append(page)
         except VictorError as error:
             site.warnings.append(f"{page.name}: {error}")
-    if not site.pages:
+    if not documents:
         return site
-    read = {cut_key(config): (documents, seconds)}
-    learned = draw_sample(range(len(site.pages)), sample, random.Random(f"{seed} {pages[0].site}"))
+    read = {cut_key(config): (documents, time.process_time() - start)}
+    learned = draw_sample(range(len(documents)), sample, random.Random(f"{seed} {pages[0].site}"))
     words_before: list[list[str]] = []
     for method in methods:
         cleaned, cleaner = site.methods[method.name], method.load()
-        if cut_key(cleaner.config) not in read:
-            reading: Timed[list[Document]] = timed(
-                partial(list, map(partial(_read, config=cleaner.config), site.pages))
-            )
-            read[cut_key(cleaner.config)] = reading.get(), reading.seconds
-        documents, cleaned.reading = read[cut_key(cleaner.config)]
+        cut = cut_key(cleaner.config)
+        if cut not in read:
+            start = time.process_time()
+            documents = [_read(page, cleaner.config) for page in site.pages]
+            read[cut] = documents, time.process_time() - start
+        documents, cleaned.reading = read[cut]
         try:
             labellings, cleaned.learning, cleaned.labelling = label_site(cleaner.labeller, documents, learned)
         except VictorError as error:
             raise DataError(f"{method.name} cannot clean {pages[0].site}: {error}") from error
         cleaned.learned = len(learned)
-        words_kept = [simple_words(kept_text(*page)) for page in zip(documents, labellings, strict=True)]
+        words_kept = [simple_words(_kept_text(*page)) for page in zip(documents, labellings, strict=True)]
         words_before = words_before or words_kept
         for page, before, kept in zip(site.pages, words_before, words_kept, strict=True):
             cleaned.add(page.values, before, kept)
@@ -239,10 +290,10 @@ def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int,
 
 
 def _read(page: MinedPage, config: Config) -> Document:
-    return read_document(page.html, config, page.url or None, source=page.name)
+    return read_document(zlib.decompress(page.packed), config, page.url or None, source=page.name)
 
 
-def kept_text(document: Document, labelling: Labelling) -> str:
+def _kept_text(document: Document, labelling: Labelling) -> str:
     """Return the text of the kept blocks, joined as in the page."""
     blocks = [block for block, label in zip(document.blocks, labelling.labels, strict=True) if label.is_content]
     parts = [blocks[0].text] if blocks else []

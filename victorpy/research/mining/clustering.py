@@ -55,7 +55,7 @@ def reduced(points: Points, dimensions: int) -> Points:
 def cluster(
     points: Points, classes: Numbers, clusters: int, runs: int, dimensions: int, seed: int = 1, jobs: int = 1
 ) -> list[float]:
-    """Run k-means many times and return the F of each run; a run starts from the same pages whatever the method."""
+    """Run k-means many times and return the F of each run. Runs start from the same pages for every method."""
     smaller = reduced(points, dimensions)
     parts = [list(range(first, runs, jobs)) for first in range(jobs)]
     results = list(map_in_jobs(partial(_run_all, points, smaller, classes, clusters, seed), parts, jobs))
@@ -80,7 +80,7 @@ def _run_all(
 
 
 def starting_pages(pages: int, clusters: int, seed: int, run: int) -> Numbers:
-    """Draw the distinct pages that a run starts from."""
+    """Sample the distinct pages that a run starts from."""
     return np.random.default_rng([seed, run]).choice(pages, clusters, replace=False)
 
 

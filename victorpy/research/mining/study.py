@@ -1,4 +1,4 @@
-"""The whole study: clean, cluster, classify, count what survives, and check the order of methods that papers report."""
+"""The whole study: clean, cluster, classify, count what survives, and check the order of methods in the papers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import numpy as np
 from victorpy.errors import DataError, missing
 from victorpy.methods import Method
 from victorpy.research.mining.classification import CONFIGURATIONS, Cases, averages, classify
-from victorpy.research.mining.cleaning import Matrix, clean_all
+from victorpy.research.mining.cleaning import NONE, MinedPage, clean_all
 from victorpy.research.mining.clustering import cluster, statistics, tfidf
-from victorpy.research.mining.pages import NONE, MinedPage, check_pages
 from victorpy.research.statistics import compare
 from victorpy.sites.grouping import SAMPLE, draw_sample
 
@@ -26,7 +25,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("sst",),
     ("sentence-entropy",),
 )
-"""The papers' methods from the worst to the best. Those of one step are not compared with each other."""
+"""The papers' methods from the worst to the best. Methods of one step are not compared with each other."""
 
 _MAY_BE_EQUAL = frozenset([("sst", "sentence-entropy")])
 _LEAST = {"sample": 1, "limit": 0, "runs": 1, "dimensions": 0, "cluster_pages": 0, "seed": 0, "jobs": 1}
@@ -37,26 +36,36 @@ class Settings:
     """How pages are mined."""
 
     sample: int = SAMPLE
-    """Maximum number of pages of a site that a method for sites learns from."""
+    """Maximum number of pages per site that a method learns from."""
     limit: int = 0
-    """Maximum number of pages of a site and vertical; 0 for all."""
+    """Maximum number of pages per site and vertical; 0 for all."""
     runs: int = 800
     dimensions: int = 100
     """Dimensions that pages are reduced to before they are clustered; 0 for no reduction."""
     cluster_pages: int = 0
-    """Number of randomly drawn pages that are clustered; 0 for all."""
+    """Number of randomly sampled pages that are clustered; 0 for all."""
     seed: int = 1
     jobs: int = 1
 
     def check(self) -> None:
-        """Raise if a number makes no sense."""
+        """Raise an error if a number is too small."""
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise DataError(f"`{name}` must be at least {least}, not {getattr(self, name)}")
 
 
+def check_pages(pages: Sequence[MinedPage]) -> None:
+    """Raise an error if pages cannot be mined: there must be two verticals, and values to keep."""
+    verticals = sorted({page.vertical for page in pages})
+    if len(verticals) < 2:
+        problem = f"only {verticals[0]!r} was found" if verticals else "no page was found"
+        raise DataError(f"mining needs pages of at least two verticals; {problem}")
+    if not any(page.values for page in pages):
+        raise DataError("no page has values to keep: is the groundtruth directory there?")
+
+
 def require_sklearn() -> None:
-    """Raise with a hint if scikit-learn is not installed."""
+    """Raise an error if scikit-learn is not installed."""
     if importlib.util.find_spec("sklearn") is None:
         raise missing("scikit-learn", "research", "mining")
 
@@ -67,17 +76,25 @@ def mine(
     settings: Settings,
     progress: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Mine pages before cleaning and after each method, and return the content of scores.json; shares are in 0..1."""
+    """Mine pages before cleaning and after each method, and return the content of scores.json."""
     require_sklearn()
     settings.check()
     check_pages(pages)
     cleaned = clean_all(pages, methods, settings.sample, settings.seed, settings.jobs, progress)
     check_pages(cleaned.pages)
     verticals, sites = [page.vertical for page in cleaned.pages], [page.site for page in cleaned.pages]
+    classes = sorted(set(verticals))
+    clustered = draw_sample(  # the same pages for every method
+        range(len(verticals)), settings.cluster_pages or len(verticals), random.Random(settings.seed)
+    )
+    if len(clustered) < len(classes):
+        raise DataError(f"{len(clustered)} pages do not make {len(classes)} clusters: raise `cluster_pages`")
+    class_of = np.array([classes.index(verticals[page]) for page in clustered])
+    how = (len(classes), settings.runs, settings.dimensions, settings.seed, settings.jobs)
     runs, cases, results = {}, {}, []
     for name, method_pages in cleaned.methods.items():
         counts = method_pages.kept.matrix()
-        runs[name] = _cluster(counts, verticals, settings)
+        runs[name] = cluster(tfidf(counts[clustered]), class_of, *how)
         progress(f"clustered: {name}")
         cases[name] = classify(counts, verticals, sites)
         progress(f"classified: {name}")
@@ -100,7 +117,7 @@ def mine(
         "data": {
             "pages": len(cleaned.pages),
             "sites": len(set(sites)),
-            "verticals": sorted(set(verticals)),
+            "verticals": classes,
             "values": sum(len(page.values) for page in cleaned.pages),
         },
         "results": results,
@@ -109,20 +126,8 @@ def mine(
     }
 
 
-def _cluster(counts: Matrix, verticals: Sequence[str], settings: Settings) -> list[float]:
-    """Cluster all pages, or a sample that is the same for every method, and return the F of every run."""
-    size = settings.cluster_pages or len(verticals)
-    chosen = draw_sample(range(len(verticals)), size, random.Random(settings.seed))
-    names = sorted(set(verticals))
-    if len(chosen) < len(names):
-        raise DataError(f"{len(chosen)} pages do not make {len(names)} clusters: raise `cluster_pages`")
-    classes = np.array([names.index(verticals[page]) for page in chosen])
-    points = tfidf(counts[chosen])
-    return cluster(points, classes, len(names), settings.runs, settings.dimensions, settings.seed, settings.jobs)
-
-
 def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of methods of which the papers say that the second is better.
+    """Return the pairs of methods of which the second is better according to the papers.
 
     >>> expected_pairs(["sst", "none", "crf", "pagelets"])
     [('none', 'pagelets'), ('none', 'sst'), ('pagelets', 'sst')]
@@ -133,10 +138,10 @@ def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def check_order(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases]) -> list[dict[str, Any]]:
-    """Check the papers' order, none < template < SST <= sentence entropy, by the F of clustering, and F and accuracy.
+    """Check the papers' order, none < template < SST <= sentence entropy, for every measure.
 
-    Methods are compared on the same runs or cases, and the interval of a difference resamples these. They share their
-    pages, so it is valid for these sites only.
+    Methods are compared on the same runs or cases. The interval of a difference resamples runs or cases, which share
+    their pages, so it is valid for these sites only.
     """
     measures: dict[str, Mapping[str, Sequence[float]]] = {"clustering F": runs}
     for (name, title), number in product((("f", "F"), ("accuracy", "A")), CONFIGURATIONS):

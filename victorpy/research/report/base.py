@@ -1,22 +1,32 @@
-"""A report for people: a title, paragraphs and sections, written for a terminal, as Markdown, or as an HTML page."""
+"""Reports for people: written for a terminal, as Markdown, and as one self-contained HTML page with plots.
+
+HTML pages are safe against the web pages that they show: all texts are escaped, and the Content-Security-Policy allows
+only the page's own style and script, by their digests, and pictures from data URLs.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
 import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from victorpy.errors import DataError
 from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
-from victorpy.research.report.shell import page, picture, text, visible
 
 Scores = Mapping[str, Any]
-"""The plain numbers that a report is built from, as in scores.json."""
+"""The content of scores.json."""
+
+# Control characters, marks of writing direction, and lone surrogates.
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ class Section:
     """What follows from the table."""
     plots: tuple[Plot, ...] = ()
     look: str = ""
-    """Class of the HTML table (page.css). Without one the first column is text and the others are numbers."""
+    """Class of the HTML table in page.css. Without a class, the first column is text and the others are numbers."""
     links: Sequence[str] = ()
     """For each row the address that its first cell links to in HTML, or an empty string."""
     in_markdown: bool = True
@@ -70,8 +80,25 @@ def interval(ends: Sequence[float] | None) -> str:
     return f"{percent(ends[0])} to {percent(ends[1])}" if ends else "–"
 
 
+def visible(value: str) -> str:
+    """Show control characters and marks of writing direction by number, so that they have no effect.
+
+    >>> visible("red: \\x1b[31m")
+    'red: ⟨U+001B⟩[31m'
+    """
+    return _CONTROL.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", value)
+
+
+def text(value: str) -> str:
+    """Escape text for HTML, and show control characters by number."""
+    return html.escape(visible(value))
+
+
+# Terminal
+
+
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool = False) -> str:
-    """Format a table for a terminal: the first column to the left, numbers to the right.
+    """Format a table for a terminal, with the first column to the left and the others to the right.
 
     >>> print(aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]]))
     page     F1
@@ -98,6 +125,9 @@ def to_text(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+# Markdown
+
+
 def to_markdown(report: Report) -> str:
     """Format a report as Markdown, without plots."""
     paragraphs = [f"# {report.title}", *report.lead] if report.title else report.lead
@@ -118,8 +148,11 @@ def _markdown(value: str) -> str:
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", visible(value)).replace("|", "\\|").replace("\n", " ")
 
 
+# HTML
+
+
 def to_html(report: Report) -> str:
-    """Format a report as one HTML page; all texts are escaped. Without matplotlib it has no plots, and says so."""
+    """Format a report as one HTML page. Without matplotlib, a note replaces the plots."""
     lead = list(report.lead)
     has_plots = can_draw()
     if not has_plots and any(section.plots for section in report.sections):
@@ -130,8 +163,11 @@ def to_html(report: Report) -> str:
         parts += [f'<p class="note">{text(section.note)}</p>'] if section.note else []
         parts += [_html_table(section)] if section.head else []
         parts += [f"<p>{text(section.verdict)}</p>"] if section.verdict else []
-        parts += [picture(draw_svg(plot), plot.caption) for plot in section.plots if has_plots]
-    return page(report.title, "\n".join(parts))
+        for plot in section.plots if has_plots else ():
+            data, caption = base64.b64encode(draw_svg(plot).encode()).decode(), text(plot.caption)
+            image = f'<img class="plot" alt="{caption}" src="data:image/svg+xml;base64,{data}">'
+            parts.append(f"<figure>{image}<figcaption>{caption}</figcaption></figure>")
+    return html_page(report.title, "\n".join(parts))
 
 
 def _html_table(section: Section) -> str:
@@ -149,6 +185,40 @@ def _html_table(section: Section) -> str:
     return f'<div class="scroll">{table}</div>'
 
 
+def html_page(title: str, body: str, style: str = "", script: str = "") -> str:
+    """Build a whole HTML page. `title` is plain text, `body` is HTML."""
+    css = read_asset("page.css") + style
+    css_digest, script_digest = (
+        "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for content in (css, script)
+    )
+    policy = f"default-src 'none'; img-src data:; style-src '{css_digest}'; base-uri 'none'; form-action 'none'"
+    policy += f"; script-src '{script_digest}'" if script else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{text(title)}</title>
+<style>{css}</style>
+</head>
+<body>
+{body}
+{f"<script>{script}</script>" if script else ""}
+</body>
+</html>
+"""
+
+
+@cache
+def read_asset(name: str) -> str:
+    """Read a style or a script from this directory."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+# Files
+
+
 def check_directory(directory: Path) -> None:
     """Raise an error if no report can be written to a directory. Creates nothing."""
     existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
@@ -159,17 +229,17 @@ def check_directory(directory: Path) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a text as UTF-8. File names in it that are not UTF-8 are written with backslashes."""
+    """Write UTF-8. File names that are not UTF-8 are written with backslashes."""
     path.write_text(content, encoding="utf-8", errors="backslashreplace")
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write plain data, indented."""
+    """Write indented JSON."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_report(directory: Path, report: Report, scores: Any, others: str = "") -> str:
-    """Write scores.json, report.md and report.html, and return a message that says so."""
+    """Write scores.json, report.md and report.html, and return a message with all files, including `others`."""
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / "scores.json", scores)
     write_text(directory / "report.md", to_markdown(report))

@@ -23,7 +23,7 @@ _NEEDS = {
 
 
 class Column(NamedTuple):
-    """A column of a table of scores."""
+    """A column in tables of scores."""
 
     name: str
     """Its name in scores.json."""
@@ -32,31 +32,25 @@ class Column(NamedTuple):
     meaning: str
 
 
-def _number(value: float | None) -> str:
+def _milliseconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
+_HELD_OUT = {True: "no", False: "yes", None: _UNKNOWN}.__getitem__
 _MAIN = (
-    Column(
-        "trained_on",
-        "held out",
-        {True: "no", False: "yes", None: _UNKNOWN}.__getitem__,
-        "whether the method was not trained on these pages",
-    ),
+    Column("trained_on", "held out", _HELD_OUT, "whether the method was not trained on these pages"),
     Column("words_f1", "words F1", percent, "overlap of the words of output and gold, as multisets; mean over pages"),
     Column("words_f1_interval", "95 % interval", interval, "of that mean, by resampling pages"),
     Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),
     Column("words_recall", "recall", percent, "share of the gold's words that are in the output"),
     Column("words_f1_pooled", "pooled F1", percent, "words F1 with the words of all pages counted together"),
-    Column(
-        "value_recall", "values kept", percent, "share of a page's values whose words follow one another in the output"
-    ),
+    Column("value_recall", "values kept", percent, "share of a page's values whose words are in the output, in a row"),
     Column("value_recall_interval", "95 % interval", interval, "of that mean, by resampling pages"),
     Column("words_removed", "words removed", percent, "share of a page's words that were removed; mean over pages"),
     Column("empty", "empty", str, "pages without a word in the output although the gold has some"),
     Column("failed", "failed", str, "pages that the method could not clean; they count as empty output"),
-    Column("cpu_ms", "CPU ms a page", _number, "CPU time of cleaning a page, from bytes to text"),
-    Column("site_ms", "CPU ms to learn, a page", _number, "CPU time of learning a site, per page learned from"),
+    Column("cpu_ms", "CPU ms per page", _milliseconds, "CPU time of cleaning a page, from bytes to text"),
+    Column("site_ms", "CPU ms to learn, per page", _milliseconds, "CPU time of learning a site, per page learned from"),
 )
 _MORE = (
     Column("cleaneval_words_f1", "CleanEval words F1", percent, "words in order: the longest common subsequence"),
@@ -69,22 +63,29 @@ _NOT_IN_TERMINAL = ("words_precision", "words_recall", "words_f1_pooled")
 
 def report(scores: Scores) -> Report:
     """Build the report."""
-    title = f"{plural(len(scores['methods']), 'method')} on {', '.join(map(_short, scores['sets']))}"
     sections = [_all_sets(scores)] if len(scores["sets"]) > 1 else []
     for data in scores["sets"]:
+        name, measure = _short(data), data["measure"]
         results = [row for row in scores["results"] if row["data"] == data["data"]]
-        results.sort(key=lambda row: -(row[data["measure"]] or 0.0))  # the best first
-        heading = f"{_short(data)}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
+        results.sort(key=lambda row: -(row[measure] or 0.0))  # the best first
+        heading = f"{name}: {data['pages']:,} pages of {plural(data['sites'], 'site')}"
         table = _table(heading, _MAIN, results, _note(scores, data, results))
-        sections.append(replace(table, plots=_plots(data["measure"], results)))
+        sections.append(replace(table, plots=_plots(measure, results)))
         sections.append(_differences(scores, data, results))
-        sections.append(_table(f"More measures on {_short(data)}", _MORE, results))
-        measures = [data["measure"]] + ["words_removed"] * (data["measure"] == "value_recall")
-        sections += [_by_group(scores, data, group, name) for group in ("type", "site") for name in measures]
+        sections.append(_table(f"More measures on {name}", _MORE, results))
+        measures = [measure] + ["words_removed"] * (measure == "value_recall")
+        sections += [_by_group(scores, data, group, column) for group in ("type", "site") for column in measures]
         sections.append(_disputed(scores, data))
+    learning = {row["method"] for row in scores["results"] if row["site_ms"] is not None}
+    methods = []
+    for method in scores["methods"]:
+        needs = _NEEDS[method["needs"]]
+        needs += "; other pages of the site" if method["needs"] == "labels" and method["method"] in learning else ""
+        methods.append((method["method"], needs, method["run_as"]))
+    sections.append(Section("Methods", ("method", "needs", "run as"), methods, look="words"))
     meanings = [(column.title, column.meaning) for column in _used((*_MAIN, *_MORE), scores["results"])]
-    columns = Section("What the columns mean", ("column", "meaning"), meanings, look="words")
-    sections += [_methods(scores), columns]
+    sections.append(Section("What the columns mean", ("column", "meaning"), meanings, look="words"))
+    title = f"{plural(len(scores['methods']), 'method')} on {', '.join(map(_short, scores['sets']))}"
     return Report(title, _lead(scores), tuple(section for section in sections if section.rows))
 
 
@@ -99,7 +100,6 @@ def summary(scores: Scores) -> Report:
 
 
 def _lead(scores: Scores) -> tuple[str, str]:
-    """Describe how the numbers were made."""
     settings = scores["settings"]
     lead = "All methods cleaned the same pages in one process, page by page in turn. Times are CPU times."
     if any(row["site_ms"] is not None for row in scores["results"]):
@@ -121,7 +121,6 @@ def _short(data: Scores) -> str:
 
 
 def _marked(row: Scores) -> str:
-    """Return a method's name, with a mark if it was trained on the data, or may have been."""
     return f"{row['method']}{_MARKS[row['trained_on']]}"
 
 
@@ -140,10 +139,8 @@ def _all_sets(scores: Scores) -> Section:
     results = {(row["method"], row["data"]): row for row in scores["results"]}
     rows = []
     for method in scores["methods"]:
-        cells = []
-        for data in scores["sets"]:
-            row = results[method["method"], data["data"]]
-            cells.append(percent(row[data["measure"]]) + _MARKS[row["trained_on"]])
+        by_set = [(data, results[method["method"], data["data"]]) for data in scores["sets"]]
+        cells = [percent(row[data["measure"]]) + _MARKS[row["trained_on"]] for data, row in by_set]
         rows.append((method["method"], *cells))
     titles = {"words_f1": "words F1", "value_recall": "values kept"}
     head = [f"{_short(data)}, {titles[data['measure']]}" for data in scores["sets"]]
@@ -156,8 +153,10 @@ def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
     order = "methods that keep most values" if is_values else "the best methods"
     sentences = [f"Shares are in percent; {order} come first."]
     if data["tuned_pages"]:
-        told = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} per site, at most half of it)"
-        sentences.append(f"Methods that learn from sites were given the labels of {told}; no method is scored on them.")
+        pages = f"{data['tuned_pages']} further pages ({scores['settings']['tune']} per site, at most half of it)"
+        sentences.append(
+            f"Methods that learn from sites were given the labels of {pages}; no method is scored on them."
+        )
     if is_values:
         share = percent(data["values_in_pages"])
         sentences.append(
@@ -182,7 +181,7 @@ def _plots(measure: str, results: Sequence[Scores]) -> tuple[plots.Plot, ...]:
         drawn.append(plots.points(removed, caption, "Share of words removed", title))
     costs = [(_marked(row), row["cpu_ms"], row[measure]) for row in results if row["cpu_ms"]]
     caption = f"{title} against CPU time of cleaning a page: up and to the left is better"
-    return (*drawn, plots.points(costs, caption, "CPU ms a page", title, logarithmic=True))
+    return (*drawn, plots.points(costs, caption, "CPU ms per page", title, logarithmic=True))
 
 
 def _differences(scores: Scores, data: Scores, results: Sequence[Scores]) -> Section:
@@ -196,10 +195,10 @@ def _differences(scores: Scores, data: Scores, results: Sequence[Scores]) -> Sec
             pair = pairs.get((name, other))
             if pair is None:
                 cells += ["–", "–"]
-            else:
-                mean, low, high = (f"{100 * pair[part]:+.2f}" for part in ("mean", "low", "high"))
-                p_value = f"{pair['p_value']:.3f}" if pair["p_value"] >= 0.001 else "<0.001"
-                cells += [f"{mean} ({low} to {high})", p_value]
+                continue
+            mean, low, high = (f"{100 * pair[part]:+.2f}" for part in ("mean", "low", "high"))
+            p_value = f"{pair['p_value']:.3f}" if pair["p_value"] >= 0.001 else "<0.001"
+            cells += [f"{mean} ({low} to {high})", p_value]
         rows.append(tuple(cells))
     head = [cell for other in others for cell in (f"minus {names[other]}", "p")]
     note = (
@@ -210,7 +209,7 @@ def _differences(scores: Scores, data: Scores, results: Sequence[Scores]) -> Sec
 
 
 def _by_group(scores: Scores, data: Scores, group: str, measure: str) -> Section:
-    """Build a table of one measure of every method, a row for each page type or site."""
+    """Build a table of one measure of every method, with one row per page type or site."""
     results = [row for row in scores[f"by_{group}"] if row["data"] == data["data"]]
     values = {(row[group], row["method"]): row[measure] for row in results}
     pages = {row[group]: row["pages"] for row in results}
@@ -224,23 +223,12 @@ def _by_group(scores: Scores, data: Scores, group: str, measure: str) -> Section
 
 
 def _disputed(scores: Scores, data: Scores) -> Section:
-    """List the pages on which methods differ most."""
-    pages = [row for row in scores["disputed"] if row["data"] == data["data"]]
     methods = [method["method"] for method in scores["methods"]]
     rows = [
         (row["page"], row["site"], percent(row["difference"]), *(percent(row["scores"][name]) for name in methods))
-        for row in pages
+        for row in scores["disputed"]
+        if row["data"] == data["data"]
     ]
     note = f"{_MEASURE_TITLES[data['measure']]} of each method; the largest difference first."
     title = f"Pages on which methods differ most, {_short(data)}"
     return Section(title, ("page", "site", "difference", *methods), rows, note, look="pages")
-
-
-def _methods(scores: Scores) -> Section:
-    learning = {row["method"] for row in scores["results"] if row["site_ms"] is not None}
-    rows = []
-    for method in scores["methods"]:
-        needs = _NEEDS[method["needs"]]
-        needs += "; other pages of the site" if method["needs"] == "labels" and method["method"] in learning else ""
-        rows.append((method["method"], needs, method["run_as"]))
-    return Section("Methods", ("method", "needs", "run as"), rows, look="words")

@@ -16,7 +16,7 @@ _MOST_PAGES = 20
 
 
 def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
-    """Build the report; `views` has the file of a page's view by data set and name of the page."""
+    """Build the report. `views` has the file of a page's view by data set and page name."""
     settings = scores["settings"]
     lead = f"{scores['pages_count']:,} pages, {scores['blocks_count']:,} blocks, "
     if settings["folds"]:
@@ -31,7 +31,20 @@ def report(scores: Scores, title: str, views: Mapping[str, str]) -> Report:
             lead += f" It learned from the pages of the {settings['sites']} sites themselves, {pages}."
     if scores["warnings"]:
         lead += f" {len(scores['warnings'])} pages could not be used."
-    return Report(title, (lead,), (*_tables(scores), _calibration(scores), _worst_pages(scores, views)))
+    caption = "Share of content by predicted probability of content; a well-calibrated model is on the line"
+    calibration = Section("Calibration", note="The labeller gives no probabilities.", in_markdown=False)
+    if scores["calibration"]:
+        calibration = replace(calibration, note="", plots=(plots.reliability(scores["calibration"], caption),))
+    worst = sorted(scores["pages"], key=lambda page: page["scores"]["words_f1"])[:_MOST_PAGES]
+    measures = ("words_f1", "words_precision", "words_recall")
+    rows = [
+        (page["name"], page["site"], page["type"], *(percent(page["scores"][name]) for name in measures))
+        for page in worst
+    ]
+    links = [quote(views.get(f"{page['data']}/{page['name']}", "")) for page in worst]
+    head = ("page", "site", "type", "words F1", "precision", "recall")
+    worst_pages = Section("Worst pages", head, rows, look="pages", links=links, in_markdown=False)
+    return Report(title, (lead,), (*_tables(scores), calibration, worst_pages))
 
 
 def summary(scores: Scores) -> Report:
@@ -50,6 +63,7 @@ def _tables(scores: Scores) -> list[Section]:
     if scores["settings"]["group"] == "site":
         grouping = "by site: no site is in both training and test pages"
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]
+    confusion = scores["confusion"]
     curve = [((str(row["pages"]),), row["mean"]) for row in scores["learning_curve"]]
     curve_measures = {name: MEASURES[name] for name in _IN_CURVE}
     curve_plot = plots.learning_curve(scores["learning_curve"], curve_measures, "Scores by number of training pages")
@@ -60,8 +74,22 @@ def _tables(scores: Scores) -> list[Section]:
     sections = [
         _overview(scores),
         _by_measure("Folds", ("fold",), folds, f"Pages are divided {grouping}."),
-        _labels(scores),
-        _confusion(scores),
+        Section(
+            "Labels",
+            ("label", "precision", "recall", "F1"),
+            [
+                (name, *(percent(label[part]) for part in ("precision", "recall", "f1")))
+                for name, label in scores["labels"].items()
+            ],
+            plots=(plots.label_bars(scores["labels"], "Precision, recall and F1 of each label"),),
+        ),
+        Section(
+            "Confusion",
+            ("gold \\ ours", *confusion),
+            [(gold, *(f"{counts[ours]:,}" for ours in confusion)) for gold, counts in confusion.items()],
+            "Number of blocks by gold label and predicted label.",
+            plots=(plots.confusion_matrix(confusion, "Confusion of labels, in percent of each gold label"),),
+        ),
         _page_types(scores),
         _by_measure("Learning curve", ("training pages",), curve, plot=curve_plot),
         _ablation(scores),
@@ -98,21 +126,6 @@ def _overview(scores: Scores) -> Section:
     return Section("Scores", ("measure", "mean", "95 % interval", *folds, "keep everything"), rows, note)
 
 
-def _labels(scores: Scores) -> Section:
-    labels = scores["labels"]
-    rows = [(name, *(percent(label[part]) for part in ("precision", "recall", "f1"))) for name, label in labels.items()]
-    plot = plots.label_bars(labels, "Precision, recall and F1 of each label")
-    return Section("Labels", ("label", "precision", "recall", "F1"), rows, plots=(plot,))
-
-
-def _confusion(scores: Scores) -> Section:
-    confusion = scores["confusion"]
-    rows = [(gold, *(f"{counts[ours]:,}" for ours in confusion)) for gold, counts in confusion.items()]
-    note = "Number of blocks by gold label and predicted label."
-    plot = plots.confusion_matrix(confusion, "Confusion of labels, in percent of each gold label")
-    return Section("Confusion", ("gold \\ ours", *confusion), rows, note, plots=(plot,))
-
-
 def _page_types(scores: Scores) -> Section:
     by_type = scores["by_type"]
     counts = {kind: sum(page["type"] == kind for page in scores["pages"]) for kind in by_type}
@@ -129,28 +142,6 @@ def _ablation(scores: Scores) -> Section:
     caption = "Words F1 with fewer features, with 95 % intervals; the line has all features"
     plot = plots.bars(values, caption, scores["mean"]["words_f1"])
     table = _by_measure("Ablation", ("features",), [((row["variant"],), row["mean"]) for row in variants], plot=plot)
-    rows = []
-    for cells, variant in zip(table.rows, variants, strict=True):
-        difference = variant["difference"]
-        rows.append((*cells, f"{100 * difference['mean']:+.2f} ({difference['p_value']:.3f})"))
+    differences = [f"{100 * row['difference']['mean']:+.2f} ({row['difference']['p_value']:.3f})" for row in variants]
+    rows = [(*cells, difference) for cells, difference in zip(table.rows, differences, strict=True)]
     return replace(table, head=(*table.head, "words F1 difference (p)"), rows=rows)
-
-
-def _calibration(scores: Scores) -> Section:
-    if not scores["calibration"]:
-        return Section("Calibration", note="The labeller gives no probabilities.", in_markdown=False)
-    caption = "Share of content by predicted probability of content; a well-calibrated model is on the line"
-    plot = plots.reliability(scores["calibration"], caption)
-    return Section("Calibration", plots=(plot,), in_markdown=False)
-
-
-def _worst_pages(scores: Scores, views: Mapping[str, str]) -> Section:
-    worst = sorted(scores["pages"], key=lambda page: page["scores"]["words_f1"])[:_MOST_PAGES]
-    measures = ("words_f1", "words_precision", "words_recall")
-    rows = [
-        (page["name"], page["site"], page["type"], *(percent(page["scores"][name]) for name in measures))
-        for page in worst
-    ]
-    links = [quote(views.get(f"{page['data']}/{page['name']}", "")) for page in worst]
-    head = ("page", "site", "type", "words F1", "precision", "recall")
-    return Section("Worst pages", head, rows, look="pages", links=links, in_markdown=False)

@@ -19,21 +19,26 @@ _AVERAGES = [f"{letter}{number}" for letter in "FA" for number in _CONFIGURATION
 
 def report(scores: Scores, title: str) -> Report:
     """Build the report."""
-    data = scores["data"]
+    data, results = scores["data"], scores["results"]
     lead = (
         f"{data['pages']:,} pages of {data['sites']} sites in {len(data['verticals'])} verticals "
         f"({', '.join(data['verticals'])}), with {data['values']:,} attribute values."
     )
     if scores["warnings"]:
         lead += f" {len(scores['warnings'])} pages could not be used."
-    by_vertical = [result["survival"]["verticals"] for result in scores["results"]]
-    verticals = [(name, [column[name] for column in by_vertical]) for name in data["verticals"]]
-    by_site = zip(*(result["survival"]["sites"] for result in scores["results"]), strict=True)
+    verticals = [(name, [row["survival"]["verticals"][name] for row in results]) for name in data["verticals"]]
+    by_site = zip(*(result["survival"]["sites"] for result in results), strict=True)
     sites = [(f"{row[0]['vertical']}: {row[0]['site']}", row) for row in by_site]
     sections = [_overview(scores), _survival("By vertical", "vertical", scores, verticals)]
     sections += [_clustering(scores), _classification(scores)]
-    if any(result["removed"] for result in scores["results"]):
-        sections.append(_removed(scores))
+    if any(result["removed"] for result in results):
+        note = (
+            "The same with only the text that each method removed. If the scores are high, the repeated text of sites "
+            "tells their vertical, and removing it removes a clue. The papers' sites had pages of all classes, so that "
+            "their menus gave no clue; here this is true of configurations 1 and 4 only."
+        )
+        rows = [(row["method"], *_averages(row["removed"])) for row in results if row["removed"] is not None]
+        sections.append(Section("Classification of the removed text", ("method", *_AVERAGES), rows, note))
     for measure, letter, table in (("f", "F", "table 3, F scores"), ("accuracy", "A", "table 4, accuracies")):
         sections += [_by_pair(scores, number, measure, letter, table) for number in _CONFIGURATIONS]
     if scores["order"]:
@@ -52,14 +57,14 @@ def _how(scores: Scores) -> str:
     settings = scores["settings"]
     parameters = [f"{name} with {', '.join(values)}" for name, values in scores["parameters"].items() if values]
     clustered = min(settings["cluster_pages"], scores["data"]["pages"])
-    which = f"{clustered:,} randomly drawn pages" if clustered else "All pages"
+    which = f"{clustered:,} randomly sampled pages" if clustered else "All pages"
     dimensions = settings["dimensions"]
     reduced = f" After the first step it continues in {dimensions} dimensions." if dimensions else ""
     sentences = [
         f"Methods that learn from a site saw at most {settings['sample']:,} of its pages, without labels.",
         f"Parameters: {'; '.join(parameters)}." if parameters else "",
         "Terms are words of at least two characters that are not numbers.",
-        f"{which} are clustered, as tf-idf vectors of length 1. A run of k-means starts from randomly drawn pages "
+        f"{which} are clustered, as tf-idf vectors of length 1. A run of k-means starts from randomly sampled pages "
         f"(seed {settings['seed']}), the same for every method.{reduced} The F of a run is the mean over the verticals "
         "with the best assignment of clusters to them.",
         "Classification uses multinomial naive Bayes; F is the mean over the two classes.",
@@ -78,7 +83,7 @@ def _overview(scores: Scores) -> Section:
         times = (f"{cost[name]:.2f}" for name in ("learn_ms", "clean_ms", "read_ms"))
         rows.append((result["method"], *shares, f"{total['empty']:,}", *times))
     head = ("method", "words removed, %", "values that survive, %", "pages left empty")
-    costs = ("learning, ms a page", "cleaning, ms a page", "reading, ms a page")
+    costs = ("learning, ms per page", "cleaning, ms per page", "reading, ms per page")
     total = scores["results"][0]["survival"]["all"]
     note = (
         f"A value survives if its words still follow one another in the text. Of {total['values']:,} values, "
@@ -92,7 +97,7 @@ def _overview(scores: Scores) -> Section:
 
 
 def _survival(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
-    """Show the shares that each method removes and keeps, with a row for each group of pages."""
+    """Show the shares that each method removes and keeps, with one row per group of pages."""
     rows = []
     for name, by_method in groups:
         row = [name, f"{by_method[0]['pages']:,}"]
@@ -136,6 +141,7 @@ def _classification(scores: Scores) -> Section:
 
 
 def _averages(average: Mapping[str, Scores | None]) -> list[str]:
+    """Return the cells of the columns F1 to F4 and A1 to A4."""
     return [_score(average[number], measure) for measure in ("f", "accuracy") for number in _CONFIGURATIONS]
 
 
@@ -143,20 +149,8 @@ def _score(cell: Scores | None, measure: str) -> str:
     return score(None if cell is None else cell[measure])
 
 
-def _removed(scores: Scores) -> Section:
-    """Show how well the removed text separates classes by itself, which explains why cleaning may not help."""
-    removed = [(result["method"], result["removed"]) for result in scores["results"]]
-    rows = [(method, *_averages(average)) for method, average in removed if average is not None]
-    note = (
-        "The same with only the text that each method removed. If the scores are high, the repeated text of sites "
-        "tells their vertical, and removing it removes a clue. The papers' sites had pages of all classes, so that "
-        "their menus gave no clue; here this is true of configurations 1 and 4 only."
-    )
-    return Section("Classification of the removed text", ("method", *_AVERAGES), rows, note)
-
-
 def _by_pair(scores: Scores, number: str, measure: str, letter: str, table: str) -> Section:
-    """Show one configuration of table 3 or 4: a row for each pair of verticals, and the averages."""
+    """Show one configuration of table 3 or 4: one row per pair of verticals, and the averages."""
     results = [result["classification"] for result in scores["results"]]
     lines = [
         (" – ".join(pairs[0]["classes"]), [pair[number] for pair in pairs])

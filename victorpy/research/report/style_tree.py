@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from victorpy.errors import plural
-from victorpy.research.report.shell import page, text
+from victorpy.research.report.base import html_page, text
 from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
@@ -72,7 +72,7 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
         "noise or content as a whole; noise is struck through."
     )
     body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{draw(tree.root, 0)}</div>'
-    return page(title, body, style=_STYLE)
+    return html_page(title, body, style=_STYLE)
 
 
 def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[list[ElementNode], int]:

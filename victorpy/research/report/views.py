@@ -14,8 +14,7 @@ from victorpy.document import Block, Label
 from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import CleanPage
 from victorpy.research.gold import LabelledPage
-from victorpy.research.report.shell import page as html_page
-from victorpy.research.report.shell import read_asset, text
+from victorpy.research.report.base import html_page, read_asset, text
 from victorpy.research.scores import PageResult
 
 _BREAKING = re.compile(
