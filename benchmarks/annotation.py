@@ -26,11 +26,10 @@ from typing import NamedTuple
 from benchmarks.lib.command import make_parser
 from benchmarks.lib.pages import ROOT
 from tests.support.terminal import Terminal
-from victorpy.annotation.events import Prediction, Scope
 from victorpy.annotation.journal import Journal
+from victorpy.annotation.learning import Predictor
 from victorpy.annotation.opening import without_collector
-from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.session import Session
+from victorpy.annotation.session import Prediction, Scope, Session
 from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.keys import Keys

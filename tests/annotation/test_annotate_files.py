@@ -25,10 +25,9 @@ from test_annotate_session import (
     state_of,
 )
 
-from victorpy.annotation.events import CONFIRM, TAKE_FIRST, TAKE_SECOND, Action, Prediction, Scope
 from victorpy.annotation.opening import journal_of, open_adjudication, open_page
 from victorpy.annotation.pages import Pages, annotation_of, find_entries
-from victorpy.annotation.session import Session, State
+from victorpy.annotation.session import CONFIRM, TAKE_FIRST, TAKE_SECOND, Action, Prediction, Scope, Session, State
 from victorpy.annotation.store import Lock, is_locked, lock_of
 from victorpy.base.files import keep_copy, write_atomically
 from victorpy.cleaner import read_document
@@ -139,7 +138,7 @@ def test_an_annotation_of_another_page_is_refused(place):
     with pytest.raises(DataError) as refused:
         opened_at(place)
     assert (
-        f"{place}: is not an annotation of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno"
+        f"{place} is not an annotation of {page}: block 6 is 'Cold water.' in {page} and 'Hot water.' in tea.anno"
         in str(refused.value)
     )
     assert "open tea.anno alone to continue it as it is, or tea.html with another" in str(refused.value)
@@ -216,7 +215,7 @@ def test_file_without_a_journal_keeps_its_labels(place):
     journal_of(place).unlink()
     again = labelled(place, model=ANOTHER)
     assert again.session.labels() == [P, *PREDICTED.labels[1:]]
-    assert again.messages == ["7 labels that a model gave in tea.anno differ from those of another; they are kept"]
+    assert again.messages == ["7 labels that a model gave in tea.anno differ from the labels of another; they are kept"]
 
 
 # Other programs
@@ -232,12 +231,12 @@ def test_changes_by_another_program_are_kept(place):
     save(opened)
     assert load_annotation(place, CONFIG.cuts).labels[:3] == (P, H, O)
     assert (place.parent / "tea.anno.other-1").read_text() == other
-    (notice,) = opened.take_notices()
+    notice = opened.notices.pop()
     assert notice.startswith("tea.anno was changed by another program")
     assert "kept as tea.anno.other-1" in notice
     opened.session.act(L)
     opened.close()
-    assert opened.take_notices() == []
+    assert opened.notices == []
     assert not (place.parent / "tea.anno.other-2").exists()
 
 
@@ -248,7 +247,7 @@ def test_file_is_a_foreign_version_only_if_its_content_is(place):
     place.write_bytes(place.read_bytes())
     opened.session.act(H)
     opened.close()
-    assert opened.take_notices() == []
+    assert opened.notices == []
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
     opened = opened_at(place)
     place.write_text("somebody else's")  # between opening and the first key
@@ -294,9 +293,9 @@ def test_moving_alone_leaves_no_file_but_is_kept_with_the_first_change(place):
     opened = opened_at(place)
     opened.session.move(5)
     opened.session.act(L)
-    opened._lock.release()  # as if it were killed
+    opened.lock.release()  # as if it were killed
     again = opened_at(place)
-    assert again.session.undo().before == 5
+    assert again.session.undo().cursor_before == 5
     again.close()
 
 
@@ -308,7 +307,7 @@ def test_lock_of_a_killed_program_is_free(place):
 import sys
 from pathlib import Path
 from victorpy.annotation.store import Lock
-Lock(Path({str(lock_of(place))!r})).take()
+Lock(Path({str(lock_of(place))!r}))
 print("locked", flush=True)
 sys.stdin.read()
 """
@@ -316,15 +315,14 @@ sys.stdin.read()
     with subprocess.Popen([sys.executable, "-c", script], env=ENVIRONMENT, **pipes) as process:
         assert process.stdout.readline() == b"locked\n"
         (entry,) = find_entries(place.parent)
-        assert entry.is_open
+        assert is_locked(lock_of(entry.anno))
         process.kill()
         process.wait()
     assert lock_of(place).exists()
-    assert not entry.is_open
+    assert not is_locked(lock_of(entry.anno))
     opened_at(place).close()  # it does not block, and is cleared away
     assert not lock_of(place).exists()
     lock = Lock(lock_of(place))
-    lock.take()
     assert is_locked(lock_of(place))
     lock.release()
     assert not is_locked(lock_of(place))
@@ -360,8 +358,8 @@ def test_changes_during_a_write_survive_a_kill(place, monkeypatch):
     opened.session.act(P)
     snapshot = opened.session.labels(), opened.session.probabilities()
     opened.session.act(H)
-    opened._write(opened._journal, snapshot)
-    opened._lock.release()  # as if it were killed
+    opened._write(snapshot)
+    opened.lock.release()  # as if it were killed
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, O)
     assert labelled(place).session.labels()[:2] == [P, H]
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
 
 from benchmarks.annotation import LARGE, count_keys
-from victorpy.annotation.events import CONFIRM, Prediction, Scope
-from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.session import Choice
+from victorpy.annotation.learning import Predictor
+from victorpy.annotation.session import CONFIRM, Choice, Prediction, Scope
 from victorpy.annotation.store import Lock, OpenPage
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import Keys
@@ -276,7 +275,7 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
         return [{"words": str(number + 1)} for number in range(len(document.blocks))]
 
     pane = FactsPane(session, features)
-    before = [text_of(row) for row in pane.rows(60, 30)]
+    before = [text_of(row) for row in pane.draw(60, 30)]
     assert not pane.is_ready
     assert before[0] == "label: other, predicted"
     assert before[-1].startswith("features: loading")
@@ -284,7 +283,7 @@ def test_a_key_does_not_wait_for_the_features_of_a_large_page():
     assert pane._work is not None
     pane._work.result(30)
     assert pane.is_ready  # the program draws the pane again when this changes
-    after = [text_of(row) for row in pane.rows(60, 30)]
+    after = [text_of(row) for row in pane.draw(60, 30)]
     assert after[-1].strip() == "words 1"
     assert any(line.startswith("path: /html") for line in after)
 
@@ -297,7 +296,7 @@ def test_errors_in_the_background_are_raised():
 
     def draw_until_it_is_there():
         while True:
-            pane.rows(60, 30)
+            pane.draw(60, 30)
 
     with pytest.raises(RuntimeError, match="no features"):
         draw_until_it_is_there()
@@ -318,8 +317,8 @@ def test_help_scrolls_to_its_end_and_back(tmp_path):
 
 
 def test_lock_error_suggests_read_only(tmp_path):
-    with pytest.raises(DataError, match=r"cannot write there .*`read_only`"):
-        Lock(tmp_path / "nowhere" / "page.anno.lock").take()
+    with pytest.raises(DataError, match=r"cannot write in .*`read_only`"):
+        Lock(tmp_path / "nowhere" / "page.anno.lock")
 
 
 # How many keys a page takes

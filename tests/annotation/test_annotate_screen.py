@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.terminal import Terminal
 
-from victorpy.annotation.events import Prediction
 from victorpy.annotation.learning import Learned, Learning
-from victorpy.annotation.pages import INDEX, Entry, Pages, PageStatus
-from victorpy.annotation.session import Choice, Session
+from victorpy.annotation.pages import INDEX, Pages
+from victorpy.annotation.session import Choice, Prediction, Session
 from victorpy.annotation.store import OpenPage
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
 from victorpy.annotation.tui.layout import cells_of
 from victorpy.annotation.tui.screen import canvas_of
-from victorpy.annotation.tui.side_panes import ResultPane
+from victorpy.annotation.tui.side_panes import draw_result
 from victorpy.annotation.tui.text import BOX, cut, fit, palette, text_of, visible, width_of, wrap
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
@@ -321,12 +321,12 @@ def test_every_look_that_is_drawn_is_in_the_palette():
 
 def test_drawing_lays_out_only_visible_blocks():
     session = session_of("<ul>" + "".join(f"<li>Item {number} of many</li>" for number in range(20_000)), sure=0.9)
-    pane, result = BlockPane(session), ResultPane(session, "text")
+    pane, result = BlockPane(session), partial(draw_result, session, "text")
     for place in (0, 10_000, 19_999, 5):
         session.move(place)
         rows = pane.rows(100, 40)
         assert any(text_of(row).startswith("►") for row in rows)
-        result.rows(40, 40)
+        result(40, 40)
     assert len(pane.layout._blocks) < 400
 
 
@@ -402,7 +402,7 @@ def config_of(tmp_path, text):
 
 def test_every_action_of_a_page_is_in_the_key_table_and_no_key_has_two_actions(tmp_path):
     actions = set(Keys(CONFIG).action_of.values())  # raises if a key has two actions
-    assert set(app_of(session_of(PAGE), tmp_path).view._actions) <= actions
+    assert set(app_of(session_of(PAGE), tmp_path).view.actions) <= actions
 
 
 def test_keys_can_be_changed(tmp_path):
@@ -442,10 +442,15 @@ def test_the_documentation_lists_every_action_and_its_keys():
             assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
 
 
-def test_a_configured_key_works_on_the_screen(page):
+USING_DEFAULT = "Using the bundled model default, because no model is named my; --model chooses another"
+
+
+def test_a_configured_key_works_and_the_model_is_named(page):
     (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
-    with annotate("--config", page.parent / "my.conf", page, shows="hplc0 label") as terminal:
+    with annotate("--config", page.parent / "my.conf", page, columns=160, shows=USING_DEFAULT) as terminal:
+        terminal.type("home", until="hplc0 label")
         leave(terminal, "0")
+        assert b"using the bundled model default, because" in terminal.written  # on the screen after the end
     assert decided_in(page.with_suffix(".anno")) == 1
 
 
@@ -489,7 +494,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
         (["gone.anno"], "gone.anno: cannot be read"),
         (["wrong.anno"], "wrong.anno:1: not an annotation file"),
         (["empty"], "no pages"),
-        (["--no-model", "tea.html", "/"], "/: is a directory, not an annotation file"),
+        (["--no-model", "tea.html", "/"], "/ is a directory, not an annotation file"),
         (["--adjudicate", "wrong.anno", "tea.html", "-o", "gold.anno"], "not an annotation file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -601,17 +606,17 @@ def test_order_by_uncertainty_is_kept_in_an_index(pages):
             return {8: 0.9, 161: 0.5}.get(len(document.blocks), 0.1)
 
     listed = Pages(pages, CONFIG, Guess())
-    assert listed.left == 4
+    assert len(listed.unread) == 4
     while listed.work(1):
         pass
     listed.sort("uncertainty")
     assert [entry.name for entry in listed.entries][:2] == ["deep/tea.html", "courier-bridge.html"]
     assert (pages / INDEX).exists()
-    assert Pages(pages, CONFIG, Guess()).left == 0  # known from the index
+    assert len(Pages(pages, CONFIG, Guess()).unread) == 0  # known from the index
     (pages / "deep" / "tea.html").write_text(PAGE + "<p>More")
-    assert Pages(pages, CONFIG, Guess()).left == 1
+    assert len(Pages(pages, CONFIG, Guess()).unread) == 1
     (pages / INDEX).write_text("[1]")
-    assert Pages(pages, CONFIG, Guess()).left == 4
+    assert len(Pages(pages, CONFIG, Guess()).unread) == 4
 
 
 def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
@@ -643,7 +648,7 @@ def test_failed_learning_shows_a_message(tmp_path):
     bad.write_text("no annotation")
     said = []
     learning = Learning(None, said.append)
-    entries = [Entry("bad.anno", None, bad, PageStatus(stamp="x"))] * 3
+    entries = [bad] * 3
     learning.begin(entries[:2], asked=False)
     learning.begin(entries, asked=False)
     stop = time.monotonic() + 60

@@ -13,10 +13,9 @@ from msgspec import ValidationError, convert
 from support.commands import names_in
 
 from victorpy.annotation import journal as journals
-from victorpy.annotation.events import CLEAR, CONFIRM, Moved, Prediction, Scope, Undone, read_labels
 from victorpy.annotation.journal import Journal, Record, read_journal, write_line
 from victorpy.annotation.opening import journal_of, open_page
-from victorpy.annotation.session import Session, State
+from victorpy.annotation.session import CLEAR, CONFIRM, Moved, Prediction, Scope, Session, State, Undone, read_labels
 from victorpy.annotation.store import Lock
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
@@ -263,7 +262,7 @@ def replayed(recording):
 def test_journal_gives_the_same_state_at_any_point(first, second):
     session, told = session_of(), []
     session.listener = told.append
-    content = Journal.begin(Path("unused"), session)._header
+    content = Journal.begin(Path("unused"), session)._pending
     for name in first + second:
         ACTIONS[name](session)
     content += b"".join(map(write_line, told))
@@ -313,7 +312,7 @@ def labelled(anno, *labels, model=Guess(), killed=False, moves=()):  # noqa: B00
     for number in moves:
         opened.session.move(number)
     if killed:
-        opened._lock.release()
+        opened.lock.release()
     else:
         opened.close()
     return opened
@@ -371,7 +370,7 @@ def test_torn_last_line_of_a_journal_is_ignored(place, cut):
     opened.session.act(P)
     state = state_of(opened.session)
     opened.session.act(L)
-    opened._lock.release()
+    opened.lock.release()
     path = journal_of(place)
     path.write_bytes(path.read_bytes()[:-cut])
     again = opened_at(place)
@@ -534,11 +533,8 @@ def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
 
 def test_lock_that_was_removed_is_taken_again(tmp_path):
     lock = Lock(tmp_path / "x.lock")
-    lock.take()
-    lock.release()
     lock.release()
     again = Lock(tmp_path / "x.lock")
-    again.take()
     assert "on" in (tmp_path / "x.lock").read_text()
     again.release()
 
@@ -571,10 +567,10 @@ def test_full_disk_is_reported_and_nothing_is_lost_when_it_has_room_again(place,
     opened.session.act(H)
     assert "No space left" in opened.error
     monkeypatch.undo()
-    opened.tick()
     opened.session.act(L)
+    save(opened)
     assert opened.error == ""
-    opened._lock.release()
+    opened.lock.release()
     assert_reopens_as(place, state_of(opened.session))
 
 

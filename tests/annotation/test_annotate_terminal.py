@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
@@ -31,9 +32,8 @@ from test_annotate_screen import (
     session_of,
 )
 
-from victorpy.annotation.learning import Learning, learn
+from victorpy.annotation.learning import Learning, Predictor, learn
 from victorpy.annotation.pages import Pages
-from victorpy.annotation.predictor import Predictor
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
@@ -336,7 +336,7 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     for name in ("courier-bridge", "courier-bakery", "courier-council"):
         shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path / "data")
     found = learn(tmp_path, "crf", "default")
-    assert (found["pages"], found["held_out"]) == (3, 1)
+    assert (found.pages, found.held_out) == (3, 1)
 
     said = []
     start = Predictor.load("default")
@@ -344,13 +344,13 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
     learning._folders = [tmp_path]
 
     def end_with(before, after):
-        (tmp_path / "out").write_text(json.dumps(found | {"before": before, "after": after}))
+        (tmp_path / "learned.json").write_text(json.dumps(asdict(replace(found, before=before, after=after))))
         learning._process = subprocess.Popen([sys.executable, "-c", ""])
         learning._process.wait()
         return learning.see()
 
     assert end_with(0.5, 0.9)
-    assert learning.predictor.name == "the model learned from 3 pages"
+    assert learning.predictor.name == "the model trained on 3 pages"
     assert learning._start is start  # it is never held against what it learned itself
     assert end_with(0.9, 0.5)
     assert learning.predictor is start  # by what is known now the first one is better

@@ -1,8 +1,8 @@
-"""The journal of a page: every event is appended as it happens, so that nothing is lost if the program is killed.
+"""The journal of a page. Every event is appended at once, so nothing is lost if the program is killed.
 
 ``PAGE.anno.journal`` has one JSON value per line: a header with the page's digest and the labels at the start, then
-events. A session that applies them again ends up in the same state, with its history. A last line without a line end
-was not written completely and is ignored.
+events. A session that applies them again has the same state and history. A last line without a line break is
+incomplete and is ignored.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from typing import Self
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
-from victorpy.annotation import events
-from victorpy.annotation.events import Change, Event, Moved, Prediction, Refreshed
-from victorpy.annotation.session import Session
+from victorpy.annotation.session import Event, Moved, Prediction, Session, Undone, fits, read_labels, write_labels
 from victorpy.base.files import sync_directory
 from victorpy.page.same_blocks import digest_of
 
@@ -29,7 +27,7 @@ FORMAT = 1
 
 
 def digest_of_file(content: bytes) -> str:
-    """Return a digest that tells versions of a file apart."""
+    """Return a digest that identifies a version of a file."""
     return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
@@ -41,7 +39,7 @@ class Header(Struct, frozen=True, rename={"format": "victor-journal"}):
     """Digest of the page's blocks."""
     predicted: Prediction
     given: str
-    """The labels that people had given at the start, one letter per block."""
+    """The labels that a person had given at the start, one letter per block."""
     page: str = ""
     """Digest of the HTML file; empty if there was none."""
 
@@ -62,7 +60,7 @@ Record = Event | Saving | Saved
 
 
 def write_line(record: Record | Header) -> bytes:
-    """Write a line of the journal. `json` does it, since paths in names of models may not be valid Unicode."""
+    """Encode a record as a line. Uses `json`, since a model's name may be a path that is not valid Unicode."""
     return json.dumps(to_builtins(record), separators=(",", ":")).encode() + b"\n"
 
 
@@ -79,17 +77,16 @@ class Recording:
     length: int = 0
     """Number of bytes in readable lines."""
     damage: str = ""
-    """What is wrong with the file, other than an incomplete last line."""
+    """Description of the first damaged line; empty if there is none."""
 
     def compact(self, session: Session) -> bytes:
-        """Write a journal that leads to the session's state and history, without the cursor moves in between."""
-        header = replace(self.header, predicted=session.predicted)
+        """Return a journal with the session's state and history, but without the cursor moves in between."""
         undone = session.undone
-        records: list[Record] = [*session.done, *reversed(undone), *[events.Undone()] * len(undone)]
+        records: list[Record] = [*session.done, *reversed(undone), *[Undone()] * len(undone)]
         records += [Saving(digest) for digest in self.saves]
         records += [Saved(self.saves[0])] if self.was_saved else []
-        records.append(Moved(session.cursor))
-        return b"".join(map(write_line, [header, *records]))
+        header = replace(self.header, predicted=session.predicted)
+        return b"".join(map(write_line, [header, *records, Moved(session.cursor)]))
 
 
 def read_journal(content: bytes) -> Recording:
@@ -102,9 +99,9 @@ def read_journal(content: bytes) -> Recording:
         if fields["victor-journal"] != FORMAT:
             raise ValueError(f"its format is {fields['victor-journal']}, but this program reads format {FORMAT}")
         header = convert(fields, Header)
-        count = len(events.read_labels(header.given))
+        count = len(read_labels(header.given))
         if not count == len(header.predicted.labels) == len(header.predicted.probabilities):
-            raise ValueError("its parts do not match")
+            raise ValueError("its labels and probabilities differ in number")
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
     recording = Recording(header, length=len(lines[0]) + 1)
@@ -117,9 +114,10 @@ def read_journal(content: bytes) -> Recording:
                 case Saved(digest):
                     recording.saves = recording.saves[recording.saves.index(digest) :]
                     recording.was_saved = True
-                case _:
-                    _check_blocks(record, count)
+                case _ if fits(record, count):
                     recording.events.append(record)
+                case _:
+                    raise ValueError("the event does not fit the page")
         except ValueError:
             recording.damage = f"line {number} of {len(lines)} cannot be read"
             break
@@ -127,81 +125,68 @@ def read_journal(content: bytes) -> Recording:
     return recording
 
 
-def _check_blocks(event: Event, count: int) -> None:
-    """Raise ValueError if an event does not fit a page with `count` blocks."""
-    fits = True
-    match event:
-        case Change(runs, _, after):
-            fits = all(0 <= run.start < run.stop <= count for run in runs) and 0 <= after < count
-        case Refreshed(letters, probabilities):
-            fits = len(letters) == len(probabilities) == count and set(letters) <= events.LABEL_OF.keys()
-    if not fits:
-        raise ValueError("it does not fit the blocks of the page")
-
-
 class Journal:
-    """Appends to a journal. Moving around does not create a file, only other events do. Threads may share it."""
+    """A journal that is open for appending. Cursor moves alone do not create the file. Threads may share it."""
 
-    def __init__(self, path: Path, header: bytes = b"", length: int = 0) -> None:
+    def __init__(self, path: Path, length: int = 0, header: bytes = b"") -> None:
         self.path = path
         self._length = length
-        """Number of valid bytes of the file. What follows them is cut off."""
-        self._header = header
-        """The header, as long as nothing but moves of the cursor has happened."""
+        """Number of valid bytes in the file. The rest is cut off."""
+        self._pending = header
+        """Lines that are not in the file yet: the header before the first change, or lines after a failed write."""
         self._last_move = b""
-        self._pending = b""
-        """Lines that the disk refused."""
+        self._is_started = length > 0
+        """Whether there was an event other than a cursor move."""
+        self._is_name_durable = length > 0
         self._file = -1
-        self._is_new = length == 0
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
 
     @classmethod
     def begin(cls, path: Path, session: Session, page: str = "") -> Self:
         """Start a journal with the current state of a session; `page` is the digest of the HTML file."""
-        given = events.write_labels(session.given)
-        return cls(path, write_line(Header(FORMAT, digest_of(session.document), session.predicted, given, page)))
+        header = Header(FORMAT, digest_of(session.document), session.predicted, write_labels(session.given), page)
+        return cls(path, header=write_line(header))
 
     def append(self, record: Record) -> None:
-        """Append a line. If the disk refuses it, it is written together with the next one."""
+        """Append a line. If writing fails, the line is written together with the next one."""
         line = write_line(record)
         with self._guard:
-            if self._header and isinstance(record, Moved):
+            if isinstance(record, Moved) and not self._is_started:
                 self._last_move = line
                 return
-            self._pending += self._header + self._last_move + line
-            self._header = self._last_move = b""
-            self._write_pending()
+            self._is_started = True
+            self._pending += self._last_move + line
+            self._last_move = b""
+            self.flush()
 
-    def retry(self) -> None:
-        """Try again to write what the disk refused."""
+    def flush(self) -> None:
         with self._guard:
-            if self._pending:
-                self._write_pending()
+            if not self._is_started or not self._pending:
+                return
+            if self._file < 0:
+                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+                os.ftruncate(self._file, self._length)
+            try:
+                left = memoryview(self._pending)
+                while left:
+                    left = left[os.write(self._file, left) :]
+            except OSError:
+                with contextlib.suppress(OSError):  # a line is written completely or not at all
+                    os.ftruncate(self._file, self._length)
+                raise
+            self._length += len(self._pending)
+            self._pending = b""
 
     def sync(self) -> None:
-        """Wait until everything written so far is on the disk."""
+        """Wait until everything is on the disk."""
+        self.flush()
         if self._file >= 0:
             os.fsync(self._file)
-            if self._is_new:
-                sync_directory(self.path.parent)  # makes the name of a new file durable
-                self._is_new = False
+            if not self._is_name_durable:
+                sync_directory(self.path.parent)
+                self._is_name_durable = True
 
     def close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-
-    def _write_pending(self) -> None:
-        if self._file < 0:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-            os.ftruncate(self._file, self._length)
-        try:
-            left = memoryview(self._pending)
-            while left:
-                left = left[os.write(self._file, left) :]
-        except OSError:
-            with contextlib.suppress(OSError):  # a line is written completely or not at all
-                os.ftruncate(self._file, self._length)
-            raise
-        self._length += len(self._pending)
-        self._pending = b""

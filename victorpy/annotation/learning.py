@@ -1,51 +1,90 @@
-"""Learn from finished pages in the background, and choose the model to use afterwards.
+"""Models of the annotation tool: predict labels, and train on finished pages in the background.
 
-``python -m victorpy.annotation.learning FOLDER CONFIG MODEL`` learns in a process of its own from the annotations in
-``FOLDER/data``: once without every third page, to measure the result on those, and then from all of them. The model
-goes to ``FOLDER/model``, and the measurements are printed as a line of JSON.
+``python -m victorpy.annotation.learning FOLDER CONFIG MODEL`` trains in a separate process on the annotations in
+``FOLDER/data``: first without every third page, to evaluate the result on these pages, and then on all pages. The
+model is saved in ``FOLDER/model``, and the evaluation in ``FOLDER/learned.json``.
 
-A learned model is always compared with the model that the program started with. An earlier learned model would be at
-an advantage: it has learned from the held-out pages, too.
+The result is always compared with the model that the program started with. A model from an earlier training would have
+an advantage, because it was trained on the held-out pages, too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 import victorpy
-from victorpy.annotation.pages import Entry
-from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.tui.text import visible
+from victorpy.annotation.session import Prediction
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
+from victorpy.document import Document
 from victorpy.errors import VictorError, plural
-from victorpy.model.train import load_pages, train
+from victorpy.model.store import find_model
 
 FEWEST = 3
-"""Minimum number of pages: with fewer there would be none to measure the result on."""
+"""Minimum number of finished pages for training."""
 CONFIG = "crf"
-"""It learns in seconds; the default config takes an hour."""
+"""Trains in seconds. The default config takes an hour."""
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A model with its name."""
+
+    cleaner: Cleaner
+    name: str
+    identity: str
+    """The name and a digest, which changes if the model is trained again."""
+    directory: Path
+
+    @classmethod
+    def load(cls, model: str | Path, name: str = "") -> Self:
+        directory = find_model(model)
+        digest = hashlib.blake2b((directory / "meta.json").read_bytes(), digest_size=6).hexdigest()
+        name = name or str(model)
+        return cls(Cleaner.load(directory), name, f"{name} {digest}", directory)
+
+    def __call__(self, document: Document) -> Prediction:
+        labelling = self.cleaner.labeller.label(document)
+        return Prediction.of(labelling.labels, labelling.probabilities, self.identity)
+
+    def uncertainty(self, document: Document) -> float:
+        """Return the mean entropy per word of the content probabilities, in bits."""
+        content = self.cleaner.labeller.label(document).content
+        words = [len(block.text.split()) or 1 for block in document.blocks]
+        total = sum(count * entropy(chance) for count, chance in zip(words, content, strict=bool(content)))
+        return total / max(sum(words), 1)
+
+
+def entropy(chance: float) -> float:
+    """Return the entropy of a yes-or-no question in bits.
+
+    >>> entropy(0.5), entropy(1.0)
+    (1.0, 0.0)
+    """
+    return -sum(share * math.log2(share) for share in (chance, 1 - chance) if share > 0) or 0.0
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The measurements of a learned model."""
+    """The evaluation of a trained model."""
 
     pages: int
     held_out: int
-    """Number of held-out pages that it was measured on."""
+    """Number of held-out pages."""
     before: float | None
-    """Accuracy of the model at the start on the held-out pages; None if there is no model."""
+    """Accuracy of the model at the start; None if there is none."""
     after: float
-    """Accuracy of the learned model."""
 
     @property
     def is_better(self) -> bool:
@@ -59,7 +98,7 @@ class Learned:
 
 
 class Learning:
-    """Learns from finished pages, and compares the result with the model at the start."""
+    """Trains models on finished pages, and uses the best one."""
 
     def __init__(self, start: Predictor | None, say: Callable[[str], None]) -> None:
         self.predictor = start
@@ -68,21 +107,18 @@ class Learning:
         self._say = say
         self._process: subprocess.Popen[bytes] | None = None
         self._folders: list[Path] = []
-        """The process uses the last one."""
+        """One folder per training; the running process uses the last one."""
         self._learned_from = 0
 
-    def begin(self, entries: Sequence[Entry], asked: bool) -> None:
-        """Start learning if enough new pages are finished. If the user asked for it, explain why not."""
-        finished = [entry.anno for entry in entries if entry.is_finished and entry.anno.exists()]
+    def begin(self, finished: Sequence[Path], asked: bool) -> None:
+        """Start training if enough pages are finished. If the user asked for it, explain why it does not start."""
         if len(finished) < FEWEST:
             self._say(f"Training needs at least {FEWEST} finished pages ({len(finished)} so far)")
         elif self._process is not None or len(finished) <= self._learned_from:
             if asked:
-                self._say(
-                    "No more pages have been finished since the last training"
-                    if self._process is None
-                    else "Training is already running"
-                )
+                is_running = self._process is not None
+                no_more = "No more pages have been finished since the last training"
+                self._say("Training is already running" if is_running else no_more)
         else:
             try:
                 self._start_process(finished)
@@ -91,7 +127,7 @@ class Learning:
                 self._say(f"Training cannot start: {error}")
 
     def _start_process(self, annotations: Sequence[Path]) -> None:
-        """Learn from copies of the annotations, since the user may change them meanwhile."""
+        """Train on copies of the annotations, since the user may change them in the meantime."""
         folder = Path(tempfile.mkdtemp(prefix="victor-annotate-"))
         self._folders.append(folder)
         (folder / "data").mkdir()
@@ -100,43 +136,40 @@ class Learning:
         source = str(Path(victorpy.__file__).parents[1])
         search_path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
         model = str(self._start.directory) if self._start is not None else ""
-        with (folder / "out").open("wb") as out, (folder / "errors").open("wb") as errors:
+        with (folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "victorpy.annotation.learning", str(folder), CONFIG, model],
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=errors,
+                stdout=log,
+                stderr=log,
                 env={**os.environ, "PYTHONPATH": search_path},
                 start_new_session=True,
             )
         self._learned_from = len(annotations)
 
     def see(self) -> bool:
-        """Check whether learning has ended. Return whether another model is in use now."""
+        """Use the result if training has ended. Return whether another model is in use now."""
         if self._process is None or self._process.poll() is None:
             return False
         has_failed = self._process.returncode != 0
         folder, self._process = self._folders[-1], None
-        predictor = self._start
+        previous = self.predictor
         try:
             if has_failed:
-                lines = (folder / "errors").read_text(errors="replace").split("\n")
-                raise VictorError(
-                    next((line for line in reversed(lines) if line.strip()), "the process ended without a message")
-                )
-            learned = Learned(**json.loads((folder / "out").read_bytes()))
+                lines = (folder / "log").read_text(errors="replace").split("\n")
+                last_lines = (line for line in reversed(lines) if line.strip())
+                raise VictorError(next(last_lines, "the process ended without a message"))
+            learned = Learned(**json.loads((folder / "learned.json").read_bytes()))
             if learned.is_better:
-                predictor = Predictor.load(folder / "model", f"the model learned from {learned.pages:,} pages")
+                self.predictor = Predictor.load(folder / "model", f"the model trained on {learned.pages:,} pages")
+            else:
+                self.predictor = self._start
+            self._say(str(learned))
         except (VictorError, OSError, ValueError, TypeError) as error:
-            self._say(f"Training failed: {visible(str(error))}")
-            return False
-        self._say(str(learned))
-        is_new = predictor is not self.predictor
-        self.predictor = predictor
-        return is_new
+            self._say(f"Training failed: {error}")
+        return self.predictor is not previous
 
     def stop(self) -> None:
-        """Stop learning and delete its files."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -145,31 +178,26 @@ class Learning:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def learn(folder: Path, config_name: str, model: str) -> dict[str, float | int | None]:
-    """Learn from the annotations in a folder, and compare the result with a model."""
+def learn(folder: Path, config_name: str, model: str) -> Learned:
+    """Train on the annotations in a folder, and compare the result with a model."""
+    from victorpy.model.train import load_pages, train
+
     config = load_config(config_name)
     pages = load_pages([folder / "data"], config)
     held_out = pages[::3]
     others = [page for number, page in enumerate(pages) if number % 3]
-    rivals = [Cleaner.load(model).labeller] if model else []
-    rivals.append(train(others, config).labeller)
     documents, labels = [page.document for page in held_out], [page.labels for page in held_out]
-    *before, after = (labeller.score(documents, labels) for labeller in rivals)
+    before = Cleaner.load(model).labeller.score(documents, labels) if model else None
+    after = train(others, config).labeller.score(documents, labels)
     train(pages, config).save(folder / "model")
-    return {"pages": len(pages), "held_out": len(held_out), "before": before[0] if before else None, "after": after}
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Learn in a process of its own, with low priority."""
-    folder, config, model = arguments
-    os.nice(10)
-    try:
-        print(json.dumps(learn(Path(folder), config, model)))
-    except VictorError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    learned = Learned(len(pages), len(held_out), before, after)
+    (folder / "learned.json").write_text(json.dumps(asdict(learned)))
+    return learned
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    os.nice(10)
+    try:
+        learn(Path(sys.argv[1]), *sys.argv[2:])
+    except VictorError as error:
+        sys.exit(str(error))

@@ -1,4 +1,4 @@
-"""Open a page: combine its HTML, its annotation and its journal into a session in the state where it was left."""
+"""Open a page: combine its HTML, its annotation and its journal, and restore the last session."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from victorpy.annotation.events import Moved, Prediction, read_labels
 from victorpy.annotation.journal import Journal, Recording, digest_of_file, read_journal
-from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.session import Choice, Session
+from victorpy.annotation.learning import Predictor
+from victorpy.annotation.session import Choice, Moved, Prediction, Session, read_labels
 from victorpy.annotation.store import READ_ONLY, Lock, OpenPage, lock_of
 from victorpy.base.files import keep_copy, remove_leftovers, set_aside, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import Config
-from victorpy.document import Document, Label
+from victorpy.document import Document
 from victorpy.errors import DataError, VictorError, plural
 from victorpy.outputs.anno import Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
 
 MOST_MOVES = 5_000
-"""A journal with more cursor moves than this is compacted when it is opened."""
+"""Journals with more cursor moves are compacted when they are opened."""
 
 
 def journal_of(anno: Path) -> Path:
@@ -34,7 +32,7 @@ def journal_of(anno: Path) -> Path:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Create many long-lived objects without Python's garbage collector searching through them, now and later."""
+    """Exempt the objects created in this context from garbage collection, because there are many and they stay."""
     gc.unfreeze()
     gc.disable()
     try:
@@ -47,9 +45,9 @@ def without_collector() -> Iterator[None]:
 def open_page(
     page: Path | None, anno: Path, config: Config, model: Predictor | None = None, read_only: bool = False
 ) -> OpenPage:
-    """Open a page to annotate it, from its annotation file or, if there is none, from the page itself."""
+    """Open a page for annotation. If it has no annotation file yet, read the page itself."""
     name = str(page or anno)
-    anno = anno.resolve()  # write the file that a link points to
+    anno = anno.resolve()  # if it is a symbolic link, write its target
     html = b"" if page is None else _read_bytes(page)
     with without_collector(), _locked(anno, read_only) as lock:
         if anno.exists():
@@ -60,7 +58,7 @@ def open_page(
             annotation = Annotation(document, unlabelled, unlabelled)
         else:
             raise DataError(f"{anno}: cannot be read: No such file or directory")
-        return _Opening(anno, annotation, lock, config).open(name, model, page, html)
+        return _open(name, anno, annotation, lock, config, model, page, html)
 
 
 def open_adjudication(first: Path, second: Path, gold: Path, config: Config, read_only: bool = False) -> OpenPage:
@@ -84,20 +82,20 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
         else:
             annotation = load_annotation(gold, config.cuts)
             _check_same_page(document, annotation.document, first, gold)
-        opened = _Opening(gold, annotation, lock, config, choices).open(name)
+        opened = _open(name, gold, annotation, lock, config, choices=choices)
     for choice in choices:
         pairs_of_block = zip(choice.labels, choice.decided, strict=True)
         count = sum(label is not None and not is_decided for label, is_decided in pairs_of_block)
         if count:
-            message = f"{choice.name}: {count:,} labels come from the model and nobody confirmed them (small letters)"
-            opened.messages.append(message)
+            labels = f"{choice.name}: {count:,} labels"
+            opened.messages.append(f"{labels} come from the model and nobody confirmed them (small letters)")
     if is_new:
-        opened.save_soon()  # the labels on which both annotators agree are decided
+        opened.save_soon()  # saves the labels that both annotators gave
     return opened
 
 
 def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
-    """Read a page and cut it into blocks. `content` is the page's file if it was read already."""
+    """Read a page and cut it into blocks. `content` is the content of the file if it was read before."""
     try:
         return read_document(_read_bytes(page) if content is None else content, config, source=page.name)
     except VictorError as error:
@@ -121,19 +119,18 @@ def _check_same_page(one: Document, other: Document, first: Path, second: Path) 
 
 @contextmanager
 def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
-    """Lock an annotation that can be written, and unlock it if opening fails. A read-only page has no lock."""
+    """Lock an annotation, and unlock it if opening fails. Yields None if it is opened read-only."""
     if read_only:
         yield None
         return
     if anno.is_dir():
-        raise DataError(f"{anno}: is a directory, not an annotation file")
+        raise DataError(f"{anno} is a directory, not an annotation file")
     if not anno.parent.is_dir():
-        raise DataError(f"{anno.parent}: is not a directory, so {anno.name} cannot be written there")
+        raise DataError(f"{anno.parent} is not a directory, so {anno.name} cannot be written there")
     for path in (anno.parent, anno, journal_of(anno)):
         if path.exists() and not os.access(path, os.W_OK):
-            raise DataError(f"{path}: no permission to write there; `read_only` opens the page without saving anything")
+            raise DataError(f"no permission to write {path}; `read_only` opens the page without saving anything")
     lock = Lock(lock_of(anno))
-    lock.take()
     try:
         remove_leftovers(anno)
         yield lock
@@ -142,148 +139,129 @@ def _locked(anno: Path, read_only: bool) -> Iterator[Lock | None]:
         raise
 
 
-@dataclass
-class _Opening:
-    """Combines an annotation with its journal."""
-
-    anno: Path
-    annotation: Annotation
-    lock: Lock | None
-    config: Config
-    choices: tuple[Choice, ...] = ()
-    messages: list[str] = field(default_factory=list)
-
-    def open(self, name: str, model: Predictor | None = None, page: Path | None = None, html: bytes = b"") -> OpenPage:
-        annotation = self.annotation
-        anno_digest = digest_of_file(self.anno.read_bytes()) if self.anno.exists() else ""
-        page_digest = digest_of_file(html) if page is not None else ""
-        path = journal_of(self.anno)
-        recording, problem = self._read_journal(path)
-        if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
-            self._check_page(page, html)
-        if problem:
-            self._report_problem(path, problem, is_usable=recording is not None)
-        if recording is None:
-            prediction, given = self._predict(model), annotation.decisions
-        else:
-            prediction, given = recording.header.predicted, read_labels(recording.header.given)
-        session = Session(annotation.document, prediction, given, self.config.cuts.block_level, self.choices)
-        for event in recording.events if recording is not None else ():
-            session.apply(event)
-        journal = None if self.lock is None else self._open_journal(path, session, recording, page_digest)
-        opened = OpenPage(self.anno, session, journal, self.lock, annotation.comments, anno_digest, name)
-        if recording is not None:
-            written = list(annotation.labels), list(annotation.probabilities)
-            if anno_digest and self._was_edited(recording, anno_digest):
-                self._take_over_edits(session)
-            elif (session.labels(), session.probabilities()) != written:
-                opened.save_soon()
-            if not self.choices:
-                self._use_current_model(model, session)
-        self.messages += annotation.document.losses
-        if self.lock is None:
-            self.messages.append(READ_ONLY)
-        opened.messages = self.messages
-        return opened
-
-    def _check_page(self, page: Path, html: bytes) -> None:
-        """Raise an error if the annotation is of another page. The same page may be cut into other blocks."""
-        difference = find_difference(read_page(page, self.config, html), self.annotation.document)
+def _open(
+    name: str,
+    anno: Path,
+    annotation: Annotation,
+    lock: Lock | None,
+    config: Config,
+    model: Predictor | None = None,
+    page: Path | None = None,
+    html: bytes = b"",
+    choices: tuple[Choice, ...] = (),
+) -> OpenPage:
+    """Combine an annotation with its journal."""
+    path = journal_of(anno)
+    messages: list[str] = []
+    anno_digest = digest_of_file(anno.read_bytes()) if anno.exists() else ""
+    page_digest = digest_of_file(html) if page is not None else ""
+    recording, problem = _read_journal(path, anno, annotation.document)
+    if page is not None and anno_digest and (recording is None or recording.header.page != page_digest):
+        difference = find_difference(read_page(page, config, html), annotation.document)
         if difference is not None and not difference.only_cut:
-            anno, where = self.anno, difference.describe(str(page), self.anno.name)
             raise DataError(
-                f"{anno}: is not an annotation of {page}: {where}; open {anno.name} alone to continue it as it is, "
-                f"or {page.name} with another annotation file"
+                f"{anno} is not an annotation of {page}: {difference.describe(str(page), anno.name)}; "
+                f"open {anno.name} alone to continue it as it is, or {page.name} with another annotation file"
             )
-
-    # The journal
-
-    def _read_journal(self, path: Path) -> tuple[Recording | None, str]:
-        """Return the journal if it can be used, and what is wrong with it."""
-        if not path.exists():
-            return None, ""
-        try:
-            recording = read_journal(path.read_bytes())
-        except ValueError as error:
-            return None, str(error)
-        document = self.annotation.document
-        if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):
-            return None, "it belongs to another page"
-        if not self.anno.exists() and recording.was_saved:
-            return None, f"{self.anno.name} was deleted, so the page starts from scratch"
-        return recording, recording.damage
-
-    def _report_problem(self, path: Path, problem: str, is_usable: bool) -> None:
-        """Report a problem with the journal. Keep a copy of the file, since it will be overwritten."""
-        copy = ""
-        if is_usable and self.lock is not None:
-            copy = f"; a copy was kept as {keep_copy(path, 'old').name}"
-            write_atomically(path, path.read_bytes(), durable=True)  # the copy may be a link to the same file
-        if is_usable:
-            self.messages.append(f"{path.name}: {problem}; the lines before it were used{copy}")
-        elif self.lock is None:
-            self.messages.append(f"{path.name}: ignored: {problem}")
+    if problem:
+        if recording is not None:
+            copy = f"; a copy was kept as {keep_copy(path, 'old').name}" if lock is not None else ""
+            consequence = f"the lines before it were used{copy}"
         else:
-            self.messages.append(f"{path.name}: {problem}; it was renamed to {set_aside(path).name}")
+            consequence = f"it was renamed to {set_aside(path).name}" if lock is not None else "it is ignored"
+        messages.append(f"{path.name}: {problem}; {consequence}")
 
-    def _open_journal(self, path: Path, session: Session, recording: Recording | None, page_digest: str) -> Journal:
-        if recording is None:
-            return Journal.begin(path, session, page_digest)
+    if recording is None:
+        prediction, given = _predict(annotation, model, anno.name, messages), annotation.decisions
+    else:
+        prediction, given = recording.header.predicted, read_labels(recording.header.given)
+    session = Session(annotation.document, prediction, given, config.cuts.block_level, choices)
+    for event in recording.events if recording is not None else ():
+        session.apply(event)
+    journal = None
+    if lock is not None and recording is None:
+        journal = Journal.begin(path, session, page_digest)
+    elif lock is not None and recording is not None:
         length = recording.length
-        if sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
+        if problem or sum(isinstance(event, Moved) for event in recording.events) > MOST_MOVES:
             content = recording.compact(session)
             write_atomically(path, content, durable=True)
             length = len(content)
-        return Journal(path, length=length)
+        journal = Journal(path, length)
+    opened = OpenPage(anno, session, journal, lock, annotation.comments, anno_digest, name, messages)
 
-    # Labels
+    if recording is not None:
+        _take_over_edits(opened, annotation, anno_digest, recording)
+        if not choices:
+            _use_model(opened, model)
+    messages += annotation.document.losses
+    if lock is None:
+        messages.append(READ_ONLY)
+    return opened
 
-    def _predict(self, model: Predictor | None) -> Prediction:
-        """Return the predictions in the annotation file, and the model's for blocks without a label.
 
-        A number beside a label means that a model gave it. The current model does not replace such a label: it may
-        have been corrected by hand without removing the number.
-        """
-        annotation = self.annotation
-        nothing = Prediction.of([None] * len(annotation.labels))
-        current = model(annotation.document) if model is not None else nothing
-        labels, probabilities = list(current.labels), list(current.probabilities)
-        differing = 0
-        for number, (label, is_decided) in enumerate(zip(annotation.labels, annotation.decided, strict=True)):
-            if label is not None and not is_decided:
-                differing += label is not labels[number]
-                labels[number], probabilities[number] = label, annotation.probabilities[number]
-        if differing and model is not None:
-            labels_there = f"{plural(differing, 'label')} that a model gave in {self.anno.name}"
-            self.messages.append(f"{labels_there} differ from those of {model.name}; they are kept")
-        return Prediction.of(labels, probabilities, current.model)
+def _read_journal(path: Path, anno: Path, document: Document) -> tuple[Recording | None, str]:
+    """Return the journal, or None if it cannot be used, and a description of the problem."""
+    if not path.exists():
+        return None, ""
+    try:
+        recording = read_journal(path.read_bytes())
+    except ValueError as error:
+        return None, str(error)
+    if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):
+        return None, "it belongs to another page"
+    if not anno.exists() and recording.was_saved:
+        return None, f"{anno.name} was deleted, so the page starts from scratch"
+    return recording, recording.damage
 
-    def _was_edited(self, recording: Recording, anno_digest: str) -> bool:
-        """Whether another program changed the annotation file."""
-        if recording.saves:
-            return anno_digest not in recording.saves
-        # This program has never written the file. Does it still have the labels that the journal started with?
-        given, predicted = read_labels(recording.header.given), recording.header.predicted.labels
-        labels = tuple(ours or theirs for ours, theirs in zip(given, predicted, strict=True))
-        return labels != self.annotation.labels
 
-    def _take_over_edits(self, session: Session) -> None:
-        annotation = self.annotation
+def _predict(annotation: Annotation, model: Predictor | None, name: str, messages: list[str]) -> Prediction:
+    """Return the predictions in an annotation file, completed by the model for blocks without a label.
+
+    A probability beside a label means that a model gave it. The current model does not replace it, because
+    somebody may have corrected the label by hand without removing the probability.
+    """
+    nothing = Prediction.of([None] * len(annotation.labels))
+    current = model(annotation.document) if model is not None else nothing
+    labels, probabilities = list(current.labels), list(current.probabilities)
+    differing = 0
+    for number, (label, is_decided) in enumerate(zip(annotation.labels, annotation.decided, strict=True)):
+        if label is not None and not is_decided:
+            differing += label is not labels[number]
+            labels[number], probabilities[number] = label, annotation.probabilities[number]
+    if differing and model is not None:
+        count = f"{plural(differing, 'label')} that a model gave in {name}"
+        messages.append(f"{count} differ from the labels of {model.name}; they are kept")
+    return Prediction.of(labels, probabilities, current.model)
+
+
+def _take_over_edits(opened: OpenPage, annotation: Annotation, digest: str, recording: Recording) -> None:
+    """Load labels that another program changed in the annotation file, or save the file if it is out of date."""
+    session = opened.session
+    is_edited = False
+    if digest and recording.saves:
+        is_edited = digest not in recording.saves
+    elif digest:  # not written by this program yet: compare with the labels at the start of the journal
+        pairs = zip(read_labels(recording.header.given), recording.header.predicted.labels, strict=True)
+        is_edited = annotation.labels != tuple(given or predicted for given, predicted in pairs)
+    if is_edited:
         rows = zip(annotation.labels, annotation.probabilities, session.predicted.labels, strict=True)
-        labels: list[Label | None] = [
-            label if probability is None or label is not predicted else None for label, probability, predicted in rows
-        ]
-        count = session.set_outside(labels)
+        given = [None if probability is not None and label is old else label for label, probability, old in rows]
+        count = session.set_outside(given)
         if count:
-            self.messages.append(
-                f"{plural(count, 'label')} changed in {self.anno.name} outside this program; undo restores the old ones"
-            )
+            labels = f"{plural(count, 'label')} changed in {opened.anno.name} outside this program"
+            opened.messages.append(f"{labels}; undo restores the old ones")
+    elif (session.labels(), session.probabilities()) != (list(annotation.labels), list(annotation.probabilities)):
+        opened.save_soon()
 
-    def _use_current_model(self, model: Predictor | None, session: Session) -> None:
-        """Give undecided blocks the labels of the current model, if it is not the one of the last session."""
-        if (model.identity if model is not None else "") == session.predicted.model:
-            return
-        count = session.refresh(model(session.document) if model is not None else Prediction.of([None] * len(session)))
-        if count:
-            now = f"now come from {model.name}" if model is not None else "were removed, since there is no model now"
-            self.messages.append(f"The model has changed: {plural(count, 'undecided label')} {now}")
+
+def _use_model(opened: OpenPage, model: Predictor | None) -> None:
+    """Use the model's labels for undecided blocks, if the last session had another model."""
+    session = opened.session
+    if session.predicted.model == (model.identity if model is not None else ""):
+        return
+    nothing = Prediction.of([None] * len(session))
+    count = session.refresh(model(session.document) if model is not None else nothing)
+    if count:
+        now = f"now come from {model.name}" if model is not None else "were removed, since there is no model now"
+        opened.messages.append(f"The model has changed: {plural(count, 'undecided label')} {now}")

@@ -1,7 +1,6 @@
-"""A directory of pages: the annotation file of each page, its progress, and how much a model could learn from it.
+"""The pages of a directory, their annotation files, their progress, and how uncertain the model is about them.
 
-The results are kept in a file in the directory, so that a directory of a thousand pages opens at once: pages whose
-files have not changed are not read again.
+The results are stored in the directory, so that pages whose files have not changed are not read again.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from victorpy.annotation.learning import Predictor
 from victorpy.annotation.opening import read_page
-from victorpy.annotation.predictor import Predictor
-from victorpy.annotation.store import is_locked, lock_of
 from victorpy.base.files import write_atomically
 from victorpy.batch.record import PAGE_SUFFIXES
 from victorpy.config import Config
@@ -28,16 +26,16 @@ SUFFIX = ".anno"
 
 
 def annotation_of(page: Path) -> Path:
-    """Return the path of a page's annotation: beside the page, under a name that no other page's annotation has."""
+    """Return the path of a page's annotation file, which is in the same directory."""
     neighbours = [page.with_suffix(suffix) for suffix in PAGE_SUFFIXES]
     return name_annotations({page, *(path for path in neighbours if path.is_file())})[page]
 
 
 def name_annotations(pages: Iterable[Path]) -> dict[Path, Path]:
-    """Name the annotations of pages whose names differ only in their suffix.
+    """Return the annotation files of pages whose names differ only in their suffix.
 
-    Of ``a.html`` and ``a.htm`` the first gets ``a.anno``, the other ``a.htm.anno``. If ``a.anno`` exists, it belongs to
-    the page that it names as its source.
+    For ``a.html`` and ``a.htm`` these are ``a.anno`` and ``a.htm.anno``. If ``a.anno`` exists, it belongs to the page
+    that it names as its source.
     """
     ranks = {suffix: rank for rank, suffix in enumerate(PAGE_SUFFIXES)}
     ordered = sorted(pages, key=lambda page: (ranks.get(page.suffix, len(ranks)), page.name))
@@ -49,22 +47,17 @@ def name_annotations(pages: Iterable[Path]) -> dict[Path, Path]:
 
 @dataclass
 class PageStatus:
-    """The progress of a page, and the state of its files when it was read."""
+    """The progress of a page when it was last read."""
 
     stamp: str = ""
-    """Sizes and times of the page's files; empty if they were not read yet."""
+    """Sizes and times of the page's files; empty if it was not read yet."""
     blocks: int = 0
     decided: int = 0
     """Number of blocks that a person decided."""
     uncertainty: float | None = None
     model: str = ""
-    """Name of the model whose uncertainty it is."""
+    """Name of the model that is uncertain."""
     problem: str = ""
-    """Why the page cannot be opened."""
-
-    @property
-    def is_counted(self) -> bool:
-        return bool(self.stamp) and not self.problem
 
 
 @dataclass
@@ -80,33 +73,27 @@ class Entry:
     @property
     def is_finished(self) -> bool:
         """Whether a person decided all blocks. A page without text is finished, too."""
-        return self.status.is_counted and self.status.decided == self.status.blocks
+        status = self.status
+        return bool(status.stamp) and not status.problem and status.decided == status.blocks
 
     @property
     def progress(self) -> float:
-        """Share of blocks that a person decided."""
         return self.status.decided / self.status.blocks if self.status.blocks else float(self.is_finished)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a running program has the page open."""
-        return is_locked(lock_of(self.anno))
-
     def stamp(self) -> str:
-        """Return sizes and times of the files, which differ whenever one of them has changed."""
+        """Return sizes and times of the files, to detect changes."""
         stamps = []
-        for path in (self.page, self.anno):
-            if path is not None:
-                try:
-                    file = path.stat()
-                    stamps.append(f"{file.st_size}:{file.st_mtime_ns}")
-                except OSError:
-                    stamps.append("-")
+        for path in filter(None, (self.page, self.anno)):
+            try:
+                file = path.stat()
+                stamps.append(f"{file.st_size}:{file.st_mtime_ns}")
+            except OSError:
+                stamps.append("-")
         return " ".join(stamps)
 
 
 def find_entries(directory: Path) -> list[Entry]:
-    """Find the pages below a directory, and the annotations that have no page beside them."""
+    """Find the pages below a directory, and annotations without a page."""
     pages_by_stem: dict[Path, list[Path]] = {}
     page_of_anno: dict[Path, Path | None] = {}
     for path in sorted(directory.rglob("*")):
@@ -124,15 +111,14 @@ def find_entries(directory: Path) -> list[Entry]:
 
 
 class Pages:
-    """The pages of a directory, in an order."""
+    """The pages of a directory, sorted."""
 
     def __init__(self, directory: Path, config: Config, predictor: Predictor | None, keep: bool = True) -> None:
         self.directory = directory
         self.entries = find_entries(directory)
         self._config = config
         self._keep = keep
-        """Whether to write the results into the directory."""
-        self._is_changed = False
+        """Whether to store the results in the directory."""
         try:
             index = json.loads((directory / INDEX).read_bytes())
             statuses = index["pages"] if index["victor-annotate"] == FORMAT else {}
@@ -144,14 +130,14 @@ class Pages:
         self.use(predictor)
 
     def use(self, predictor: Predictor | None) -> None:
-        """Use a model. Pages whose results are those of another model are read again."""
+        """Use a model. Pages with results of another model are read again."""
         self._predictor = predictor
-        self._todo = [entry for entry in self.entries if not self._is_current(entry)]
+        self.unread = [entry for entry in self.entries if not self._is_current(entry)]
 
     @property
-    def left(self) -> int:
-        """Number of pages that still have to be read."""
-        return len(self._todo)
+    def finished(self) -> list[Path]:
+        """The annotations of finished pages. A page without text may have none."""
+        return [entry.anno for entry in self.entries if entry.is_finished and entry.anno.exists()]
 
     def sort(self, order: str) -> None:
         """Sort by name, uncertainty or progress; the latter two put finished pages last."""
@@ -166,28 +152,27 @@ class Pages:
         """Read new or changed pages for about `seconds`. Return whether there are new results."""
         stop = time.monotonic() + seconds
         has_read = False
-        while self._todo and time.monotonic() < stop:
-            self._read(self._todo.pop(0))
+        while self.unread and time.monotonic() < stop:
+            self._read(self.unread.pop(0))
             has_read = True
-        if has_read and not self._todo:
+        if has_read and not self.unread:
             self.save()
         return has_read
 
     def update(self, entry: Entry) -> None:
-        """Read a page again if it was worked on."""
+        """Read a page again if its files have changed."""
         if not self._is_current(entry):
             self._read(entry)
             self.save()
 
     def save(self) -> None:
-        """Keep the results in the directory, if it can be written."""
-        if not (self._is_changed and self._keep):
+        """Store the results in the directory, if possible."""
+        if not self._keep:
             return
         statuses = {entry.name: asdict(entry.status) for entry in self.entries if entry.status.stamp}
         content = json.dumps({"victor-annotate": FORMAT, "pages": statuses}, indent=0).encode()
         try:
             write_atomically(self.directory / INDEX, content)
-            self._is_changed = False
         except OSError:
             self._keep = False
 
@@ -196,7 +181,8 @@ class Pages:
         return entry.status.stamp == entry.stamp() and entry.status.model == model
 
     def _read(self, entry: Entry) -> None:
-        status = PageStatus(stamp=entry.stamp(), model=self._predictor.name if self._predictor is not None else "")
+        predictor = self._predictor
+        entry.status = status = PageStatus(entry.stamp(), model=predictor.name if predictor is not None else "")
         try:
             if entry.anno.exists():
                 annotation = load_annotation(entry.anno, self._config.cuts)
@@ -204,11 +190,9 @@ class Pages:
             elif entry.page is not None:
                 document = read_page(entry.page, self._config)
             else:
-                raise DataError(f"{entry.name}: does not exist any more")
+                raise DataError(f"{entry.anno}: No such file or directory")
             status.blocks = len(document.blocks)
-            if self._predictor is not None:
-                status.uncertainty = round(self._predictor.uncertainty(document), 4)
+            if predictor is not None:
+                status.uncertainty = round(predictor.uncertainty(document), 4)
         except VictorError as error:
             status.problem = str(error).removeprefix(f"{entry.page or entry.anno}: ")
-        entry.status = status
-        self._is_changed = True

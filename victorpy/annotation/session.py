@@ -1,7 +1,8 @@
 """The state of a page while it is annotated. It needs no terminal and no file.
 
-Everything that happens is an `Event`, which is passed to a listener. Every labelling is one `Change`. A session that
-applies the same events again ends up in the same state; the journal, undo and redo are built on that.
+Everything that happens is an event, which is passed to a listener. Every labelling is one `Change`. A session that
+applies the same events again has the same state: the journal relies on this. Events are
+msgspec structs that convert to the journal's JSON arrays: ``Moved(5)`` becomes ``["m", 5]``.
 """
 
 from __future__ import annotations
@@ -9,30 +10,143 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self, get_args
 
-from victorpy.annotation import events
-from victorpy.annotation.events import Action, Change, Event, Prediction, Scope
-from victorpy.annotation.similar import SimilarBlocks
+from msgspec import Struct
+
+from victorpy.annotation.similar import container_stops, same_path, same_place
 from victorpy.document import Document, Label
 
 UNCERTAIN = 0.8
-"""Predictions with a lower probability are worth a look."""
+"""Predictions with a lower probability are uncertain."""
 DOUBTFUL = 0.95
-"""If there are few of those, predictions below this probability are worth a look, too."""
+"""Predictions with a lower probability get a key of their own, the least certain ones first."""
+CONFIRM, CLEAR, TAKE_FIRST, TAKE_SECOND = "confirm", "clear", "take-1", "take-2"
+"""Actions on blocks. The name of a label is an action, too: it gives blocks that label."""
+
+Letter = Literal["?", "h", "p", "l", "c", "o"]
+"""A label in the journal: its first letter, or a question mark for no label."""
+LABEL_OF: dict[str, Label | None] = dict(zip(get_args(Letter), (None, *Label), strict=True))
+LETTER_OF: dict[Label | None, Letter] = dict(zip((None, *Label), get_args(Letter), strict=True))
+
+
+def write_labels(labels: Iterable[Label | None]) -> str:
+    """Write one letter per label.
+
+    >>> write_labels([Label.HEADER, None, Label.OTHER])
+    'h?o'
+    """
+    return "".join(map(LETTER_OF.__getitem__, labels))
+
+
+def read_labels(letters: str) -> tuple[Label | None, ...]:
+    """Read what `write_labels` wrote. Raises KeyError for unknown letters."""
+    return tuple(map(LABEL_OF.__getitem__, letters))
+
+
+class Scope(StrEnum):
+    """Which blocks an action applies to."""
+
+    ONE = "one"
+    RANGE = "range"
+    CONTAINER = "container"  # from here to the end of an element
+    PATH = "path"  # all blocks in elements of the same tags and classes
+    PLACE = "place"  # all blocks at the same position in their list item, table row or post
+    TEXT = "text"  # all blocks with the same text
+    REST = "rest"  # all blocks that no person has decided
+
+
+class Action(NamedTuple):
+    """Something done to blocks, which can be repeated elsewhere."""
+
+    scope: Scope
+    what: str
+    """A label, or one of confirm, clear, take-1 and take-2."""
+    size: int = 1
+    """Number of blocks in a range, or number of enclosing elements up to the container."""
+
+
+class Run(NamedTuple):
+    """Consecutive blocks whose label a person changed in the same way."""
+
+    start: int
+    stop: int
+    old: Letter
+    new: Letter
+
+
+class Prediction(Struct, frozen=True, array_like=True, dict=True):
+    """A model's labels for all blocks of a page."""
+
+    letters: str
+    probabilities: tuple[float | None, ...]
+    """None for blocks without a prediction."""
+    model: str = "?"
+    """Identifies the model. Empty if there is none, a question mark in old journals."""
+
+    @classmethod
+    def of(
+        cls, labels: Sequence[Label | None], probabilities: Sequence[float | None] | None = None, model: str = ""
+    ) -> Self:
+        return cls(write_labels(labels), tuple(probabilities or [None] * len(labels)), model)
+
+    @cached_property
+    def labels(self) -> tuple[Label | None, ...]:
+        return read_labels(self.letters)
+
+
+class Moved(Struct, frozen=True, array_like=True, tag="m"):
+    """The cursor moved."""
+
+    cursor: int
+
+
+class Change(Struct, frozen=True, array_like=True, tag="c"):
+    """Labels were given or removed: one step of undo."""
+
+    runs: tuple[Run, ...]
+    cursor_before: int
+    cursor_after: int
+    action: Action | None
+    """The action, so that it can be repeated. None for changes made outside the program."""
+
+    @property
+    def size(self) -> int:
+        return sum(run.stop - run.start for run in self.runs)
+
+
+class Undone(Struct, frozen=True, array_like=True, tag="u"):
+    """The last change was undone."""
+
+
+class Redone(Struct, frozen=True, array_like=True, tag="r"):
+    """The last undone change was redone."""
+
+
+class Refreshed(Prediction, frozen=True, array_like=True, tag="p", dict=True):
+    """Another model predicted the labels of the undecided blocks."""
+
+
+Event = Moved | Change | Undone | Redone | Refreshed
+
+
+def fits(event: Event, count: int) -> bool:
+    """Whether an event can have happened on a page with `count` blocks."""
+    match event:
+        case Change(runs, _, after):
+            return all(0 <= run.start < run.stop <= count for run in runs) and 0 <= after < count
+        case Refreshed(letters, probabilities):
+            return len(letters) == len(probabilities) == count and set(letters) <= LABEL_OF.keys()
+    return True
 
 
 class State(StrEnum):
     """Who gave a block its label."""
 
-    EMPTY = "empty"  # nobody: it has none
+    EMPTY = "empty"  # nobody: there is no label
     PREDICTED = "predicted"  # only the model
     CHANGED = "changed"  # a person who disagrees with the model
     CONFIRMED = "confirmed"  # a person who agrees with the model, or there is no model
-
-    @property
-    def is_decided(self) -> bool:
-        return self in {State.CHANGED, State.CONFIRMED}
 
 
 class Selection(NamedTuple):
@@ -42,16 +156,16 @@ class Selection(NamedTuple):
     numbers: Sequence[int]
     size: int = 1
     stop: int | None = None
-    """The block where the cursor goes next, unless that is the one after the cursor."""
+    """The block where the cursor moves next; None for the block after the cursor."""
 
 
 class Choice(NamedTuple):
-    """One of the two annotations in an adjudication."""
+    """One of the two annotations to adjudicate."""
 
     name: str
     labels: tuple[Label | None, ...]
     decided: tuple[bool, ...]
-    """Which labels a person gave. Other blocks have a model's label or none."""
+    """Which labels a person gave. The others are a model's or None."""
 
 
 class Session:
@@ -73,19 +187,16 @@ class Session:
         self.decided = sum(label is not None for label in self.given)
         """Number of blocks that a person decided."""
         self.choices = choices
-        """The two annotations in an adjudication; empty otherwise."""
+        """The two annotations to adjudicate; usually empty."""
         self.cursor = 0
         self.pattern = ""
-        """The text that was last searched for."""
         self.last: Action | None = None
-        self.version = 0
-        """Increases with every change of labels, so that views can cache what they draw."""
         self.done: list[Change] = []
         """Changes that can be undone, latest last."""
         self.undone: list[Change] = []
         """Changes that can be redone, next one last."""
         self.listener: Callable[[Event], None] = lambda event: None
-        self._similar = SimilarBlocks(document, block_level)
+        self._block_level = block_level
         self._mark: int | None = None
         """The other end of the range that is being marked."""
         self._picked: Selection | None = None
@@ -96,7 +207,7 @@ class Session:
         return len(self.given)
 
     def label(self, number: int) -> Label | None:
-        """Return the label that a person gave a block, or else the model's."""
+        """Return a person's label for a block, or else the model's."""
         return self.given[number] or self.predicted.labels[number]
 
     def labels(self) -> list[Label | None]:
@@ -131,16 +242,16 @@ class Session:
     # Moving
 
     def move(self, number: int) -> None:
-        """Put the cursor on a block, or on the nearest one if there is no such block."""
+        """Move the cursor to a block, or to the nearest one if there is no such block."""
         number = max(0, min(number, len(self) - 1))
         self._picked = None
         if number != self.cursor:
-            self._do(events.Moved(number))
+            self._do(Moved(number))
 
     def find(self, is_wanted: Callable[[int], bool], step: int = 1) -> int | None:
         """Find the next matching block after the cursor (before it if `step` is -1), wrapping around the page."""
         count = len(self)
-        numbers = ((self.cursor + step * distance) % count for distance in range(1, count + 1)) if count else ()
+        numbers = ((self.cursor + step * distance) % count for distance in range(1, count + 1))
         return next((number for number in numbers if is_wanted(number)), None)
 
     def is_undecided(self, number: int) -> bool:
@@ -158,22 +269,17 @@ class Session:
         return self.state(number) is State.CHANGED
 
     def has_other_label(self, number: int) -> bool:
-        """Whether a block has another label than the cursor's."""
+        """Whether a block has another label than the block at the cursor."""
         return self.label(number) is not self.label(self.cursor)
 
     def has_pattern(self, number: int) -> bool:
         """Whether a block contains the text that was last searched for, ignoring case."""
-        return self.pattern.casefold() in self._folded_texts[number]
-
-    @cached_property
-    def _folded_texts(self) -> list[str]:
-        return [block.text.casefold() for block in self.document.blocks]
+        return self.pattern.casefold() in self.document.blocks[number].text.casefold()
 
     # Selecting
 
     @property
     def selection(self) -> Selection:
-        """The blocks that the next action applies to."""
         if self._mark is not None and len(self):
             first, last = sorted((self._mark, self.cursor))
             return Selection(Scope.RANGE, range(first, last + 1), last + 1 - first, last + 1)
@@ -181,16 +287,15 @@ class Session:
 
     @property
     def has_selection(self) -> bool:
-        """Whether something was selected. Otherwise actions apply to the cursor's block."""
+        """Whether blocks were selected. Otherwise actions apply to the block at the cursor."""
         return self._mark is not None or self._picked is not None
 
     def toggle_mark(self) -> None:
-        """Start a range at the cursor, or drop it."""
+        """Start a range at the cursor, or cancel it."""
         self._mark = None if self._mark is not None else self.cursor
         self._picked = None
 
     def extend(self, step: int) -> None:
-        """Move the cursor and extend the range."""
         if self._mark is None:
             self._mark = self.cursor
         self.move(self.cursor + step)
@@ -199,43 +304,46 @@ class Session:
         self._mark = self._picked = None
 
     def select(self, scope: Scope, size: int | None = None) -> Selection:
-        """Select the blocks that belong with the cursor's block.
+        """Select blocks that belong with the block at the cursor. Only a range includes other decided blocks.
 
-        Without a size a container is the innermost one; selected again, it is the next one outwards.
+        Without a size the innermost container is selected; selecting again extends it to the next one outwards.
         """
+        previous, document, here = self._picked, self.document, self.cursor
+        self.unselect()
+        if not len(self):
+            return self.selection
         if size is None:
-            is_again = self._picked is not None and self._picked.scope is scope is Scope.CONTAINER
-            size = self._picked.size + 1 if self._picked is not None and is_again else 1
-        self._mark = None
-        self._picked = self._pick(scope, size) if len(self) else None
-        return self.selection
-
-    def _pick(self, scope: Scope, size: int) -> Selection:
-        here = self.cursor
-        if scope is Scope.CONTAINER:
-            stops = self._similar.container_stops(here) or [here + 1]
+            is_again = previous is not None and previous.scope is scope is Scope.CONTAINER
+            size = previous.size + 1 if previous is not None and is_again else 1
+        stop: int | None = None
+        numbers: Sequence[int] = range(len(self))
+        if scope in {Scope.ONE, Scope.RANGE}:
+            stop = min(here + size, len(self))
+            numbers = range(here, stop)
+        elif scope is Scope.CONTAINER:
+            stops = container_stops(document, here, self._block_level) or [here + 1]
             size = min(size, len(stops))
             stop = stops[size - 1]
-            return Selection(scope, self._without_decided(range(here, stop)), size, stop)
-        if scope is Scope.RANGE:
-            stop = min(here + size, len(self))
-            return Selection(scope, range(here, stop), size, stop)
-        if scope is Scope.REST:
-            return Selection(scope, [number for number in range(len(self)) if self.given[number] is None])
-        if scope is Scope.ONE:
-            return Selection(scope, range(here, here + 1))
-        return Selection(scope, self._without_decided(self._similar.like(here, scope)))
-
-    def _without_decided(self, numbers: Iterable[int]) -> list[int]:
-        """Drop blocks that a person decided, except the cursor's own."""
-        return [number for number in numbers if number == self.cursor or self.given[number] is None]
+            numbers = range(here, stop)
+        elif scope is Scope.PATH:
+            numbers = same_path(document, here)
+        elif scope is Scope.PLACE:
+            numbers = same_place(document, here)
+        elif scope is Scope.TEXT:
+            text = document.blocks[here].text
+            numbers = [number for number in numbers if document.blocks[number].text == text]
+        if scope is not Scope.RANGE:
+            kept = None if scope is Scope.REST else here
+            numbers = [number for number in numbers if number == kept or self.given[number] is None]
+        self._picked = Selection(scope, numbers, size, stop)
+        return self._picked
 
     # Labelling
 
     def act(self, what: str, scope: Scope | None = None) -> int:
-        """Give the selected blocks a label, or confirm, clear or take theirs, and move on.
+        """Label, confirm or clear the selected blocks, or take the label of an annotator, and move the cursor.
 
-        With a scope those blocks are selected first. Return how many blocks changed.
+        A `scope` selects blocks first. Return how many blocks changed.
         """
         if scope is not None:
             self.select(scope, 1)
@@ -245,17 +353,12 @@ class Session:
             return 0
         self.last = Action(selection.scope, str(what), selection.size)
         new_labels = {number: self._new_label(number, what) for number in selection.numbers}
-        runs = tuple(events.join_runs((number, self.given[number], new) for number, new in new_labels.items()))
-        place = self._next_place(selection, what, new_labels)
-        change = Change(runs, self.cursor, place, self.last)
-        if runs:
-            self._do(change)
-        else:
-            self.move(place)
-        return change.size
+        next_cursor = self._next_cursor(selection, what, new_labels)
+        count = self._relabel(new_labels, next_cursor, self.last)
+        self.move(next_cursor)
+        return count
 
     def repeat(self) -> int:
-        """Repeat the last action at the cursor."""
         if self.last is None or not len(self):
             return 0
         if not (self.last.scope is Scope.ONE and self.has_selection):
@@ -263,40 +366,50 @@ class Session:
         return self.act(self.last.what)
 
     def _new_label(self, number: int, what: str) -> Label | None:
-        """Return the label that a person gives a block by an action."""
-        if what == events.CONFIRM:
+        if what == CONFIRM:
             return self.label(number)
-        if what == events.CLEAR:
+        if what == CLEAR:
             return None
-        if what in {events.TAKE_FIRST, events.TAKE_SECOND}:  # without two annotations there is nothing to take
-            chosen = self.choices[what == events.TAKE_SECOND].labels[number] if self.choices else None
+        if what in {TAKE_FIRST, TAKE_SECOND}:  # without two annotations there is nothing to take
+            chosen = self.choices[what == TAKE_SECOND].labels[number] if self.choices else None
             return chosen or self.given[number]
         return Label(what)
 
-    def _next_place(self, selection: Selection, what: str, new_labels: Mapping[int, Label | None]) -> int:
-        """Return the block where the cursor goes after an action."""
-        if what == events.CLEAR:
+    def _next_cursor(self, selection: Selection, what: str, new_labels: Mapping[int, Label | None]) -> int:
+        if what == CLEAR:
             return self.cursor
         if selection.scope is Scope.REST:
             return next((number for number, label in new_labels.items() if label is None), self.cursor)
-        if what in {events.TAKE_FIRST, events.TAKE_SECOND}:
+        if what in {TAKE_FIRST, TAKE_SECOND}:
             to_decide = self.find(lambda n: self.differs(n) and new_labels.get(n, self.given[n]) is None)
             return self.cursor if to_decide is None else to_decide
         return min(selection.stop or self.cursor + 1, len(self) - 1)
 
+    def _relabel(self, labels: Mapping[int, Label | None], cursor: int, action: Action | None) -> int:
+        """Label blocks as one change, if any label is new. Return how many blocks changed."""
+        runs: list[Run] = []
+        for number, label in labels.items():
+            old, new = LETTER_OF[self.given[number]], LETTER_OF[label]
+            if runs and runs[-1][1:] == (number, old, new):
+                runs[-1] = runs[-1]._replace(stop=number + 1)
+            elif old != new:
+                runs.append(Run(number, number + 1, old, new))
+        change = Change(tuple(runs), self.cursor, cursor, action)
+        if runs:
+            self._do(change)
+        return change.size
+
     def undo(self) -> Change | None:
-        """Undo the last change. Return it, or None if there is nothing to undo."""
-        change = self.done[-1] if self.done else None
-        if change is not None:
-            self._do(events.Undone())
-        return change
+        if not self.done:
+            return None
+        self._do(Undone())
+        return self.undone[-1]
 
     def redo(self) -> Change | None:
-        """Redo the last undone change. Return it, or None if there is nothing to redo."""
-        change = self.undone[-1] if self.undone else None
-        if change is not None:
-            self._do(events.Redone())
-        return change
+        if not self.undone:
+            return None
+        self._do(Redone())
+        return self.done[-1]
 
     # Changes from outside
 
@@ -307,16 +420,12 @@ class Session:
         for number, given in enumerate(self.given):
             if given is not None:
                 labels[number], probabilities[number] = old.labels[number], old.probabilities[number]
-        self._do(events.Refreshed.of(labels, probabilities, prediction.model))
+        self._do(Refreshed.of(labels, probabilities, prediction.model))
         return sum(new_label is not old_label for new_label, old_label in zip(labels, old.labels, strict=True))
 
     def set_outside(self, labels: Sequence[Label | None]) -> int:
-        """Take over labels that another program changed in the file. Return how many labels changed."""
-        runs = tuple(events.join_runs((number, self.given[number], label) for number, label in enumerate(labels)))
-        change = Change(runs, self.cursor, self.cursor, None)
-        if runs:
-            self._do(change)
-        return change.size
+        """Use labels that another program wrote into the file. Return how many labels changed."""
+        return self._relabel(dict(enumerate(labels)), self.cursor, None)
 
     # Events
 
@@ -327,28 +436,26 @@ class Session:
     def apply(self, event: Event) -> None:
         """Apply an event without telling the listener, for example one from the journal."""
         match event:
-            case events.Moved(cursor):
+            case Moved(cursor):
                 self.cursor = max(0, min(cursor, len(self) - 1))
             case Change():
                 self.undone.clear()
                 self._change(event)
                 self.last = event.action or self.last
-            case events.Undone() if self.done:
+            case Undone() if self.done:
                 self._change(self.done.pop(), back=True)
-            case events.Redone() if self.undone:
+            case Redone() if self.undone:
                 self._change(self.undone.pop())
-            case events.Refreshed():
+            case Refreshed():
                 self.predicted = Prediction(event.letters, event.probabilities, event.model)
-                self.version += 1
 
     def _change(self, change: Change, back: bool = False) -> None:
-        """Give blocks the labels of a change, or undo it if `back`."""
+        """Label blocks as a change says, or undo it if `back`."""
         (self.undone if back else self.done).append(change)
         for run in change.runs:
-            label = events.LABEL_OF[run.old if back else run.new]
+            label = LABEL_OF[run.old if back else run.new]
             for number in range(run.start, run.stop):
                 self.decided += (label is not None) - (self.given[number] is not None)
                 self.given[number] = label
-        self.version += 1
         self.unselect()
-        self.cursor = change.before if back else change.after
+        self.cursor = change.cursor_before if back else change.cursor_after

@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from victorpy.annotation import ORDERS
-from victorpy.annotation.predictor import Predictor
+from victorpy.annotation.learning import Predictor
 from victorpy.annotation.tui.keys import Keys
+from victorpy.base.digests import META
 from victorpy.commands import Arguments
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
-from victorpy.model.store import DEFAULT, find_model
+from victorpy.model.store import DEFAULT, bundled_models, find_model
 from victorpy.outputs.base import MAGIC
 
 
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int:
     _check(arguments)
-    config, predictor = _load_model(arguments)
+    config, predictor, note = _load_model(arguments)
     keys = Keys(load_config(arguments.config) if arguments.config else config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise DataError("annotate is a full-screen program; start it in a terminal")
@@ -70,6 +71,9 @@ def run(arguments: Arguments) -> int:
     else:
         page, anno = (None, first) if _is_annotation(first) else (first, rest[0] if rest else annotation_of(first))
         app.show_page(open_page(page, anno, config, predictor, arguments.read_only))
+    if note:
+        app.say(note[0].upper() + note[1:], also=True)
+        arguments.say(note)  # to be read after the program has ended
     received_signal = show(app)
     for failure in app.failures:
         arguments.say(str(failure))
@@ -105,23 +109,35 @@ def _is_annotation(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC.encode()
 
 
-def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None]:
-    """Return the config and the model. A config without --model uses the model of the same name, if it exists."""
+def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:
+    """Return the config, the model, and a note that names the model if only a config was given.
+
+    A config without --model uses the model of the same name, if it exists.
+    """
     config = load_config(arguments.config) if arguments.config else None
     if arguments.no_model or arguments.adjudicate:
-        return config or load_config(DEFAULT), None
-    name = arguments.model or DEFAULT
+        return config or load_config(DEFAULT), None, ""
+    name, note, missing = arguments.model or DEFAULT, "", ""
     if config is not None and not arguments.model:
-        with suppress(ModelError):
-            find_model(config.name)
+        own = Path("models") / config.name
+        try:
+            directory = find_model(config.name)
             name = config.name
+            is_bundled = name in bundled_models()
+            note = f"using the bundled model {name}" if is_bundled else f"using the model {directory}"
+            if is_bundled and (own / META).is_file():
+                note += f"; to use the one in {own}: --model {own}"
+        except ModelError:
+            missing = f"no model is named {config.name}"
+            note = f"using the bundled model {DEFAULT}, because {missing}; --model chooses another"
     predictor = Predictor.load(name)
     if config is not None:
         different = predictor.cleaner.config.differences(config)
         if different:
             raise ConfigError(
-                f"the model {name!r} does not fit the config {arguments.config!r}: they differ in "
-                f"{', '.join(different[:3])}; choose another model with --model, or use --no-model"
+                f"{missing and f'{missing}, and '}the model {name!r} does not fit the config {arguments.config!r}: "
+                f"they differ in {', '.join(different[:3])}; choose another model with --model, use --no-model, "
+                f"or train one with: victor learn --config {arguments.config} FILES.anno"
             )
-        predictor = predictor.with_config(config)
-    return predictor.cleaner.config, predictor
+        predictor = replace(predictor, cleaner=predictor.cleaner.with_config(config))
+    return predictor.cleaner.config, predictor, note

@@ -1,6 +1,6 @@
-"""The blocks of a page on the screen: scroll to the cursor, and draw what is visible.
+"""The blocks of a page on the screen: scroll to the cursor, and draw the visible blocks.
 
-urwid's ListBox is not used, since it takes 14 ms per key on a page of 50,000 blocks. This takes about 1 ms.
+urwid's ListBox takes 14 ms per key on a page of 50,000 blocks; this takes about 1 ms.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from string import ascii_letters, digits, punctuation
 
 from victorpy.annotation.session import Session, State
 from victorpy.annotation.tui.layout import SECTION_END, PageLayout
-from victorpy.annotation.tui.text import Cell, Row, cut, fit, text_look, text_of, width_of
+from victorpy.annotation.tui.text import Cell, Row, cut, fit, text_of, text_style, width_of
 
-_SIGNS = {State.EMPTY: " ", State.PREDICTED: " ", State.CHANGED: "*", State.CONFIRMED: "✓"}
+_SIGNS = {State.CHANGED: "*", State.CONFIRMED: "✓"}
 _JUMP_LETTERS = ascii_letters + digits + punctuation
 _MARGIN = 3
 """Lines that are kept visible above and below the cursor's block, if there are that many."""
@@ -25,14 +25,12 @@ class BlockPane:
         self.session = session
         self.pack = pack
         """Whether short blocks that the model is sure are noise share lines."""
-        self.shown = range(0)
-        """The blocks that are on the screen, in whole or in part."""
         self.marks: dict[int, str] = {}
-        """The keys shown before doubtful blocks, to go there."""
+        """Keys that lead to doubtful blocks."""
         self.letters: dict[int, str] = {}
-        """A letter for each block on the screen. If there are too many blocks, the last ones have none."""
+        """Letters that lead to the blocks on the screen. If there are too many blocks, the last ones have none."""
         self.shows_letters = False
-        """Whether blocks show letters instead of numbers, to go there."""
+        """Whether letters are shown instead of numbers."""
         self._mark_keys = mark_keys
         self._digits = len(str(max(len(session), 1)))
         self.gutter = 2 + self._digits + 1 + 2 + (4 if session.choices else 3) + 2
@@ -44,12 +42,19 @@ class BlockPane:
         self._skip = 0
         """Lines of the topmost block that are above the screen."""
         self._paged_to: int | None = None
-        """The block that the cursor moved to when the screen was last scrolled by a page."""
+        """The cursor's block after the last scroll by a page."""
         self._row_blocks: list[list[tuple[int, int]]] = []
-        """For every row the column and the number of each block in it."""
+        """The column and the number of each block, by row."""
+
+    @property
+    def shown(self) -> range:
+        """The blocks that are on the screen, in whole or in part."""
+        if not len(self.session):
+            return range(0)
+        *_, (_, last) = self._lines()
+        return range(self._top, self.layout.line_of(last).stop)
 
     def rows(self, width: int, height: int) -> list[Row]:
-        """Draw the blocks around the cursor."""
         is_same = self.layout.prepare(width, self.pack) and height == self._height
         self._width, self._height = width, height
         if not is_same:
@@ -57,8 +62,10 @@ class BlockPane:
         if not len(self.session):
             return [[("content", fit(" This page has no text.", width))]]
         self._scroll_to_cursor()
-        self._fill_screen()
-        self.shown = self._find_shown()
+        *_, (start, last) = self._lines()
+        last_height = self.layout.height_of(last)
+        if start + last_height < height and self.layout.line_of(last).stop == len(self.session):
+            self._put(last, height - last_height)  # fill the screen at the end of the page
         self.letters = dict(zip(self.shown, _JUMP_LETTERS, strict=False))
         if not self.session.choices:
             self._assign_marks()
@@ -73,13 +80,13 @@ class BlockPane:
         return rows[:height]
 
     def _assign_marks(self) -> None:
-        """Assign keys to doubtful blocks. A block keeps its key while it is visible, so that one can type ahead."""
-        given = self.session.given
-        doubtful = self.session.most_doubtful(self.shown, len(self._mark_keys))
+        """Assign keys to doubtful blocks. A block keeps its key while it is visible, so that you can type ahead."""
+        given, shown = self.session.given, self.shown
+        doubtful = self.session.most_doubtful(shown, len(self._mark_keys))
         kept = {
             number: key
             for number, key in self.marks.items()
-            if number in self.shown and (given[number] is not None or number in doubtful)
+            if number in shown and (given[number] is not None or number in doubtful)
         }
         free_keys = (key for key in self._mark_keys if key not in kept.values())
         unmarked = (number for number in doubtful if number not in kept)
@@ -87,15 +94,14 @@ class BlockPane:
 
     # Finding blocks on the screen
 
-    def number_at(self, row: int, column: int = 0) -> int | None:
-        """Return the block at a place of what was drawn last."""
+    def number_at(self, row: int, column: int) -> int | None:
+        """Return the block at a position on the screen."""
         if not 0 <= row < len(self._row_blocks):
             return None
-        blocks = self._row_blocks[row]
-        return next((number for start, number in reversed(blocks) if start <= column), blocks[0][1])
+        return next(number for start, number in reversed(self._row_blocks[row]) if start <= column)
 
     def number_of_key(self, key: str) -> int | None:
-        """Return the block on the screen that shows a key."""
+        """Return the block that a key leads to."""
         keys = self.letters if self.shows_letters else self.marks
         return next((number for number, shown in keys.items() if shown == key), None)
 
@@ -109,29 +115,29 @@ class BlockPane:
         last_skip = self.layout.height_of(session.cursor) - self._height
         if last_skip <= 0:
             return False
-        skip = max(0, min(self._skip + step * max(self._height - 2, 1), last_skip))
-        has_moved = skip != self._skip
-        self._skip = skip
-        return has_moved
+        previous = self._skip
+        self._skip = max(0, min(self._skip + step * max(self._height - 2, 1), last_skip))
+        return self._skip != previous
 
     def scroll_page(self, step: int) -> int:
-        """Scroll by a screen, of which a few lines stay visible. Return the block to move the cursor to."""
+        """Scroll by a screen, except for a few lines. Return the new block of the cursor."""
         self._paged_to = None
         if not len(self.session):
             return 0
-        shown = self._find_shown()
-        last = len(self.session) - 1
+        shown, last = self.shown, len(self.session) - 1
         if (step > 0 and shown[-1] == last) or (step < 0 and shown[0] == 0 == self._skip):
             return last if step > 0 else 0
         lowest = self.layout.line_of(shown[-1])[0]
         if step > 0 and self.layout.height_of(lowest) > self._height and lowest != self._top:
             self._top, self._skip = lowest, 0  # a block that fills the screen by itself is shown from its beginning
-            number = lowest
+            self._paged_to = lowest
         else:
             self._scroll_lines(step * max(self._height - _MARGIN - 1, 1))
-            number = self._find_start(_MARGIN if step > 0 else self._height - 1 - _MARGIN, step)
-        self._paged_to = number
-        return number
+            starts = [line for line in self._lines() if line[0] >= 0][::step]
+            row = _MARGIN if step > 0 else self._height - 1 - _MARGIN
+            beyond = (number for start, number in starts if (start - row) * step >= 0)
+            self._paged_to = next(beyond, starts[-1][1] if starts else self._top)
+        return self._paged_to
 
     def _scroll_lines(self, count: int) -> None:
         """Scroll down, or up if `count` is negative."""
@@ -145,18 +151,10 @@ class BlockPane:
             number = self.layout.line_of(number).stop
         self._top, self._skip = number, max(line, 0)
 
-    def _find_start(self, row: int, step: int) -> int:
-        """Return the first block that begins at a row of the screen or below it; if `step` is -1, at it or above."""
-        starts = [line for line in self._lines() if line[0] >= 0]
-        if step < 0:
-            starts.reverse()
-        wanted = (number for start, number in starts if (start - row) * step >= 0)
-        return next(wanted, starts[-1][1] if starts else self._top)
-
     def _lines(self) -> Iterator[tuple[int, int]]:
-        """Yield the visible lines of blocks: the row where each begins, and its first block.
+        """Yield the first row and the first block of every visible line of blocks.
 
-        The first row is negative if the beginning of the topmost line is above the screen.
+        The row is negative if the topmost line begins above the screen.
         """
         row, number = -self._skip, self._top
         while row < self._height and number < len(self.session):
@@ -181,7 +179,7 @@ class BlockPane:
             return
         if cursor < self._top or (cursor == self._top and self._skip) or cursor - self._top > self._height:
             is_step = 0 <= self._top - cursor <= 2
-            self._put(cursor, margin if is_step else free // 3)  # after a jump more of what precedes it is shown
+            self._put(cursor, margin if is_step else free // 3)  # show more lines above after a jump
             return
         lines_above = sum(map(layout.height_of, range(self._top, cursor))) - self._skip
         lines_below, number = 0, layout.line_of(cursor).stop
@@ -193,26 +191,15 @@ class BlockPane:
         elif lines_above > free - lines_below:
             self._put(cursor, free - lines_below)
 
-    def _fill_screen(self) -> None:
-        """Scroll back if the end of the page would leave part of the screen empty."""
-        *_, (row, number) = self._lines()
-        is_last = self.layout.line_of(number).stop == len(self.session)
-        if is_last and row + self.layout.height_of(number) < self._height:
-            self._put(number, self._height - self.layout.height_of(number))
-
     def _put(self, number: int, lines_above: int) -> None:
-        """Scroll so that a number of lines is above a block."""
+        """Scroll so that `lines_above` lines are above a block."""
         self._top, self._skip = self.layout.line_of(number)[0], 0
         self._scroll_lines(-lines_above)
-
-    def _find_shown(self) -> range:
-        *_, (_, number) = self._lines()
-        return range(self._top, self.layout.line_of(number).stop)
 
     # Drawing
 
     def _draw_line(self, number: int, selected: set[int]) -> tuple[list[Row], list[tuple[int, int]]]:
-        """Return the rows of a block and of those that share its line, and the column where each of them begins."""
+        """Return the rows of a line of blocks, and the first column of each block."""
         block = self.layout.block(number)
         label = self.session.label(number)
         rows: list[Row] = []
@@ -224,69 +211,56 @@ class BlockPane:
         for index, cells in enumerate(block.lines):
             mark = block.mark if index == 0 else " " * width_of(block.mark)
             row = self._gutter_cells(number, selected, is_first=index == 0)
-            row.append((text_look(label, "mark"), " " * block.indent + mark))
-            row += [(text_look(label, look), text) for look, text in cells]
-            rows.append(row)
+            row.append((text_style(label, "mark"), " " * block.indent + mark))
+            rows.append(row + [(text_style(label, style), text) for style, text in cells])
         columns = [(0, number)]
         for neighbour in self.layout.line_of(number)[1:]:
             columns.append((width_of(text_of(rows[-1])), neighbour))
-            rows[-1] += self._draw_neighbour(neighbour, selected)
+            block, label = self.layout.block(neighbour), self.session.label(neighbour)
+            mark_cell = self._mark_cell(neighbour, selected)
+            if self.shows_letters and neighbour in self.letters:
+                mark_cell = ("gutter selected", self.letters[neighbour])
+            # a corner shows where a list begins or ends
+            separator = "┊" if not block.rule else "└" if block.rule == SECTION_END else "┌"
+            rows[-1] += [("rule", f" {separator}"), mark_cell, *self._label_cells(neighbour)]
+            rows[-1] += [(text_style(label, "mark"), block.inline_mark)]
+            rows[-1] += [(text_style(label, style), text) for style, text in block.lines[0]]
         return rows, columns
 
-    def _draw_neighbour(self, number: int, selected: set[int]) -> Row:
-        """Draw a block after another one on the same line. A corner shows where a list begins or ends."""
-        block = self.layout.block(number)
-        label = self.session.label(number)
-        mark, look = self._mark(number, selected)
-        if self.shows_letters and number in self.letters:
-            mark, look = self.letters[number], "gutter selected"
-        separator = "┊" if not block.rule else "└" if block.rule == SECTION_END else "┌"
-        return [
-            ("rule", f" {separator}"),
-            (look, mark),
-            *self._label_cells(number),
-            (text_look(label, "mark"), block.inline_mark),
-            *((text_look(label, look), text) for look, text in block.lines[0]),
-        ]
-
     def _gutter_cells(self, number: int, selected: set[int], is_first: bool) -> Row:
-        """Draw what precedes the text: number, label, its state, how sure the model is."""
-        mark, look = self._mark(number, selected)
-        bar: Row = [(look if number == self.session.cursor else "gutter", "│"), ("gutter", " ")]
+        """Draw the columns before the text: number, label, state, and the probability or both annotators' labels."""
+        session = self.session
+        style, mark = self._mark_cell(number, selected)
+        bar: Row = [(style if number == session.cursor else "gutter", "│"), ("gutter", " ")]
         if not is_first:
-            return [(look, " "), ("gutter", " " * (self.gutter - 3)), *bar]
+            return [(style, " "), ("gutter", " " * (self.gutter - 3)), *bar]
         number_cells: Row = [
-            ("uncertain" if mark == self.marks.get(number) else look, mark),
-            (look, f" {number + 1:>{self._digits}} "),
+            ("uncertain" if mark == self.marks.get(number) else style, mark),
+            (style, f" {number + 1:>{self._digits}} "),
         ]
         if self.shows_letters and number in self.letters:
             number_cells = [("gutter selected", self.letters[number].center(self._digits + 3))]
-        return [*number_cells, *self._label_cells(number), self._certainty(number), *bar]
-
-    def _mark(self, number: int, selected: set[int]) -> tuple[str, str]:
-        """Return the sign before a block and its look: cursor, selection, or the key that leads there."""
-        if number == self.session.cursor:
-            return "►", "gutter current"
-        return ("+", "gutter selected") if number in selected else (self.marks.get(number, " "), "gutter")
-
-    def _label_cells(self, number: int) -> Row:
-        label, state = self.session.label(number), self.session.state(number)
-        letter = label[0].upper() if label else "?"
-        return [(f"label {label or 'none'}", letter), (state if state.is_decided else "gutter", _SIGNS[state])]
-
-    def _certainty(self, number: int) -> Cell:
-        """Return the labels of two people to decide between, or the probability of the model's label."""
-        session = self.session
+        probability = session.predicted.probabilities[number]
+        is_striking, certainty = session.is_uncertain(number), "   "
         if session.choices:
             letters = []
             for choice in session.choices:
                 label = choice.labels[number]
                 letter = "?" if label is None else label[0]
-                # a small letter is a label of the model that nobody has decided on
+                # a small letter is the model's label, which nobody has confirmed
                 letters.append(letter.upper() if choice.decided[number] else letter)
-            return ("uncertain" if session.differs(number) else "gutter", f"{'/'.join(letters)} ")
-        probability = session.predicted.probabilities[number]
-        if session.state(number).is_decided or probability is None:
-            return ("gutter", "   ")
-        percent = f"{min(int(probability * 100), 99):>2} "
-        return ("uncertain" if session.is_uncertain(number) else "gutter", percent)
+            is_striking, certainty = session.differs(number), f"{'/'.join(letters)} "
+        elif probability is not None and session.given[number] is None:
+            certainty = f"{min(int(probability * 100), 99):>2} "
+        return [*number_cells, *self._label_cells(number), ("uncertain" if is_striking else "gutter", certainty), *bar]
+
+    def _mark_cell(self, number: int, selected: set[int]) -> Cell:
+        """Return the cursor, a plus for a selected block, or the key that leads to the block."""
+        if number == self.session.cursor:
+            return "gutter current", "►"
+        return ("gutter selected", "+") if number in selected else ("gutter", self.marks.get(number, " "))
+
+    def _label_cells(self, number: int) -> Row:
+        label, state = self.session.label(number), self.session.state(number)
+        letter = label[0].upper() if label else "?"
+        return [(f"label {label or 'none'}", letter), (state if state in _SIGNS else "gutter", _SIGNS.get(state, " "))]

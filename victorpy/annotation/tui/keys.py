@@ -1,4 +1,4 @@
-"""The keys: one table of actions, used for the help and the bottom line. A config may change the keys."""
+"""The table of actions and keys, which the help shows and a config may change."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ from victorpy.document import Label
 from victorpy.errors import suggest
 
 VARIABLE = "annotate-key-"
-"""Prefix of the variables of a config that change the keys of an action."""
+"""Prefix of config variables that change the keys of an action."""
 
 LABEL, LABEL_PATH, LABEL_PLACE = "label-", "all-", "place-"
-"""Prefixes of actions that label a block, all blocks with its path, and all blocks at its place of a record."""
+"""Prefixes of actions that label one block, all blocks with its path, and all blocks at its place in a record."""
 
 _DISPLAY_NAMES = {"page up": "PgUp", "page down": "PgDn", "up": "↑", "down": "↓", " ": "space", "delete": "Del"}
 _DISPLAY_NAMES |= {name: name.capitalize() for name in ("home", "end", "enter", "tab", "esc")}
-"""Keys that the screen shows by another name than a config does."""
+"""Names of keys on the screen, if they differ from the names in a config."""
 
 _MODIFIERS = ("ctrl", "shift", "meta")
-_NAMED_KEYS = frozenset(
-    [
-        *("up", "down", "left", "right", "page up", "page down", "home", "end", "insert", "delete", "backspace"),
-        *("enter", "tab", "esc", *(f"f{number}" for number in range(1, 21))),
-    ]
-)
-"""Keys with a name of more than one character, as urwid calls them."""
+_NAMED_KEYS = {"page up", "page down", *"up down left right home end insert delete backspace enter tab esc".split()}
+_NAMED_KEYS |= {f"f{number}" for number in range(1, 21)}
+"""urwid's names of keys that are not characters."""
 
 
 class Binding(NamedTuple):
@@ -38,6 +34,8 @@ class Binding(NamedTuple):
     help: str
 
 
+_LABEL_ALL = "label all undecided blocks"
+
 GROUPS: dict[str, list[Binding]] = {
     "Label": [
         *(Binding(f"{LABEL}{label}", (label[0],), f"label the block as {label} and move on") for label in Label),
@@ -46,16 +44,14 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("repeat", (".",), "repeat the last action here"),
         Binding("clear", ("x", "delete"), "clear the decision: the block is undecided again"),
         *(
-            Binding(
-                f"{LABEL_PATH}{label}", (label[0].upper(),), f"label all undecided blocks with the same path as {label}"
-            )
+            Binding(f"{LABEL_PATH}{label}", (label[0].upper(),), f"{_LABEL_ALL} with the same path as {label}")
             for label in Label
         ),
         *(
             Binding(
                 f"{LABEL_PLACE}{label}",
                 (f"meta {label[0]}",),
-                f"label all undecided blocks at this place of their records as {label}",
+                f"{_LABEL_ALL} at this place of their records as {label}",
             )
             for label in Label
         ),
@@ -65,9 +61,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("extend-down", ("shift down", "J"), "extend the range down"),
         Binding("extend-up", ("shift up", "K"), "extend the range up"),
         Binding("select-container", ("r",), "the rest of the enclosing element; press again for the next one outwards"),
-        Binding(
-            "select-path", ("s",), "all undecided blocks with the same tags and classes around them (the same path)"
-        ),
+        Binding("select-path", ("s",), "all undecided blocks in elements of the same tags and classes (the same path)"),
         Binding("select-place", ("m",), "all undecided blocks at this place of their records: items, rows, posts"),
         Binding("select-text", ("t",), "all undecided blocks with the same text"),
         Binding("cancel", ("esc",), "clear the selection"),
@@ -124,7 +118,7 @@ GROUPS: dict[str, list[Binding]] = {
 
 
 class Keys:
-    """Which key does what."""
+    """The keys of every action."""
 
     def __init__(self, config: Config | None = None) -> None:
         self._keys = {binding.action: binding.keys for group in GROUPS.values() for binding in group}
@@ -145,15 +139,15 @@ class Keys:
                     raise config.error(VARIABLE + (action if action in changed else other), problem)
 
     def shown(self, action: str) -> str:
-        """Return all keys of an action for a person to read."""
+        """Return the keys of an action, as the screen shows them."""
         return " ".join(map(_show_key, self._keys[action])) or "no key"
 
     def first(self, action: str) -> str:
-        """Return the first key of an action for a person to read."""
+        """Return the first key of an action, as the screen shows it."""
         return _show_key(self._keys[action][0]) if self._keys[action] else "no key"
 
     def hints(self, hints: Sequence[tuple[Sequence[str], str]], width: int) -> str:
-        """Return a line of keys, each with a word for what it does. The last ones are dropped if they do not fit."""
+        """Return as many hints as fit on a line: keys, and a word for what they do."""
         line = ""
         for actions, word in hints:
             longer = f"{line}{'  ' if line else ''}{''.join(map(self.first, actions))} {word}"
@@ -186,7 +180,7 @@ def _show_key(key: str) -> str:
 
 
 def _split_key(key: str) -> tuple[list[str], str]:
-    """Split urwid's name of a key into modifiers and the key itself, which may be called ``page up``."""
+    """Split urwid's name of a key into modifiers and the key itself, such as ``page up``."""
     words = key.split(" ") if len(key) > 1 else [key]
     modifiers = list(takewhile(_MODIFIERS.__contains__, words))
     return modifiers, " ".join(words[len(modifiers) :])

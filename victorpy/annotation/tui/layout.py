@@ -1,4 +1,4 @@
-"""Layout of a page: every block as lines that fit the width, rules between sections, short blocks that share a line.
+"""The layout of a page: lines that fit the width, rules between sections, short blocks that share a line.
 
 Blocks are laid out when they are needed, so that a long page costs no more than a short one.
 """
@@ -15,9 +15,9 @@ from victorpy.document import Block, Document, Label
 from victorpy.page.markup import pieces
 
 MOST_SHOWN = 5_000
-"""Maximum number of characters that are shown of a block."""
+"""Maximum number of visible characters of a block."""
 SECTION_END = "end"
-"""The name of a rule where a section ends and none begins."""
+"""Name of the rule after a section if no other section begins there."""
 
 _LISTS = frozenset("table ul ol dl figure".split())
 """Sections that may begin in the middle of a shared line."""
@@ -27,9 +27,9 @@ _HEADINGS = {f"h{level}": f"h{level} " for level in range(1, 7)}
 _DEEPEST_INDENT = 5
 
 _LONGEST_SHARED = 40
-"""Columns of the longest text that shares a line."""
+"""Maximum columns of a text that shares a line."""
 _SHARED_GUTTER = 5
-"""Columns before a block that follows another one on a line."""
+"""Columns before a block that follows another block on a line."""
 _LINE_STARTS = 64
 """Every 64th block starts a line, so that only blocks nearby decide what shares a line."""
 _MOST_KEPT = 2_000
@@ -40,18 +40,18 @@ class BlockLayout(NamedTuple):
     """A block, ready to be drawn."""
 
     rule: str
-    """The name of the rule above the block; empty if there is none."""
+    """Name of the rule above the block; empty if there is none."""
     mark: str
-    """Text before the block: the level of a heading, the bullet of a list item."""
+    """Text before the block, such as the level of a heading or a bullet."""
     indent: int
     lines: list[Row]
-    """Looks are empty, link, heading or hit; see `text_look`."""
+    """Styles are empty, link, heading or hit; see `text_style`."""
     shared_columns: int | None
     """Columns that the block takes on a shared line. None if it needs a line of its own."""
 
     @property
     def inline_mark(self) -> str:
-        """The mark on a shared line: no bullet, because a line is drawn between the blocks."""
+        """The mark on a shared line, without the bullet."""
         return self.mark.replace("• ", "")
 
 
@@ -70,44 +70,26 @@ class PageLayout:
         self._lines: dict[int, range] = {}
 
     def prepare(self, width: int, pack: bool) -> bool:
-        """Set the width, and whether blocks share lines. Return whether the layout stays as it was."""
+        """Set the width, and whether blocks share lines. Return whether the layout is unchanged."""
         state = (width, pack, self._session.pattern, self._session.predicted)
-        if state == self._made_for:
-            return True
-        self._made_for = state
-        self._width, self._pack = width, pack
-        self._blocks.clear()
-        self._lines.clear()
-        return False
-
-    def block(self, number: int) -> BlockLayout:
-        """Return the layout of a block."""
-        if number not in self._blocks:
-            if len(self._blocks) > _MOST_KEPT:
-                self._blocks.clear()
-            self._blocks[number] = self._lay_out(number)
-        return self._blocks[number]
+        is_same = state == self._made_for
+        if not is_same:
+            self._made_for = state
+            self._width, self._pack = width, pack
+            self._blocks.clear()
+            self._lines.clear()
+        return is_same
 
     def height_of(self, number: int) -> int:
-        """Return how many rows a block takes: 0 if it follows another one on a line."""
+        """Return the rows of a block: 0 if it follows another block on a line."""
         if self.line_of(number)[0] != number:
             return 0
         block = self.block(number)
         return len(block.lines) + bool(block.rule)
 
-    def line_of(self, number: int) -> range:
-        """Return the blocks on the line of a block. Most blocks have a line of their own.
-
-        Short neighbours that the model is sure are noise share a line, such as the entries of a menu. That depends on
-        the model alone, not on what a person decides, so that nothing moves while somebody labels.
-        """
-        if not self._pack:
-            return range(number, number + 1)
-        if number not in self._lines:
-            self._fill_lines(number)
-        return self._lines[number]
-
-    def _lay_out(self, number: int) -> BlockLayout:
+    def block(self, number: int) -> BlockLayout:
+        if number in self._blocks:
+            return self._blocks[number]
         document = self._session.document
         block = document.blocks[number]
         heading = next((_HEADINGS[tag] for tag in reversed(block.containers) if tag in _HEADINGS), "")
@@ -117,37 +99,46 @@ class PageLayout:
         indent = 2 * min(sum(tag in _INDENTING for tag in block.containers), _DEEPEST_INDENT)
 
         cells = cells_of(block, document, "heading" if heading else "")
-        # one column stays free: terminals do not agree on the width of every character
+        # one column stays free, because terminals disagree on the width of some characters
         room = self._width - self._gutter - indent - width_of(mark) - 1
         lines = wrap_cells(mark_hits(cells, self._session.pattern), max(room, 8))
         layout = BlockLayout(self._rules.get(number, ""), mark, indent, lines, None)
 
         text = text_of(cells)
         is_short = len(lines) == 1 and width_of(text) <= _LONGEST_SHARED
-        if self._session.choices or not is_short or RIGHT_TO_LEFT.search(text):
-            return layout
-        before = max(indent + width_of(mark), _SHARED_GUTTER + width_of(layout.inline_mark))
-        return layout._replace(shared_columns=before + width_of(text))
+        if is_short and not self._session.choices and not RIGHT_TO_LEFT.search(text):
+            before = max(indent + width_of(mark), _SHARED_GUTTER + width_of(layout.inline_mark))
+            layout = layout._replace(shared_columns=before + width_of(text))
+        if len(self._blocks) > _MOST_KEPT:
+            self._blocks.clear()
+        self._blocks[number] = layout
+        return layout
 
-    def _fill_lines(self, number: int) -> None:
-        """Fill lines with the neighbours of a block that may share one with it."""
-        start, stop = number, number + 1
-        while self._may_join_previous(start):
-            start -= 1
-        while self._may_join_previous(stop):
-            stop += 1
-        line_width = self._width - self._gutter - 1
-        lines = [range(start, start + 1)]
-        room = line_width - (self.block(start).shared_columns or 0)
-        for neighbour in range(start + 1, stop):
-            columns = self.block(neighbour).shared_columns or 0
-            if columns > room:
-                lines.append(range(neighbour, neighbour))
-                room = line_width
-            lines[-1] = range(lines[-1].start, neighbour + 1)
-            room -= columns
-        for line in lines:
+    def line_of(self, number: int) -> range:
+        """Return the blocks on the line of a block. Most blocks have a line of their own.
+
+        Short neighbours that the model is sure are noise share a line, such as the entries of a menu. This depends
+        only on the model, so that nothing moves while you label.
+        """
+        if not self._pack:
+            return range(number, number + 1)
+        if number not in self._lines:
+            start, stop = number, number + 1
+            while self._may_join_previous(start):
+                start -= 1
+            while self._may_join_previous(stop):
+                stop += 1
+            line_width = self._width - self._gutter - 1
+            line, room = range(start, start), line_width
+            for neighbour in range(start, stop):
+                columns = self.block(neighbour).shared_columns or 0
+                if columns > room and line:
+                    self._lines.update(dict.fromkeys(line, line))
+                    line, room = range(neighbour, neighbour), line_width
+                line = range(line.start, neighbour + 1)
+                room -= columns
             self._lines.update(dict.fromkeys(line, line))
+        return self._lines[number]
 
     def _may_join_previous(self, number: int) -> bool:
         if not 0 < number < len(self._session) or number % _LINE_STARTS == 0 or number in self._breaks:
@@ -180,13 +171,13 @@ def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
     return dict.fromkeys(ends, SECTION_END) | rules, breaks
 
 
-def cells_of(block: Block, document: Document, look: str) -> Row:
-    """Return the text of a block, safe for a terminal. Links have a look of their own."""
+def cells_of(block: Block, document: Document, style: str) -> Row:
+    """Return the text of a block, safe for a terminal. Links have their own style."""
     cells: Row = []
     room = MOST_SHOWN
     for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
         in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
-        cells.append(("link" if in_link else look, visible(text[:room].expandtabs(4))))
+        cells.append(("link" if in_link else style, visible(text[:room].expandtabs(4))))
         room -= len(text)
         if room <= 0:
             cells.append(("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))
@@ -195,7 +186,7 @@ def cells_of(block: Block, document: Document, look: str) -> Row:
 
 
 def mark_hits(cells: Sequence[Cell], pattern: str) -> Sequence[Cell]:
-    """Give search hits a look of their own, also if they continue in the next cell.
+    """Give search hits their own style, even if they continue in the next cell.
 
     >>> mark_hits([("", "Green t"), ("link", "ea")], "TEA")
     [('', 'Green '), ('hit', 't'), ('hit', 'ea')]

@@ -7,13 +7,13 @@ from functools import partial
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from victorpy.annotation.events import CLEAR, CONFIRM, TAKE_FIRST, TAKE_SECOND, Scope
+from victorpy.annotation.session import CLEAR, CONFIRM, TAKE_FIRST, TAKE_SECOND, Scope
 from victorpy.annotation.store import READ_ONLY, OpenPage
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import LABEL, LABEL_PATH, LABEL_PLACE
-from victorpy.annotation.tui.side_panes import FORMATS, FactsPane, Features, Pane, ResultPane, join_panes
+from victorpy.annotation.tui.side_panes import FORMATS, FactsPane, Features, draw_result, join_panes
 from victorpy.annotation.tui.text import Row, fit, visible, width_of
-from victorpy.annotation.tui.views import COMFORT, WHEEL, HelpView, View
+from victorpy.annotation.tui.views import COMFORT, WHEEL, Actions, HelpView, View
 from victorpy.document import Label
 from victorpy.errors import plural
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
 _MARK_KEYS = "1234567890" + ascii_letters
-"""Keys that may lead to a block, unless they have an action."""
-_LEAVING = frozenset(["quit", "next-page", "previous-page"])
+"""Keys that lead to doubtful blocks, unless they have an action."""
 
 
 class PageView(View):
@@ -38,16 +37,20 @@ class PageView(View):
         self._place = place
         """Position in the list of pages, such as 2/40."""
         self._facts = FactsPane(self.session, features)
-        results = (ResultPane(self.session, format) for format in FORMATS)
-        self._panes: list[Pane | None] = [None, *results, self._facts]
-        self._pane: Pane | None = None
+        self._panes: list[tuple[str, Callable[[int, int], list[Row]]]] = [
+            *((f"cleaned: {format}", partial(draw_result, self.session, format)) for format in FORMATS),
+            ("this block", self._facts.draw),
+        ]
+        """The title of each side pane, and how it is drawn."""
+        self._pane = 0
+        """Which pane is shown: 1 for the first, 0 for none."""
         self._blocks_width: int | None = None
-        """Columns of the blocks if a pane is shown beside them."""
+        """Columns of the blocks if there is a side pane."""
         self._is_narrow = False
         self._was_finished = self.session.is_finished
         self._is_warned = False
-        """Whether the last key caused a warning that leaving loses changes."""
-        self._actions = self._make_actions()
+        """Whether the last key caused a warning about unsaved changes."""
+        self.actions = self._make_actions()
 
     # Drawing
 
@@ -56,24 +59,15 @@ class PageView(View):
         count = len(session)
         percent = 100 * session.decided // count if count else 100
         saved = "saved" if opened.is_saved else "saving"
-        status = "read only" if opened.is_read_only else "NOT SAVED" if opened.error else saved
+        status = "read only" if opened.journal is None else "NOT SAVED" if opened.error else saved
         position = f"block {min(session.cursor + 1, count):,} of {count:,}"
         right = f"{position} │ {session.decided:,} decided {percent} % │ {status} "
         place = f" {self._place}" if self._place else ""
         room = max(width - width_of(right) - width_of(place) - 2, 4)
         name = visible(opened.name)
         while width_of(name) > room:
-            name = "…" + name[2:]  # the end says more than the beginning
+            name = "…" + name[2:]  # the end is more informative
         return f"{place} {fit(name, room)} {right}"
-
-    @property
-    def trouble(self) -> str:
-        error = self.opened.error
-        return f"Cannot save: {visible(error)}. Do not leave yet; saving is retried." if error else ""
-
-    @property
-    def is_ready(self) -> bool:
-        return self._facts.is_ready
 
     def hints(self, width: int) -> str:
         keys, session = self.app.keys, self.session
@@ -95,31 +89,29 @@ class PageView(View):
     def body(self, width: int, height: int) -> list[Row]:
         self._is_narrow = width < COMFORT[0]
         self._blocks_width = None
-        if self._pane is None or self._is_narrow:
+        if self._pane == 0 or self._is_narrow:
             return self.blocks.rows(width, height)
         left = self._blocks_width = max(width * 55 // 100, self.blocks.gutter + 20)
-        pane: list[Row] = [[("pane head", self._pane.title)], *self._pane.rows(width - left - 2, height - 1)]
+        title, draw = self._panes[self._pane - 1]
+        pane: list[Row] = [[("pane head", title)], *draw(width - left - 2, height - 1)]
         return join_panes(self.blocks.rows(left, height), pane, left, height)
 
     # Input
 
     def act(self, action: str) -> bool:
-        if action not in self._actions:
-            return False
-        error = self.opened.error
-        if action in _LEAVING and error and not self._is_warned:
+        keys, session, error = self.app.keys, self.session, self.opened.error
+        if action in {"quit", "next-page", "previous-page"} and error and not self._is_warned:
             self._is_warned = True
-            leave = self.app.keys.first("quit")
-            self.app.say(f"The last changes are not saved: {visible(error)}. Press {leave} again to leave anyway")
+            self.app.say(f"The last changes are not saved: {error}. Press {keys.first('quit')} again to leave anyway")
             return True
         self._is_warned = False
-        self._actions[action]()
-        if self.session.is_finished and not self._was_finished:
-            next_page, leave = (self.app.keys.first(action) for action in ("next-page", "quit"))
+        has_acted = super().act(action)
+        if session.is_finished and not self._was_finished:
+            next_page, leave = keys.first("next-page"), keys.first("quit")
             next_step = f"Press {next_page} for the next page" if self._place else f"Press {leave} to leave"
-            self.app.say(f"All {len(self.session):,} blocks are decided. {next_step}")
-        self._was_finished = self.session.is_finished
-        return True
+            self.app.say(f"All {len(session):,} blocks are decided. {next_step}")
+        self._was_finished = session.is_finished
+        return has_acted
 
     def take_key(self, key: str) -> bool:
         """Go to the block that shows a key. While letters are shown, any other key only hides them."""
@@ -141,30 +133,29 @@ class PageView(View):
         self._move(step, count=WHEEL)
 
     def tick(self, on_top: bool) -> None:
-        """Save if it is due."""
         self.opened.tick()
-        self._report_notices()
+        error = visible(self.opened.error)
+        self.trouble = f"Cannot save: {error}. Do not leave yet; saving is retried." if error else ""
+        self.is_ready = self._facts.is_ready
+        while self.opened.notices:
+            self.app.report(self.opened.notices.pop(0))
 
     def close(self) -> None:
-        """Save everything and unlock the page."""
         error = self.opened.close()
-        self._report_notices()
+        for notice in self.opened.notices:
+            self.app.report(notice)
         if error:
             self.app.report(f"{self.opened.anno}: the last changes could not be saved: {error}")
 
-    def _report_notices(self) -> None:
-        for notice in self.opened.take_notices():
-            self.app.report(notice)
+    # Actions, which may return a message
 
-    # Actions
-
-    def _make_actions(self) -> dict[str, Callable[[], object]]:
+    def _make_actions(self) -> Actions:
         session, app = self.session, self.app
-        actions: dict[str, Callable[[], object]] = {
+        actions: Actions = {
             "confirm": self._confirm,
             "confirm-rest": self._confirm_rest,
-            "repeat": self._repeat,
-            "clear": self._clear,
+            "repeat": lambda: None if session.repeat() or session.last else "Nothing to repeat",
+            "clear": lambda: self._label(CLEAR, None, " are undecided again", "This block is undecided already"),
             "select-range": session.toggle_mark,
             "extend-down": lambda: session.extend(1),
             "extend-up": lambda: session.extend(-1),
@@ -181,13 +172,13 @@ class PageView(View):
             "last-kept": lambda: self._go_to_kept(range(len(session))[::-1]),
             "jump": self._show_letters,
             "search": lambda: app.ask("/", self._search),
-            "search-next": lambda: self._find_pattern(1),
-            "search-previous": lambda: self._find_pattern(-1),
+            "search-next": lambda: self._search(""),
+            "search-previous": lambda: self._search("", -1),
             "go-to": lambda: app.ask("go to block number ", self._go_to),
             "pack": self._toggle_packing,
-            "pane": lambda: self._next_pane(1),
-            "pane-back": lambda: self._next_pane(-1),
-            "facts": lambda: self._show_pane(None if self._pane is self._facts else self._facts),
+            "pane": lambda: self._show_pane(self._pane + 1),
+            "pane-back": lambda: self._show_pane(self._pane - 1),
+            "facts": lambda: self._show_pane(0 if self._pane == len(self._panes) else -1),
             "take-first": lambda: self._take(TAKE_FIRST),
             "take-second": lambda: self._take(TAKE_SECOND),
             "next-page": lambda: app.turn_page(forward=True),
@@ -208,140 +199,115 @@ class PageView(View):
             }
         for label in Label:
             for prefix, scope_of_label in ((LABEL, None), (LABEL_PATH, Scope.PATH), (LABEL_PLACE, Scope.PLACE)):
-                actions[f"{prefix}{label}"] = partial(self._give, label, scope_of_label)
+                actions[f"{prefix}{label}"] = partial(self._label, label, scope_of_label, f": {label}")
         return actions
 
-    def _give(self, label: Label, scope: Scope | None) -> None:
-        count = self.session.act(label, scope)
-        if count > 1:
-            self.app.say(f"{count:,} blocks: {label}")
+    def _label(self, what: str, scope: Scope | None, done: str, nothing: str = "") -> str | None:
+        """Label blocks. Return a message if several blocks changed, or `nothing` if none did."""
+        count = self.session.act(what, scope)
+        return f"{count:,} blocks{done}" if count > 1 else None if count else nothing
 
-    def _confirm(self) -> None:
+    def _confirm(self) -> str | None:
         label = self.session.label(self.session.cursor) if len(self.session) else None
         if label is None and not self.session.has_selection:
-            self.app.say("This block has no label to confirm; give it one")
-        else:
-            self.session.act(CONFIRM)
+            return "This block has no label to confirm; give it one"
+        self.session.act(CONFIRM)
+        return None
 
-    def _confirm_rest(self) -> None:
-        count = self.session.act(CONFIRM, Scope.REST)
+    def _confirm_rest(self) -> str | None:
         left = len(self.session) - self.session.decided
-        if count > 1:
-            self.app.say(f"{count:,} blocks confirmed")
-        elif not count and not left:
-            self.app.say("Nothing left to confirm: all blocks are decided")
-        elif not count:
-            blocks = "1 block has" if left == 1 else f"{left:,} blocks have"
-            next_key = self.app.keys.first("next-undecided")
-            self.app.say(f"{blocks} no label to confirm; press {next_key} to go to the next one")
+        blocks = "1 block has" if left == 1 else f"{left:,} blocks have"
+        next_key = self.app.keys.first("next-undecided")
+        nothing = f"{blocks} no label to confirm; press {next_key} to go to the next one"
+        if not left:
+            nothing = "Nothing left to confirm: all blocks are decided"
+        return self._label(CONFIRM, Scope.REST, " confirmed", nothing)
 
-    def _clear(self) -> None:
-        count = self.session.act(CLEAR)
-        if count > 1:
-            self.app.say(f"{count:,} blocks are undecided again")
-        elif not count:
-            self.app.say("This block is undecided already")
-
-    def _repeat(self) -> None:
-        if not self.session.repeat() and not self.session.last:
-            self.app.say("Nothing to repeat")
-
-    def _take(self, which: str) -> None:
+    def _take(self, which: str) -> str | None:
         session = self.session
         if not session.choices:
-            self.app.say("This digit takes a label only if you decide between two annotations")
-            return
+            return "There are no two annotations to choose from; start with --adjudicate"
         choice = session.choices[which == TAKE_SECOND]
         if not session.has_selection and len(session) and choice.labels[session.cursor] is None:
-            self.app.say(f"{visible(choice.name)} has no label for this block; give it one")
-        else:
-            session.act(which)
+            return f"{choice.name} has no label for this block; give it one"
+        session.act(which)
+        return None
 
-    def _select(self, scope: Scope) -> None:
-        if len(self.session.select(scope).numbers) == 1:
-            self.app.say("No other undecided block matches")
+    def _select(self, scope: Scope) -> str | None:
+        is_alone = len(self.session.select(scope).numbers) == 1
+        return "No other undecided block matches" if is_alone else None
 
-    def _undo(self, back: bool) -> None:
+    def _undo(self, back: bool) -> str:
         change = self.session.undo() if back else self.session.redo()
         word = "undo" if back else "redo"
         if change is None:
-            self.app.say(f"Nothing to {word}")
-        else:
-            left = len(self.session.done if back else self.session.undone)
-            self.app.say(f"{word}: {plural(change.size, 'block')}; {left:,} more to {word}")
+            return f"Nothing to {word}"
+        left = len(self.session.done if back else self.session.undone)
+        return f"{word}: {plural(change.size, 'block')}; {left:,} more to {word}"
 
     def _move(self, step: int, count: int = 1, by_page: bool = False) -> None:
         """Move the cursor. Scroll instead if the current block continues beyond the screen."""
         if not self.blocks.scroll_inside(step):
             self.session.move(self.blocks.scroll_page(step) if by_page else self.session.cursor + step * count)
 
-    def _go_to_kept(self, numbers: Iterable[int]) -> None:
-        """Go to the first of some blocks that will be kept when the page is cleaned."""
+    def _go_to_kept(self, numbers: Iterable[int]) -> str | None:
+        """Go to the first of the blocks that is kept when the page is cleaned."""
         labels = ((number, self.session.label(number)) for number in numbers)
         kept = next((number for number, label in labels if label is not None and label.is_content), None)
         if kept is None:
-            self.app.say("No block is kept")
-        else:
-            self.session.move(kept)
+            return "No block is kept"
+        self.session.move(kept)
+        return None
 
-    def _find(self, is_wanted: Callable[[int], bool], step: int, nothing: str) -> None:
-        """Go to the next matching block. Show a message if the search wraps around."""
+    def _find(self, is_wanted: Callable[[int], bool], step: int, nothing: str) -> str | None:
+        """Go to the next matching block."""
         previous = self.session.cursor
         number = self.session.find(is_wanted, step)
         if number is None:
-            self.app.say(nothing)
-            return
+            return nothing
         self.session.move(number)
         if number == previous:
-            self.app.say("This is the only one")
-        elif (number - previous) * step < 0:
-            self.app.say("Continued from the top" if step > 0 else "Continued from the end")
+            return "This is the only one"
+        has_wrapped = (number - previous) * step < 0
+        return f"Continued from the {'top' if step > 0 else 'end'}" if has_wrapped else None
 
-    def _find_uncertain(self, step: int) -> None:
+    def _find_uncertain(self, step: int) -> str | None:
         nothing = "The model is sure of all undecided blocks"
         if all(label is None for label in self.session.predicted.labels):
             next_key = self.app.keys.first("next-undecided")
             nothing = f"There is no model; press {next_key} to go to the next undecided block"
-        self._find(self.session.is_uncertain, step, nothing)
+        return self._find(self.session.is_uncertain, step, nothing)
 
-    def _search(self, pattern: str) -> None:
+    def _search(self, pattern: str, step: int = 1) -> str | None:
+        """Search for a text, or for the previous one if it is empty."""
         self.session.pattern = pattern or self.session.pattern
-        self._find_pattern(1)
+        if not self.session.pattern:
+            return f"No search yet; press {self.app.keys.first('search')} to search"
+        return self._find(self.session.has_pattern, step, f"Not found: {self.session.pattern}")
 
-    def _find_pattern(self, step: int) -> None:
-        pattern = self.session.pattern
-        if pattern:
-            self._find(self.session.has_pattern, step, f"Not found: {visible(pattern)}")
-        else:
-            self.app.say(f"No search yet; press {self.app.keys.first('search')} to search")
-
-    def _go_to(self, answer: str) -> None:
+    def _go_to(self, answer: str) -> str | None:
         text, count = answer.strip(), len(self.session)
-        if text.isdecimal():
-            self.session.move(int(text) - 1)
-            if not 1 <= int(text) <= count:
-                self.app.say(f"There is no block {int(text):,}; blocks are numbered from 1 to {count:,}")
-        elif text:
-            self.app.say(f"{visible(text)} is not a number")
+        if not text.isdecimal():
+            return f"{text} is not a number" if text else None
+        self.session.move(int(text) - 1)
+        if 1 <= int(text) <= count:
+            return None
+        return f"There is no block {int(text):,}; blocks are numbered from 1 to {count:,}"
 
-    def _show_letters(self) -> None:
+    def _show_letters(self) -> str:
         self.blocks.shows_letters = True
-        self.app.say("Type the letter of a block to go there")
+        return "Type the letter of a block to go there"
 
-    def _toggle_packing(self) -> None:
+    def _toggle_packing(self) -> str:
         self.app.pack = self.blocks.pack = not self.blocks.pack
         together = "Short blocks that are surely noise share lines"
-        self.app.say(together if self.blocks.pack else "Every block has its own line")
+        return together if self.blocks.pack else "Every block has its own line"
 
-    def _next_pane(self, step: int) -> None:
-        self._show_pane(self._panes[(self._panes.index(self._pane) + step) % len(self._panes)])
+    def _show_pane(self, number: int) -> str | None:
+        self._pane = number % (len(self._panes) + 1)
+        needs_room = self._pane > 0 and self._is_narrow
+        return f"Side panes need a terminal with at least {COMFORT[0]} columns" if needs_room else None
 
-    def _show_pane(self, pane: Pane | None) -> None:
-        self._pane = pane
-        if pane is not None and self._is_narrow:
-            self.app.say(f"Side panes need a terminal with at least {COMFORT[0]} columns")
-
-    def _save(self) -> None:
+    def _save(self) -> str:
         self.opened.save()
-        is_kept = not self.opened.is_read_only
-        self.app.say("Saved; every change is saved automatically, too" if is_kept else READ_ONLY)
+        return READ_ONLY if self.opened.journal is None else "Saved; every change is saved automatically, too"

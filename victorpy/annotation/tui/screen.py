@@ -1,4 +1,4 @@
-"""The terminal: urwid passes keys and clicks to the application and draws its rows."""
+"""The terminal: urwid passes keys and clicks to the application, and draws its rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import urwid
 
 from victorpy.annotation.tui.app import App
-from victorpy.annotation.tui.text import Row, between, cut, palette, text_of
+from victorpy.annotation.tui.text import Row, cut_row, palette
 
 _TICK = 0.1
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -24,7 +24,7 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP)
 def run(app: App) -> int:
     """Show the application until its last view is closed. Return the signal that ended it, or 0.
 
-    Whatever happens, everything is saved.
+    Everything is saved, however the program ends.
     """
     urwid.set_encoding("utf-8")
     surface = _Surface(app)
@@ -69,7 +69,7 @@ def run(app: App) -> int:
 
 
 class _Screen(urwid.display.raw.Screen):
-    """A terminal that passes on all keys and always has a size."""
+    """A terminal without flow control, with a valid size."""
 
     def __init__(self) -> None:
         super().__init__(bracketed_paste_mode=True)
@@ -78,7 +78,7 @@ class _Screen(urwid.display.raw.Screen):
         self.set_terminal_properties(colors=colours)
 
     def start(self, *arguments: Any, **options: Any) -> Any:
-        """Start drawing. Turn flow control off: Ctrl-S would stop the terminal until Ctrl-Q."""
+        """Turn flow control off, because Ctrl-S would stop the terminal until Ctrl-Q."""
         started = super().start(*arguments, **options)
         attributes = termios.tcgetattr(sys.stdin)
         attributes[0] &= ~termios.IXON
@@ -86,7 +86,7 @@ class _Screen(urwid.display.raw.Screen):
         return started
 
     def get_cols_rows(self) -> tuple[int, int]:
-        """Return the size of the terminal. Some terminals do not know theirs and report 0."""
+        """Return the size of the terminal, or a default if the terminal reports 0."""
         columns, rows = super().get_cols_rows()
         if columns <= 0 or rows <= 0:
             columns, rows = shutil.get_terminal_size()
@@ -127,13 +127,11 @@ class _Surface(urwid.Widget):
 
 
 def canvas_of(rows: list[Row], width: int, cursor: tuple[int, int] | None = None) -> urwid.TextCanvas:
-    """Return rows as a canvas of urwid. Rows that are too wide are cut."""
+    """Convert rows to a canvas. Rows that are too wide are cut."""
     texts: list[bytes] = []
-    looks: list[list[tuple[Hashable, int]]] = []
+    styles: list[list[tuple[Hashable, int]]] = []
     for row in rows:
-        parts = [
-            (look, part.encode("utf-8", "replace")) for look, part in between(row, 0, len(cut(text_of(row), width)))
-        ]
+        parts = [(style, part.encode("utf-8", "replace")) for style, part in cut_row(row, width)]
         texts.append(b"".join(part for _, part in parts))
-        looks.append([(look, len(part)) for look, part in parts])
-    return urwid.TextCanvas(texts, looks, cursor=cursor, maxcol=width)
+        styles.append([(style, len(part)) for style, part in parts])
+    return urwid.TextCanvas(texts, styles, cursor=cursor, maxcol=width)

@@ -1,7 +1,7 @@
-"""Text for a terminal: made safe, measured in columns, cut into lines that fit, and given a look.
+"""Text for a terminal: make it safe, measure it in columns, wrap it, and style it.
 
-Characters that control a terminal or the direction of writing are shown by number, characters without a width of their
-own as a dot, unassigned characters as a box. urwid knows the width of all other characters.
+Control characters, including those for the direction of writing, are shown by number, other characters without a width
+as a dot, and unassigned characters as a box. urwid knows the width of all other characters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import urwid
 from victorpy.document import Label
 
 Cell = tuple[str, str]
-"""The name of a look (see `palette`) and a text."""
+"""The name of a style (see `palette`) and a text."""
 Row = list[Cell]
 
 LONGEST_WORD = 25
@@ -25,7 +25,7 @@ DOT, BOX, RING = "·", "□", "\u25cc"
 
 _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _MODIFIERS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x1F3FB, 0x1F400))
-"""Variation selectors and skin tones. They change the previous character, and terminals disagree on the width."""
+"""Variation selectors and skin tones, on whose width terminals disagree."""
 _COMBINING = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _STACK = re.compile(f"({_COMBINING}{{3}}){_COMBINING}+")
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -33,7 +33,7 @@ RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\
 
 
 class _SafeCharacters(dict[int, str]):
-    """Translation table for `visible`, filled in as characters are met."""
+    """Translation table for `visible`, filled on demand."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -65,7 +65,7 @@ def visible(text: str) -> str:
         return text
     shown = _STACK.sub(r"\1", text.translate(_SAFE))
     starts_with_mark = shown and unicodedata.category(shown[0]) in {"Mn", "Me", "Mc"}
-    return RING + shown if starts_with_mark else shown  # the mark would join whatever is drawn before the text
+    return RING + shown if starts_with_mark else shown  # otherwise the mark would join the previous text
 
 
 def width_of(text: str) -> int:
@@ -75,22 +75,19 @@ def width_of(text: str) -> int:
 
 def cut(text: str, width: int) -> str:
     """Return as much of a text as fits."""
-    if width_of(text) <= width:
-        return text
-    if text.isascii():
-        return text[: max(width, 0)]
-    return text[: urwid.calc_text_pos(text, 0, len(text), max(width, 0))[0]]
+    width = max(width, 0)
+    return text[:width] if text.isascii() else text[: urwid.calc_text_pos(text, 0, len(text), width)[0]]
 
 
 def fit(text: str, width: int) -> str:
     """Cut or pad a text to a width. An ellipsis shows that something was cut off."""
     if width_of(text) > width:
-        text = cut(text, width - 1) + "…" if width > 1 else cut(text, width)
+        text = f"{cut(text, width - 1)}…" if width > 1 else cut(text, width)
     return text + " " * (width - width_of(text))
 
 
 def wrap(text: str, width: int) -> list[tuple[int, int]]:
-    """Cut text into lines: return where each starts and stops."""
+    """Wrap a text: return the start and stop of each line."""
     lines = []
     start, length = 0, len(text)
     width = max(width, 2)
@@ -111,41 +108,46 @@ def wrap(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
-    """Cut a text into rows that fit, each after a head that is only shown in the first. One column stays free."""
+    """Wrap a text after a head, which only the first row shows. One column stays free."""
     lines = [text[start:stop] for start, stop in wrap(text, max(width - len(head[1]) - 1, 10))]
     blank = ("pane", " " * len(head[1]))
     return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]
 
 
 def wrap_cells(cells: Sequence[Cell], width: int) -> list[Row]:
-    """Cut a row of cells into rows that fit."""
+    """Wrap a row of cells."""
     return [list(between(cells, start, stop)) for start, stop in wrap(text_of(cells), width)]
 
 
 def between(cells: Sequence[Cell], start: int, stop: int) -> Iterator[Cell]:
     """Yield the part of a row between two characters."""
     offset = 0
-    for look, text in cells:
+    for style, text in cells:
         part = text[max(start - offset, 0) : max(stop - offset, 0)]
         if part:
-            yield look, part
+            yield style, part
         offset += len(text)
         if offset >= stop:
             break
 
 
+def cut_row(row: Sequence[Cell], width: int) -> Row:
+    """Return as much of a row as fits."""
+    return list(between(row, 0, len(cut(text_of(row), width))))
+
+
 def text_of(row: Sequence[Cell]) -> str:
-    """Return a row without its looks."""
+    """Return the text of a row."""
     return "".join(text for _, text in row)
 
 
-# Looks
+# Styles
 #
 # Labels stand out by their background. Text keeps the terminal's own colours, so that it can be read on light and dark
 # terminals. Without colours there is bold, underlined and reversed text, and every label has its letter.
 
 HIT = "hit"
-"""The look of search hits, in every kind of text."""
+"""The style of search hits."""
 _PLAIN = "default"
 _BOLD = ("default,bold", _PLAIN, "bold", "default,bold", _PLAIN)
 _GREY = (_PLAIN, _PLAIN, _PLAIN, "g50", _PLAIN)
@@ -156,15 +158,15 @@ _LABEL_BACKGROUNDS = {
     Label.CONTINUATION: ("dark blue", "#048"),
     Label.OTHER: ("dark red", "#a33"),
 }
-"""The background of each label, of 8 and of 256 colours."""
+"""Backgrounds of labels, with 8 and with 256 colours."""
 
 
 def palette() -> list[tuple[str, str, str, str, str, str]]:
-    """Return all looks for urwid.
+    """Return all styles for urwid.
 
-    Each has a name, text and background of 8 colours, the look without colours, text and background of 256 colours.
+    Each has a name, foreground and background for 8 colours, a style without colours, and both for 256 colours.
     """
-    looks = {
+    styles = {
         "bar": ("white", "dark blue", "standout", "#fff", "#035"),
         "message": ("black", "brown", "standout", "#000", "#fd8"),
         "error": ("white", "dark red", "standout,bold", "#fff,bold", "#a00"),
@@ -184,18 +186,18 @@ def palette() -> list[tuple[str, str, str, str, str, str]]:
         "label none": ("black", "light gray", "standout", "#000", "g70"),
     }
     for label, (basic, background) in _LABEL_BACKGROUNDS.items():
-        looks[f"label {label}"] = ("white", basic, "standout", "#fff,bold", background)
+        styles[f"label {label}"] = ("white", basic, "standout", "#fff,bold", background)
     for kind, colour in (("content", _PLAIN), ("noise", "g50")):
-        looks[kind] = (_PLAIN, _PLAIN, _PLAIN, colour, _PLAIN)
-        looks[f"{kind} link"] = ("default,underline", _PLAIN, "underline", f"{colour},underline", _PLAIN)
-        looks[f"{kind} heading"] = ("default,bold", _PLAIN, "bold", f"{colour},bold", _PLAIN)
-        looks[f"{kind} mark"] = _GREY
-    return [(name, *look) for name, look in looks.items()]
+        styles[kind] = (_PLAIN, _PLAIN, _PLAIN, colour, _PLAIN)
+        styles[f"{kind} link"] = ("default,underline", _PLAIN, "underline", f"{colour},underline", _PLAIN)
+        styles[f"{kind} heading"] = ("default,bold", _PLAIN, "bold", f"{colour},bold", _PLAIN)
+        styles[f"{kind} mark"] = _GREY
+    return [(name, *style) for name, style in styles.items()]
 
 
-def text_look(label: Label | None, look: str) -> str:
-    """Return the look of a block's text. Noise is paler if the terminal can show that."""
-    if look == HIT:
+def text_style(label: Label | None, style: str) -> str:
+    """Return the style of a block's text. Noise is paler if the terminal can show that."""
+    if style == HIT:
         return HIT
     kind = "noise" if label is Label.OTHER else "content"
-    return f"{kind} {look}" if look else kind
+    return f"{kind} {style}" if style else kind

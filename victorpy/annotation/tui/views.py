@@ -1,12 +1,14 @@
-"""What can fill the screen: the base of all views, the help, and the list of a directory's pages."""
+"""Views that fill the screen: their base class, the help, and the list of a directory's pages."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from victorpy.annotation import ORDERS
 from victorpy.annotation.pages import Entry, Pages
+from victorpy.annotation.store import is_locked, lock_of
 from victorpy.annotation.tui.keys import GROUPS
 from victorpy.annotation.tui.text import Row, fit, visible, wrap_after
 
@@ -14,12 +16,12 @@ if TYPE_CHECKING:
     from victorpy.annotation.tui.app import App
 
 COMFORT = (80, 24)
-"""The smallest terminal in which everything fits: columns and lines."""
+"""Columns and lines of the smallest terminal in which everything fits."""
 WHEEL = 3
-"""Blocks or lines that a turn of the wheel moves by."""
+"""Number of blocks or lines per turn of the mouse wheel."""
 
 _KEY_COLUMNS = 18
-"""Columns of the keys in the help."""
+"""Width of the keys in the help."""
 _FAR = 1_000_000
 """More lines than a list has."""
 _NOTES = (
@@ -38,16 +40,25 @@ _NOTES = (
 )
 
 _BAR = 10
-"""Columns of the progress bar."""
+"""Width of the progress bar."""
 _WORK_SECONDS = 0.05
-"""Seconds spent on reading pages at a time, while there is nothing else to do."""
+"""Seconds per tick for reading pages."""
+
+Actions = dict[str, Callable[[], str | None]]
+"""Functions by action, which may return a message."""
 
 
 class View(ABC):
     """Something that fills the screen. Views need no terminal."""
 
+    trouble = ""
+    """A lasting problem, shown in the bottom line."""
+    is_ready = False
+    """Whether work in the background is done, so that everything can be drawn."""
+
     def __init__(self, app: App) -> None:
         self.app = app
+        self.actions: Actions = {}
 
     @abstractmethod
     def top(self, width: int) -> str:
@@ -61,51 +72,53 @@ class View(ABC):
     def hints(self, width: int) -> str:
         """Return the bottom line, which is shown if there is no message."""
 
-    @abstractmethod
     def act(self, action: str) -> bool:
         """Perform an action. Return whether this view has such an action."""
-
-    @property
-    def trouble(self) -> str:
-        """A lasting problem, shown in the bottom line."""
-        return ""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether work in the background is done, so that everything can be drawn."""
-        return False
+        if action in self.actions:
+            self.app.say(self.actions[action]() or "", also=True)
+        return action in self.actions
 
     def take_key(self, key: str) -> bool:
-        """Take a key that has a special meaning now. Return whether it has one."""
+        """Handle a key that has a special meaning at the moment. Return whether it has one."""
         return False
 
     def click(self, column: int, row: int) -> None:  # noqa: B027  (most views ignore it)
-        """Take a click into the body."""
+        """Handle a click in the body."""
 
     def wheel(self, step: int) -> None:
-        """Take a turn of the wheel."""
         for _ in range(WHEEL):
             self.act("down" if step > 0 else "up")
 
     def tick(self, on_top: bool) -> None:  # noqa: B027  (most views ignore it)
-        """Do what is due. Called several times a second, also while another view is on top."""
+        """Do periodic work. Called several times per second, even while another view is on top."""
 
     def close(self) -> None:  # noqa: B027  (most views ignore it)
         """Clean up when the view is left."""
 
 
-def _steps(page: int) -> dict[str, int]:
-    """Return by how many lines each action moves in a list of which `page` lines are visible."""
-    return {"down": 1, "up": -1, "page-down": page, "page-up": -page, "first": -_FAR, "last": _FAR}
-
-
-class HelpView(View):
-    """Every key and what it does."""
+class ListView(View):
+    """A list that can be scrolled."""
 
     def __init__(self, app: App) -> None:
         super().__init__(app)
-        self._top = 0
+        self.cursor = 0
         self._height = COMFORT[1]
+        """Number of visible lines."""
+        self.actions = {
+            "down": lambda: self._move(1),
+            "up": lambda: self._move(-1),
+            "page-down": lambda: self._move(self._height),
+            "page-up": lambda: self._move(-self._height),
+            "first": lambda: self._move(-_FAR),
+            "last": lambda: self._move(_FAR),
+        }
+
+    def _move(self, step: int) -> None:
+        self.cursor = max(0, self.cursor + step)
+
+
+class HelpView(ListView):
+    """Every key and what it does. The cursor is the first visible line."""
 
     def top(self, width: int) -> str:
         return " All keys"
@@ -126,29 +139,33 @@ class HelpView(View):
         for note in _NOTES:
             rows += wrap_after(("key", "   "), note, width)
         self._height = height
-        self._top = max(0, min(self._top, len(rows) - height))
-        return rows[self._top : self._top + height]
+        self.cursor = max(0, min(self.cursor, len(rows) - height))
+        return rows[self.cursor : self.cursor + height]
 
-    def act(self, action: str) -> bool:
-        steps = _steps(self._height)
-        if action in steps:
-            self._top = max(0, self._top + steps[action])
-        else:
+    def take_key(self, key: str) -> bool:
+        if not self.act(self.app.keys.action_of.get(key, "")):
             self.app.close_view()
         return True
 
 
-class PageListView(View):
+class PageListView(ListView):
     """All pages of a directory with their progress."""
 
     def __init__(self, app: App, pages: Pages, order: str) -> None:
         super().__init__(app)
         self.pages = pages
         self.order = order
-        self.cursor = 0
         self._top = 0
-        self._height = 1
         pages.sort(order)
+        self.actions |= {
+            "open": lambda: app.open_entry(self.entry),
+            "next-page": lambda: app.turn_page(forward=True),
+            "order": self._change_order,
+            "retrain": app.retrain,
+            "help": lambda: app.open_view(HelpView(app)),
+            "quit": app.close_view,
+            "cancel": lambda: None,
+        }
 
     @property
     def entry(self) -> Entry:
@@ -161,7 +178,7 @@ class PageListView(View):
         parts = [
             f"{sum(entry.is_finished for entry in entries):,} of {len(entries):,} pages finished",
             f"sorted by {self.order}",
-            f"{self.pages.left:,} not read yet" if self.pages.left else "",
+            f"{len(self.pages.unread):,} not read yet" if self.pages.unread else "",
             f"{problems:,} cannot be opened" if problems else "",
             visible(str(self.pages.directory)),
         ]
@@ -176,46 +193,32 @@ class PageListView(View):
         head = f"   {'progress':<{_BAR + 6}}{'blocks':>7}  {'uncertain':>9}  page"
         self._height = max(height - 1, 1)
         self._top = max(min(self._top, self.cursor), self.cursor - self._height + 1)
-        entries = self.pages.entries[self._top : self._top + self._height]
-        return [[("pane head", fit(head, width - 1))], *(self._row(entry, width) for entry in entries)]
+        rows: list[Row] = [[("pane head", fit(head, width - 1))]]
+        for entry in self.pages.entries[self._top : self._top + self._height]:
+            status, is_here = entry.status, entry is self.entry
+            blocks, percent = "?", "    ?"
+            if status.stamp and not status.problem:
+                blocks, percent = str(status.blocks), f"{int(100 * entry.progress):>3} %"
+            uncertainty = "" if status.uncertainty is None else f"{status.uncertainty:.3f}"
+            full = int(_BAR * entry.progress)
+            name = f"{entry.name}  {status.problem}" if status.problem else entry.name
+            name += "  (open)" if is_locked(lock_of(entry.anno)) else ""
+            rows.append(
+                [
+                    ("gutter current", " ► ") if is_here else ("gutter", "   "),
+                    ("confirmed" if entry.is_finished else "pane", "█" * full + "░" * (_BAR - full) + f" {percent}"),
+                    ("pane", f"{blocks:>7}  {uncertainty:>9}  "),
+                    ("pane here" if is_here else "pane", fit(visible(name), max(width - 40, 8))),
+                ]
+            )
+        return rows
 
-    def _row(self, entry: Entry, width: int) -> Row:
-        status = entry.status
-        is_here = entry is self.entry
-        blocks, percent = ("?", "    ?")
-        if status.is_counted:
-            blocks, percent = str(status.blocks), f"{int(100 * entry.progress):>3} %"
-        uncertainty = "" if status.uncertainty is None else f"{status.uncertainty:.3f}"
-        full = int(_BAR * entry.progress)
-        name = visible(entry.name) + (f"  {visible(status.problem)}" if status.problem else "")
-        name += "  (open)" if entry.is_open else ""
-        return [
-            ("gutter current", " ► ") if is_here else ("gutter", "   "),
-            ("confirmed" if entry.is_finished else "pane", "█" * full + "░" * (_BAR - full) + f" {percent}"),
-            ("pane", f"{blocks:>7}  {uncertainty:>9}  "),
-            ("pane here" if is_here else "pane", fit(name, max(width - 40, 8))),
-        ]
+    def _move(self, step: int) -> None:
+        self.cursor = max(0, min(self.cursor + step, len(self.pages.entries) - 1))
 
-    def act(self, action: str) -> bool:
-        steps = _steps(self._height)
-        if action in steps:
-            self.cursor = max(0, min(self.cursor + steps[action], len(self.pages.entries) - 1))
-        elif action == "open":
-            self.app.open_entry(self.entry)
-        elif action == "next-page":
-            self.app.turn_page(forward=True)
-        elif action == "order":
-            self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
-            self.sort(follow=False)
-        elif action == "retrain":
-            self.app.retrain()
-        elif action == "help":
-            self.app.open_view(HelpView(self.app))
-        elif action == "quit":
-            self.app.close_view()
-        else:
-            return action == "cancel"  # there is nothing to cancel here
-        return True
+    def _change_order(self) -> None:
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+        self.sort(follow=False)
 
     def sort(self, follow: bool = True) -> None:
         """Sort the pages again. The cursor follows its page, or goes to the first one."""
@@ -228,11 +231,11 @@ class PageListView(View):
         number = self._top + row - 1
         if row > 0 and number < len(self.pages.entries):
             if number == self.cursor:
-                self.app.open_entry(self.entry)
+                self.act("open")
             self.cursor = number
 
     def tick(self, on_top: bool) -> None:
-        """Read more pages, as long as nobody is waiting for something else."""
+        """Read more pages while the list is visible."""
         has_moved = self.cursor > 0
         if on_top and self.pages.work(_WORK_SECONDS) and self.order != "name":
             self.sort(follow=has_moved)
