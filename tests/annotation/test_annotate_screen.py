@@ -471,6 +471,10 @@ def run(*arguments, **options):
         (["tea.html", "a.anno", "b.anno"], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
         (["tea.html", "--no-model", "--model", "default"], "cannot be combined"),
         (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
+        (
+            ["tea.html", "--config", "crf"],
+            "no model is named crf, and the model 'default' does not fit the config 'crf'",
+        ),
         (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
         (["tea.html", "-o", "x.anno"], "-o works only with --adjudicate"),
         (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),

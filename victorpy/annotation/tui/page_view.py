@@ -73,7 +73,7 @@ class PageView(View):
         keys, session = self.app.keys, self.session
         labels = [f"{LABEL}{label}" for label in Label]
         if session.has_selection:
-            selected = f"{len(session.selection.numbers):,} blocks selected: "
+            selected = f"{plural(len(session.selection.numbers), 'block')} selected: "
             hints = [(labels, "label them"), (["confirm"], "confirm them"), (["cancel"], "none")]
             return selected + keys.hints(hints, width - len(selected))
         hints = [(["help"], "help"), (["quit"], "leave")]
