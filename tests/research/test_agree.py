@@ -528,7 +528,7 @@ def test_wrong_usage(tmp_path, tea, folders):
     assert "given twice" in refused(tea[0], tea[1], tea[0])
     assert "given twice" in refused(tea[0], tea[0].parent / ".." / "alice" / "tea.anno")
     assert "is a folder and" in refused(tea[0], folders[1])
-    assert f"{empty}: it has no annotation files (*.anno)" in refused(folders[0], empty)
+    assert f"{empty}: no annotation files (*.anno) in this folder" in refused(folders[0], empty)
     assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
     assert "nosuch" in refused(*tea, "--config", "nosuch")
     assert "is a file; a report is a directory" in refused(*tea, "-o", tea[0])

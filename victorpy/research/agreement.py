@@ -1,12 +1,10 @@
 """How far annotators agree on the labels of the same blocks, beyond chance.
 
 Cohen's kappa is for two annotators, Fleiss' for all of them. Both follow from one table per pair of annotators, which
-counts the blocks by the labels that the two gave. Such tables can be added over pages, so that resampling pages is
-cheap. Their rows and columns can be added to treat labels as one class (content against noise, one label against the
-rest).
+counts the blocks by the labels that the two gave. Adding the tables of pages makes resampling cheap; adding rows and
+columns treats several labels as one class (content against noise, one label against the rest).
 
-If all annotators give every block the same label, chance alone would agree on everything: kappa is 0/0 and has no
-meaning. It is None then, beside an observed agreement of 1.
+If all annotators give every block the same label, chance alone agrees on everything, and kappa (0/0) is None.
 """
 
 from __future__ import annotations
@@ -25,30 +23,28 @@ from victorpy.errors import DataError
 from victorpy.research.statistics import RESAMPLES
 
 Floats = npt.NDArray[np.float64]
-_CHUNK = 100  # resamples drawn at a time, so that many pages fit in memory
+_CHUNK = 100  # resamples at a time, so that many pages fit in memory
 _NUMBERS = ("kappa", "observed", "expected")
 _ENOUGH = 0.95  # share of resamples that must have a kappa for an interval
 
 _ALL = frozenset(Label)
 _CONTENT = frozenset(label for label in Label if label.is_content)
-GROUPINGS: Mapping[str, Mapping[str, frozenset[Label]]] = {
+GROUPINGS: Mapping[str, Mapping[str, frozenset[Label]]] = {  # classes of labels
     "labels": {str(label): frozenset([label]) for label in Label},
     "content": {"content": _CONTENT, "noise": _ALL - _CONTENT},
     **{str(label): {str(label): frozenset([label]), "rest": _ALL - {label}} for label in Label},
 }
-"""Classes of labels: the five labels, content and noise, and each label against the rest."""
 WEIGHTS = ("blocks", "words")
-"""What is counted: blocks, or their words."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """A page that several people have labelled, split into the same blocks."""
+    """A page that several annotators have labelled."""
 
     name: str
     texts: tuple[str, ...]
     labels: tuple[tuple[Label | None, ...], ...]
-    """The labels of all blocks by annotator; None for blocks that the annotator has not labelled."""
+    """Labels by annotator and block; None for blocks that the annotator has not labelled."""
 
     def by_block(self) -> Iterator[tuple[int, str, tuple[Label, ...]]]:
         """Yield number (from 1), text and labels of each block that all annotators have labelled."""
@@ -59,13 +55,17 @@ class SharedPage:
 
 
 def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], seed: int = 1) -> dict[str, Any]:
-    """Measure how far annotators agree on the blocks that all of them labelled: the content of scores.json."""
+    """Return the content of scores.json: how far annotators agree on the blocks that all of them labelled."""
     if len(annotators) < 2:
         raise DataError("agreement needs at least two annotators")
     tables = {weight: np.stack([_tables(page, weight) for page in pages]) for weight in WEIGHTS} if pages else {}
     if not pages or not tables["blocks"].any():
         raise DataError("there is no block that all annotators have labelled")
-    counts = {weight: int(tables[weight][:, 0].sum()) for weight in WEIGHTS}
+    blocks, words = (int(tables[weight][:, 0].sum()) for weight in WEIGHTS)
+    agreement = {weight: _measure(tables[weight], seed) for weight in WEIGHTS}
+    for grouping in (grouping for by_grouping in agreement.values() for grouping in by_grouping.values()):
+        for pair, names in zip(grouping["pairs"], combinations(annotators, 2), strict=True):
+            pair["annotators"] = list(names)
     disagreements = [
         {
             "page": page.name,
@@ -78,19 +78,29 @@ def compare_annotators(annotators: Sequence[str], pages: Sequence[SharedPage], s
         for number, text, labels in page.by_block()
         if len(set(labels)) > 1
     ]
-    agreement = {weight: _measure(tables[weight], seed) for weight in WEIGHTS}
-    for grouping in (grouping for by_grouping in agreement.values() for grouping in by_grouping.values()):
-        for pair, names in zip(grouping["pairs"], combinations(annotators, 2), strict=True):
-            pair["annotators"] = list(names)
+    page_scores = []
+    for page, page_tables in zip(pages, tables["blocks"], strict=True):
+        count = int(page_tables[0].sum())
+        scores: dict[str, Any] = {
+            "name": page.name,
+            "blocks": count,
+            "left_out": len(page.texts) - count,
+            "disagreements": sum(len(set(labels)) > 1 for _, _, labels in page.by_block()),
+        }
+        measured = _measure(page_tables[None])
+        for name in ("labels", "content"):
+            cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in measured[name]["pairs"]]
+            scores[name] = {"fleiss": measured[name]["fleiss"], "cohen": cohen}
+        page_scores.append(scores)
     return {
         "annotators": list(annotators),
         "pages_count": len(pages),
-        "blocks_count": counts["blocks"],
-        "blocks_left_out": sum(len(page.texts) for page in pages) - counts["blocks"],
-        "words_count": counts["words"],
+        "blocks_count": blocks,
+        "blocks_left_out": sum(len(page.texts) for page in pages) - blocks,
+        "words_count": words,
         "resampling": {"resamples": RESAMPLES if len(pages) > 1 else 0, "seed": seed},
         "agreement": agreement,
-        "pages": [_page_scores(page, table) for page, table in zip(pages, tables["blocks"], strict=True)],
+        "pages": page_scores,
         "disagreements": disagreements,
     }
 
@@ -107,42 +117,27 @@ def _tables(page: SharedPage, weight: str) -> Floats:
     return tables
 
 
-def _page_scores(page: SharedPage, tables: Floats) -> dict[str, Any]:
-    count = int(tables[0].sum())
-    scores: dict[str, Any] = {
-        "name": page.name,
-        "blocks": count,
-        "left_out": len(page.texts) - count,
-        "disagreements": sum(len(set(labels)) > 1 for _, _, labels in page.by_block()),
-    }
-    agreement = _measure(tables[None])
-    for name in ("labels", "content"):
-        cohen = [{key: pair[key] for key in pair if key != "confusion"} for pair in agreement[name]["pairs"]]
-        scores[name] = {"fleiss": agreement[name]["fleiss"], "cohen": cohen}
-    return scores
-
-
 def _measure(tables: Floats, seed: int = 1) -> dict[str, dict[str, Any]]:
     """Measure the agreement on every grouping, from the tables of every page (axes: page, pair, label, label).
 
-    `observed` is the share of labels that agree, `expected` the share that would if annotators drew labels at random,
-    as often as they gave them.
+    `observed` is the share of labels that agree. `expected` is the share that would agree if annotators chose labels at
+    random, as often as they gave them.
     """
     pages = len(tables)
     total = tables.sum(axis=0)
     random = np.random.default_rng(seed)
-    resampled = []  # sums of as many tables as there are pages, drawn at random
+    resampled = []  # each resample adds up as many tables as there are pages
     for _ in range(RESAMPLES // _CHUNK if pages > 1 else 0):
-        times_drawn = random.multinomial(pages, np.full(pages, 1 / pages), size=_CHUNK).astype(float)
-        resampled.append(np.tensordot(times_drawn, tables, axes=1))
+        times_sampled = random.multinomial(pages, np.full(pages, 1 / pages), size=_CHUNK).astype(float)
+        resampled.append(np.tensordot(times_sampled, tables, axes=1))
     agreements = {}
     for name, classes in GROUPINGS.items():
         membership = np.array([[label in labels for label in Label] for labels in classes.values()], dtype=float)
         confusion: Floats = membership @ total @ membership.T  # adds the rows and columns of a class
         intervals: list[list[float] | None] = [None] * (len(confusion) + 1)
         if resampled:
-            kappas_of_draws = np.concatenate([_kappas(membership @ chunk @ membership.T)[0] for chunk in resampled])
-            intervals = list(map(_interval, kappas_of_draws.T))
+            resampled_kappas = np.concatenate([_kappas(membership @ chunk @ membership.T)[0] for chunk in resampled])
+            intervals = list(map(_interval, resampled_kappas.T))
         fleiss, *cohen = [
             {"interval": interval}
             | {key: None if np.isnan(value) else float(value) for key, value in zip(_NUMBERS, numbers, strict=True)}
@@ -178,8 +173,8 @@ def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
 def fleiss_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
     """Return Fleiss' kappa, observed and expected agreement of all annotators, from the tables of all their pairs.
 
-    The agreement on a block is the share of pairs of annotators who agree, so the mean over blocks is the mean over
-    pairs. Chance draws a label as often as all annotators together gave it. With two annotators this is Scott's pi.
+    The agreement on a block is the share of pairs that agree, so the mean over blocks is the mean over pairs. Chance
+    chooses a label as often as all annotators together gave it. With two annotators this is Scott's pi.
     """
     given = (tables.sum(axis=-1) + tables.sum(axis=-2)).sum(axis=-2)  # each annotator is in equally many pairs
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -189,7 +184,6 @@ def fleiss_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    """Return the agreement beyond chance as a share of what chance leaves over; NaN if it leaves nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         kappa: Floats = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
     return kappa

@@ -1,4 +1,4 @@
-"""Read the annotation files of several people, and match those of the same page."""
+"""Read the annotation files of several annotators, and match files of the same page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 
 from victorpy.config import Config, load_config
 from victorpy.errors import AnnotationError, DataError
-from victorpy.outputs.anno import Annotation, load_annotation
+from victorpy.outputs.anno import load_annotation
 from victorpy.page.same_blocks import find_difference
 from victorpy.research.agreement import SharedPage
+
+_TAGS = {"every": "every tag", "block": "block-level tags"}
+"""The tags that pages are split at, by `Document.split`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +22,9 @@ class Annotators:
 
     names: tuple[str, ...]
     pages: tuple[SharedPage, ...]
-    unconfirmed: tuple[int, ...] = ()
-    """Number of labels on these pages that only a model gave, by annotator."""
-    unpaired: tuple[str, ...] = ()
-    """Messages about pages that not everybody has."""
-    refused: tuple[str, ...] = ()
-    """Messages about pages that cannot be read or do not match."""
+    unconfirmed: tuple[int, ...] = ()  # number of labels that only a model gave, by annotator
+    unpaired: tuple[str, ...] = ()  # messages about pages that not everybody has
+    refused: tuple[str, ...] = ()  # messages about pages that cannot be read or do not match
 
 
 def read_annotators(paths: Sequence[Path], config: Config | None = None, with_models: bool = False) -> Annotators:
@@ -45,7 +45,7 @@ def read_annotators(paths: Sequence[Path], config: Config | None = None, with_mo
     ]
     for folder, files in zip(paths, files_by_name, strict=True):
         if not files:
-            raise DataError(f"{folder}: it has no annotation files (*.anno)")
+            raise DataError(f"{folder}: no annotation files (*.anno) in this folder")
     pages, unpaired, refused = [], [], []
     totals = [0] * len(names)
     for page_name in sorted(set().union(*files_by_name)):
@@ -76,7 +76,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
         if not path.exists():
             raise DataError(f"{path}: no such file or folder")
         if path.resolve() in resolved:
-            raise DataError(f"{path}: given twice: an annotator cannot be compared with himself")
+            raise DataError(f"{path}: given twice: an annotator cannot be compared with themselves")
         resolved.add(path.resolve())
     folders = [path for path in paths if path.is_dir()]
     files = [path for path in paths if not path.is_dir()]
@@ -87,7 +87,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
 
 
 def short_names(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Name annotators by the part of their paths in which they differ, counted from the end.
+    """Name annotators by the last parts of their paths that differ.
 
     >>> short_names([Path("study/anna/tea.anno"), Path("study/ben/tea.anno")])
     ('anna', 'ben')
@@ -112,9 +112,22 @@ def _read_page(
     """
     cuts = (config or load_config("default")).cuts
     annotations = [load_annotation(path, cuts, recut=config is not None) for path in paths]
-    for path, annotation in zip(paths[1:], annotations[1:], strict=True):
-        _check_same_blocks(paths[0], annotations[0], path, annotation, is_single=not name, is_recut=config is not None)
     document = annotations[0].document
+    for path, annotation in zip(paths[1:], annotations[1:], strict=True):
+        difference = find_difference(document, annotation.document)
+        if difference is None:
+            continue
+        where = difference.describe(str(paths[0]), str(path))
+        counts = "{:,} and {:,} blocks".format(*difference.counts)
+        if difference.only_cut and config is None:
+            splits = document.split, annotation.document.split
+            how = f"; split at {_TAGS[splits[1]]}, not at {_TAGS[splits[0]]}" if splits[0] != splits[1] else ""
+            raise AnnotationError(
+                f"{path}: the page was split differently from {paths[0]} ({counts}{how}): {where}; "
+                "with `config` NAME all pages are split again by that config, and labels follow their text"
+            )
+        hint = "" if name else "; to compare many pages, give a folder for each annotator"
+        raise AnnotationError(f"{path}: not the same page as {paths[0]} ({counts}): {where}{hint}")
     if not name:
         same_stem = len({path.stem for path in paths}) == 1
         name = paths[0].stem if same_stem else document.source or paths[0].name
@@ -123,24 +136,3 @@ def _read_page(
         sum(label is not None for label in annotation.labels) - sum(annotation.decided) for annotation in annotations
     ]
     return SharedPage(name, tuple(block.text for block in document.blocks), labels), unconfirmed
-
-
-def _check_same_blocks(
-    first: Path, one: Annotation, second: Path, other: Annotation, is_single: bool, is_recut: bool
-) -> None:
-    """Raise an error if files do not have the same blocks."""
-    difference = find_difference(one.document, other.document)
-    if difference is None:
-        return
-    where = difference.describe(str(first), str(second))
-    counts = "{:,} and {:,} blocks".format(*difference.counts)
-    if difference.only_cut and not is_recut:
-        tags = {"every": "every tag", "block": "block-level tags"}
-        splits = one.document.split, other.document.split
-        how = f"; split at {tags[splits[1]]}, not at {tags[splits[0]]}" if splits[0] != splits[1] else ""
-        raise AnnotationError(
-            f"{second}: the page was split differently from {first} ({counts}{how}): {where}; "
-            "with `config` NAME all pages are split again by that config, and labels follow their text"
-        )
-    hint = "; to compare many pages, give a folder for each annotator" if is_single else ""
-    raise AnnotationError(f"{second}: not the same page as {first} ({counts}): {where}{hint}")

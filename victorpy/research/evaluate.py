@@ -236,8 +236,7 @@ class Variant(NamedTuple):
 
     experiment: str
     name: str
-    row: dict[str, Any]
-    """The first cells of its row in the experiment's table."""
+    row: dict[str, Any]  # the first cells of its row in the experiment's table
     config: Config
     parameters: Mapping[str, float] = {}
     share: float = 1.0

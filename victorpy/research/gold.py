@@ -23,8 +23,7 @@ class LabelledPage:
     """A gold page, split into blocks with gold labels."""
 
     name: str
-    data: str
-    """The data set as KIND:DIR."""
+    data: str  # the data set as KIND:DIR
     site: str
     page_type: str
     document: Document

@@ -27,8 +27,7 @@ Result = TypeVar("Result")
 class Plan:
     """How the pages of every site are divided."""
 
-    sample: int = SAMPLE
-    """Maximum number of pages per site that a method learns from."""
+    sample: int = SAMPLE  # maximum number of pages per site that a method learns from
     tune: int = 0
     """Number of pages per site whose labels are given to methods. No method is scored on them."""
     seed: int = 1
@@ -45,8 +44,7 @@ class Shares(NamedTuple):
 
     learned: list[int]
     """Pages that a method may learn from. They include the tuned pages."""
-    tuned: list[int]
-    """Pages whose labels are given."""
+    tuned: list[int]  # pages whose labels are given
     scored: list[int]
 
 

@@ -42,10 +42,8 @@ Progress = Callable[[str], object]
 class DataSet:
     """A data set and the number of pages of each of its sites."""
 
-    name: str
-    """Name in results: the kind, with the directory if several sets have this kind."""
-    source: str
-    """The kind and the name of the directory."""
+    name: str  # name in results: the kind, with the directory if several sets have this kind
+    source: str  # the kind and the name of the directory
     kind: str
     directory: Path
     sites: dict[str, int]
@@ -104,8 +102,7 @@ class Cleaned(NamedTuple):
 class Learned(NamedTuple):
     """The cost of learning a site."""
 
-    pages: int = 0
-    """Number of pages that the method read; 0 if it does not learn from sites."""
+    pages: int = 0  # number of pages that the method read; 0 if it does not learn from sites
     seconds: float = 0.0
     error: str = ""
 
@@ -117,8 +114,7 @@ class ComparedSite(NamedTuple):
     site: str
     tuned: int
     learned: dict[str, Learned]
-    rows: list[PageResult]
-    """One row per page and method, page by page."""
+    rows: list[PageResult]  # one row per page and method, page by page
     ceilings: list[Score]
     """For each page whose gold is values: how many of them are in the page's text at all."""
 

@@ -32,8 +32,7 @@ Cell = tuple[int, str]
 class Case(NamedTuple):
     """The scores of one classifier: the mean F of the two verticals, and its accuracy."""
 
-    first: str
-    """Site of the first vertical's training pages."""
+    first: str  # site of the first vertical's training pages
     second: str
     f: float
     accuracy: float

@@ -170,8 +170,7 @@ class Cleaned:
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
     survival: list[dict[str, int]] = field(default_factory=list)
-    learned: int = 0
-    """Number of pages that sites were learned from."""
+    learned: int = 0  # number of pages that sites were learned from
     learning: float = 0.0
     labelling: float = 0.0
     reading: float = 0.0

@@ -35,15 +35,12 @@ _LEAST = {"sample": 1, "limit": 0, "runs": 1, "dimensions": 0, "cluster_pages": 
 class Settings:
     """How pages are mined."""
 
-    sample: int = SAMPLE
-    """Maximum number of pages per site that a method learns from."""
-    limit: int = 0
-    """Maximum number of pages per site and vertical; 0 for all."""
+    sample: int = SAMPLE  # maximum number of pages per site that a method learns from
+    limit: int = 0  # maximum number of pages per site and vertical; 0 for all
     runs: int = 800
     dimensions: int = 100
     """Dimensions that pages are reduced to before they are clustered; 0 for no reduction."""
-    cluster_pages: int = 0
-    """Number of randomly sampled pages that are clustered; 0 for all."""
+    cluster_pages: int = 0  # number of randomly sampled pages that are clustered; 0 for all
     seed: int = 1
     jobs: int = 1
 

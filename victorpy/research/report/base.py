@@ -36,10 +36,8 @@ class Section:
     title: str
     head: tuple[str, ...] = ()
     rows: Sequence[tuple[str, ...]] = ()
-    note: str = ""
-    """How to read the table."""
-    verdict: str = ""
-    """What follows from the table."""
+    note: str = ""  # how to read the table
+    verdict: str = ""  # what follows from the table
     plots: tuple[Plot, ...] = ()
     look: str = ""
     """Class of the HTML table in page.css. Without a class, the first column is text and the others are numbers."""

@@ -25,8 +25,7 @@ _NEEDS = {
 class Column(NamedTuple):
     """A column in tables of scores."""
 
-    name: str
-    """Its name in scores.json."""
+    name: str  # its name in scores.json
     title: str
     show: Callable[[Any], str]
     meaning: str

@@ -36,8 +36,7 @@ class Plot(NamedTuple):
     """How to draw a plot on one pair of axes."""
 
     caption: str
-    size: tuple[float, float]
-    """Width and height in inches."""
+    size: tuple[float, float]  # width and height in inches
     draw: Callable[[Any], None]
 
 
