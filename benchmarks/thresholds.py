@@ -24,7 +24,7 @@ from victorpy.labellers.site_style_tree import REACH, THRESHOLDS, SiteStyleTree,
 from victorpy.methods import CONFIG
 from victorpy.research.compare import open_sets
 from victorpy.research.datasets import GoldPage
-from victorpy.research.gold import label_page
+from victorpy.research.gold import gold_labels
 from victorpy.research.scores import word_f1
 from victorpy.research.site_runs import Plan, share_out
 from victorpy.sites.page_tree import STYLES
@@ -71,7 +71,7 @@ def learn(data: str, name: str, pages: Sequence[GoldPage], styles: str) -> Site:
     site = Site(data, name, [], [])
     for page, document in zip(pages, documents, strict=True):
         values = labeller.importances(document)
-        site.trials.append(Trial(document, values, label_page(page, "", config).labels))
+        site.trials.append(Trial(document, values, gold_labels(page, document, config)))
         site.scores.append(scored(document, values, page.text))
     return site
 

@@ -354,7 +354,7 @@ def test_error_without_trafilatura_says_how_to_install_it():
         (["."], ["directory"]),
         ([TEA, "--gold", "missing.anno"], ["missing.anno", "No such file"]),
         ([TEA, "--gold", "missing.txt"], ["missing.txt", "No such file"]),
-        ([TEA, "--gold", BAKERY.with_suffix(".anno")], ["courier-bakery.anno", "blocks are not those of the page"]),
+        ([TEA, "--gold", BAKERY.with_suffix(".anno")], ["courier-bakery.anno", "is not an annotation of this page"]),
         ([TEA, "--gold", "broken.anno"], ["broken.anno:3:", "did you mean 'paragraph'?"]),
         ([TEA, "-m", "defualt"], ["defualt", "did you mean 'default'?"]),
         ([TEA, "--against", "defualt"], ["defualt", "did you mean 'default'?"]),

@@ -19,7 +19,7 @@ from victorpy.config import load_config
 from victorpy.errors import VictorError
 from victorpy.outputs import find_output
 from victorpy.research.datasets import read_dataset
-from victorpy.research.gold import label_page
+from victorpy.research.gold import convert_page
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +29,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=kind)
     parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="output format (default: anno)")
     parser.add_argument(
-        "-c", "--config", metavar="NAME", default="default", help="config that splits pages (default: default)"
+        "-c",
+        "--config",
+        metavar="NAME",
+        help="config that splits pages (default: default; .anno files stay as they are)",
     )
 
 
 def run(arguments: Arguments) -> int:
-    config = load_config(arguments.config)
+    config = load_config(arguments.config) if arguments.config else None
     output = find_output(arguments.format)
     written, left_out = 0, 0
 
@@ -45,7 +48,7 @@ def run(arguments: Arguments) -> int:
 
     for page in tqdm(read_dataset(arguments.kind, arguments.directory, warn), unit="page", disable=None):
         try:
-            text = output.render(label_page(page, "", config).annotated)
+            text = convert_page(page, output, config)
         except VictorError as error:
             warn(f"{page.name}: {error}")
             continue

@@ -1,4 +1,4 @@
-"""Read gold standards: web pages, each with the text that a person marked as its content.
+"""Read gold standards: web pages, each with its content as a text, or with a label for every block.
 
 A reader is a generator function that takes a directory and a function for warnings, and yields pages. It warns about
 every page that it leaves out. `victor list datasets` prints the first line of its docstring.
@@ -44,6 +44,8 @@ class GoldPage:
     url: str = ""
     page_type: str = ""
     site_key: str = SITE_KEYS[0]
+    annotation: Path | None = None
+    """Annotation file with the labels that a person gave. Other gold is aligned with the page to label its blocks."""
 
     @property
     def site(self) -> str:
@@ -107,7 +109,7 @@ def read_annotations(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         page_type = path.parent.name if path.parent != directory else ""
         page = path.with_suffix(".html")
         content = page.read_bytes() if page.is_file() else to_html(annotated.document).encode()
-        yield GoldPage(name, content, gold, annotated.document.url, page_type)
+        yield GoldPage(name, content, gold, annotated.document.url, page_type, annotation=path)
 
 
 _SEGMENT = re.compile(r"<([phl])>", re.IGNORECASE)

@@ -26,9 +26,8 @@ from victorpy.labellers.base import Labels
 from victorpy.methods import CONFIG, Method
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.peers import load_peer
-from victorpy.research.align import align
 from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset, set_name
-from victorpy.research.gold import label_page
+from victorpy.research.gold import gold_labels
 from victorpy.research.scores import BlockCounts, PageResult, cleaneval_words, shingle_f1, word_f1
 from victorpy.research.site_runs import Plan, Shares, cut_key, share_out
 from victorpy.sites.grouping import SITE_KEYS
@@ -223,10 +222,9 @@ def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> 
         return None
     labels: list[Sequence[str] | None] = []
     for index in shares.learned:
-        try:
-            labels.append(label_page(pages[index], "", config).labels if index in shares.tuned else None)
-        except VictorError:  # not a page
-            labels.append(None)
+        is_tuned = index in shares.tuned
+        document = _read_document(pages[index], config) if is_tuned else None
+        labels.append(gold_labels(pages[index], document, config) if document and document.blocks else None)
     return labels
 
 
@@ -265,8 +263,7 @@ class Ruler:
             if output.page and method.config:  # gold labels are the same for methods that split pages alike
                 cut = cut_key(method.config)
                 if cut not in self._labels:
-                    block_level = method.config.cuts.block_level
-                    self._labels[cut] = align(output.page.document, self._gold.gold, block_level)
+                    self._labels[cut] = gold_labels(self._gold, output.page.document, method.config)
                 blocks = BlockCounts.of(output.page.labels, self._labels[cut])
         return PageResult(*self._page, scores, counts, blocks, method.name, error=output.error)
 

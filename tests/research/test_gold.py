@@ -1,0 +1,164 @@
+"""Gold labels of annotated pages: every command uses the labels of the annotation file, not aligned ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from support.commands import victor as run_victor
+
+from victorpy.cleaner import read_document
+from victorpy.commands import main
+from victorpy.config import load_config
+from victorpy.document import Label, Labelling
+from victorpy.labellers.base import LABELLERS, PageLabeller
+from victorpy.methods import Method
+from victorpy.model.train import load_pages
+from victorpy.outputs import CleanPage
+from victorpy.outputs.anno import load_annotation, write_anno
+from victorpy.research.align import Gold, align
+from victorpy.research.compare.run import Cleaned, MethodAtSite, Ruler
+from victorpy.research.datasets import read_dataset
+from victorpy.research.gold import gold_labels, label_page, load_gold
+from victorpy.research.site_runs import Shares
+
+victor = partial(run_victor, text=True)
+TEXT = "Tea is a drink that is made by pouring hot water over leaves."
+PAGE = f"<p>{TEXT}</p><ul><li><a href='/'>Home</a></ul><p>{TEXT}</p><p>Somebody wrote <b>this</b> line.</p>"
+LABELS = (Label.PARAGRAPH, Label.OTHER, Label.OTHER, Label.PARAGRAPH)
+"""The second copy of the text is noise. Alignment would prefer it, since it is nearer to other content."""
+
+
+class AsAnnotated(PageLabeller):
+    def label(self, document):
+        return Labelling(LABELS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_annotated():
+    LABELLERS.add("as-annotated", AsAnnotated)
+    yield
+    LABELLERS.remove("as-annotated")
+
+
+def annotate(directory, html=PAGE, labels=LABELS, name="tea", keep_html=True):
+    directory.mkdir(exist_ok=True)
+    document = read_document(html.encode(), load_config("default"), "http://tea.example/", source=f"{name}.html")
+    (directory / f"{name}.anno").write_text(write_anno(CleanPage(document, labels)), encoding="utf-8")
+    if keep_html:
+        (directory / f"{name}.html").write_text(html, encoding="utf-8")
+    return directory
+
+
+@pytest.fixture(params=[True, False], ids=["with HTML", "without HTML"])
+def annotated(request, tmp_path):
+    return annotate(tmp_path / "annotated", keep_html=request.param)
+
+
+def only_page(directory):
+    (page,) = read_dataset("anno", directory, pytest.fail)
+    return page
+
+
+def test_alignment_would_change_the_labels(annotated):
+    page, config = only_page(annotated), load_config("default")
+    document = read_document(page.html, config, page.url)
+    assert align(document, page.gold, config.cuts.block_level) != LABELS
+
+
+def test_annotated_page_keeps_its_labels(annotated):
+    page, config = only_page(annotated), load_config("default")
+    assert label_page(page, "", config).labels == LABELS
+    assert gold_labels(page, read_document(page.html, config, page.url), config) == LABELS
+
+
+@pytest.mark.parametrize("config", ["default", "cleaneval"])
+def test_gold_pages_and_annotation_files_give_the_same_training_pages(annotated, config):
+    config = load_config(config)
+    (gold,) = load_gold([f"anno:{annotated}"], config, pytest.fail)
+    (page,) = load_pages([annotated], config)
+    assert (gold.document, gold.labels) == (page.document, page.labels)
+    assert [label for label in gold.labels if not label.is_content] == [Label.OTHER] * 2
+
+
+def test_page_split_by_another_config_keeps_labels_with_their_text(annotated):
+    (page,) = load_gold([f"anno:{annotated}"], load_config("cleaneval"), pytest.fail)
+    labels = [(block.text, str(label)) for block, label in zip(page.document.blocks, page.labels, strict=True)]
+    last = [("Somebody wrote", "paragraph"), ("this", "continuation"), ("line.", "continuation")]
+    assert labels == [(TEXT, "paragraph"), ("Home", "other"), (TEXT, "other"), *last]
+
+
+def test_text_gold_is_still_aligned(annotated):
+    page = replace(only_page(annotated), annotation=None, gold=(Gold(TEXT),))
+    labels = label_page(page, "", load_config("default")).labels
+    assert labels != LABELS
+    assert sum(label.is_content for label in labels) == 1
+
+
+def test_html_that_differs_from_its_annotation_is_aligned(tmp_path):
+    directory = annotate(tmp_path / "annotated")
+    (directory / "tea.html").write_text(PAGE + "<p>Added later.</p>", encoding="utf-8")
+    page, config = only_page(directory), load_config("default")
+    document = read_document(page.html, config, page.url)
+    assert len(gold_labels(page, document, config)) == len(document.blocks) == 5
+    assert label_page(page, "", config).labels == LABELS  # training uses the annotated page
+
+
+def test_evaluate_scores_labels_against_the_annotation(annotated, tmp_path):
+    assert main(["evaluate", "--method", "as-annotated", "--data", f"anno:{annotated}", "-o", str(tmp_path / "r")]) == 0
+    scores = json.loads((tmp_path / "r" / "scores.json").read_bytes())
+    assert scores["mean"]["label_accuracy"] == scores["mean"]["content_accuracy"] == 1
+    assert scores["confusion"]["other"]["other"] == scores["confusion"]["paragraph"]["paragraph"] == 2
+
+
+def test_compare_scores_and_tunes_with_the_labels_of_the_annotation(annotated):
+    page = only_page(annotated)
+    method = MethodAtSite(Method("as-annotated"), [page], Shares([0], [], [0]))
+    output = method.clean(page)
+    assert isinstance(output, Cleaned)
+    result = Ruler(page, "anno", "tea.example", has_values=False).measure(method, output)
+    assert result.blocks.label_accuracy == 1
+
+
+# Convert
+
+
+def convert(source, target, *options):
+    ended = victor("convert", "--from", "anno", *options, source, target)
+    assert ended.returncode == 0, ended.stderr
+    return (target / "tea.anno").read_bytes()
+
+
+@pytest.mark.parametrize("options", [(), ("--config", "default")], ids=" ".join)
+def test_converting_annotations_to_annotations_changes_nothing(annotated, tmp_path, options):
+    path = annotated / "tea.anno"
+    text = path.read_text(encoding="utf-8").replace("paragraph\t-", "# somebody's note\nparagraph\t0.75", 1)
+    path.write_text(text, encoding="utf-8")  # the model's label stays the model's
+    assert convert(annotated, tmp_path / "out", *options) == path.read_bytes()
+
+
+def test_annotations_of_another_split_are_kept_without_a_config(annotated, tmp_path):
+    every = convert(annotated, tmp_path / "every", "--config", "cleaneval")
+    assert b"split: every" in every
+    assert convert(tmp_path / "every", tmp_path / "again") == every
+
+
+def test_converting_with_a_config_splits_pages_again_and_keeps_who_gave_a_label(annotated, tmp_path):
+    path = annotated / "tea.anno"
+    path.write_text(path.read_text(encoding="utf-8").replace("paragraph\t-", "paragraph\t0.75", 1), encoding="utf-8")
+    convert(annotated, tmp_path / "out", "--config", "cleaneval")
+    annotation = load_annotation(tmp_path / "out" / "tea.anno", load_config("cleaneval").cuts)
+    assert len(annotation.labels) == 6
+    assert annotation.decided == (False, True, True, True, True, True)
+
+
+def test_unfinished_annotation_is_left_out_with_a_warning(annotated, tmp_path):
+    path = annotated / "tea.anno"
+    path.write_text(path.read_text(encoding="utf-8").replace("paragraph\t-", "?\t-", 1), encoding="utf-8")
+    annotate(annotated, name="more")
+    ended = victor("convert", "--from", "anno", annotated, tmp_path / "out")
+    assert ended.returncode == 0
+    assert "1 block has no label yet" in ended.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["more.anno"]
