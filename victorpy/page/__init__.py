@@ -1,1 +1,1 @@
-"""From bytes to a Document: decoding, parsing, splitting, annotation files, and a page as a tree."""
+"""From bytes to a Document: decoding, parsing and splitting."""

@@ -17,14 +17,9 @@ from w3lib.encoding import (
 
 from victorpy.errors import DecodeError
 
-# Largest share of undecodable characters (a stray byte, a cut character) with which a declared
-# encoding is still accepted.
-TOLERATED_DAMAGE = 0.01
-
-# Largest share of control characters in text. Images and archives always have more.
-BINARY_SHARE = 0.05
-
-REPLACEMENT = "\ufffd"
+_MAX_UNDECODABLE = 0.01  # share of characters that a declared encoding may fail to decode
+_MAX_CONTROLS = 0.05  # share of control characters in text; images and archives have more
+_REPLACEMENT = "\ufffd"
 _NO_CHARSETS = frozenset(["idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"])
 _MENDABLE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc2-\xf4][\x80-\xbf]{0,2}\Z")
 _CONTROLS = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b"))
@@ -35,16 +30,16 @@ _META_CHARSET = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([\w:.-]
 
 
 class Decoded(NamedTuple):
-    """A page's text and how it was decoded."""
+    """The text of a page, and how it was decoded."""
 
     text: str
     encoding: str
     source: str
-    """What named the encoding: bom, header, meta, cleaneval, utf-8 (the bytes themselves), detected, fallback."""
+    """Where the encoding comes from: bom, header, meta, cleaneval, utf-8 (valid bytes), detected or fallback."""
     loss: str = ""
-    """Description of what could not be decoded."""
+    """Describes what could not be decoded."""
     utf8: bytes | None = None
-    """The same text in UTF-8, if that is how the page was encoded."""
+    """The page's bytes, if they are the text in UTF-8."""
 
 
 def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
@@ -56,7 +51,7 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
     'cp1252'
     """
     if isinstance(page, str):
-        text, surrogates = _SURROGATES.subn(REPLACEMENT, page)
+        text, surrogates = _SURROGATES.subn(_REPLACEMENT, page)
         return _tidied(text, "unicode", "text", damage=f"{surrogates} lone surrogates" if surrogates else "")
     for encoding, source in _candidates(page, content_type):
         decoded = _mended_utf8(page) if source == "mended" else _decode_as(page, encoding, source)
@@ -67,7 +62,7 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
 
 
 def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, str]]:
-    """Yield encodings with their source, most trustworthy first. Raises for binary data."""
+    """Yield encodings and where they come from, most reliable first. Raises DecodeError for binary data."""
     bom, _ = read_bom(page)
     if bom:
         yield bom, "bom"
@@ -75,10 +70,10 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
     if utf16:
         yield utf16, "detected"
     if not (page.isascii() and _SEVEN_BIT_ESCAPES.search(page)):
-        # Text in another encoding is never valid UTF-8 by chance, whatever the header says.
+        # Text in another encoding is hardly ever valid UTF-8, so valid UTF-8 overrides the header.
         yield "utf-8", "utf-8"
     controls = len(page) - len(page.translate(None, _CONTROLS))
-    if controls > BINARY_SHARE * len(page):
+    if controls > _MAX_CONTROLS * len(page):
         raise DecodeError("this is binary data, not a web page")
     if _MENDABLE.search(page):
         yield "utf-8", "mended"
@@ -95,7 +90,7 @@ def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, st
 
 
 def _utf16_without_bom(page: bytes) -> str | None:
-    """Detect UTF-16 by its NUL bytes: markup is ASCII, so every other byte of much of it is NUL."""
+    """Detect UTF-16 by its NUL bytes. Markup is ASCII, so every other byte in it is NUL."""
     sample = page[:4096]
     if sample.count(0) < max(len(sample) // 10, 1):
         return None
@@ -106,31 +101,31 @@ def _utf16_without_bom(page: bytes) -> str | None:
 
 
 def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
-    """Decode with a named encoding, or return None if the bytes show that it is wrong."""
+    """Decode with a named encoding, or return None if it does not fit the bytes."""
     try:
         b"    ".decode(encoding, "ignore")
-        if codecs.lookup(encoding).name in _NO_CHARSETS:  # Python has codecs that are not text encodings
+        if codecs.lookup(encoding).name in _NO_CHARSETS:  # not text encodings
             return None
     except (LookupError, UnicodeError):
         return None
     try:
         if source == "utf-8" and b"\0" not in page and not page.startswith(codecs.BOM_UTF8):
-            return Decoded(page.decode(encoding), encoding, source, utf8=page)  # nothing to tidy, as in most pages
+            return Decoded(page.decode(encoding), encoding, source, utf8=page)  # as most pages
         return _tidied(page.decode(encoding), encoding, source)
     except UnicodeError:
         if source == "utf-8":
             return None
     text = page.decode(encoding, "replace")
-    damage = text.count(REPLACEMENT)
+    damage = text.count(_REPLACEMENT)
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    if damage > TOLERATED_DAMAGE * len(text) or damage * 2 > beyond_ascii:
-        return None  # only the ASCII characters fit, and those fit any encoding
+    if damage > _MAX_UNDECODABLE * len(text) or damage * 2 > beyond_ascii:
+        return None  # only ASCII characters fit, and they fit any encoding
     return _tidied(text, encoding, source, damage=f"{damage} characters")
 
 
 def _mended_utf8(page: bytes) -> Decoded | None:
-    """Decode UTF-8 that is valid except for encoded surrogates or a character cut off by the end of the page."""
-    mended, damage = _MENDABLE.subn(REPLACEMENT.encode(), page)
+    """Decode UTF-8 that is valid except for encoded surrogates and an incomplete last character."""
+    mended, damage = _MENDABLE.subn(_REPLACEMENT.encode(), page)
     try:
         return _tidied(mended.decode("utf-8"), "utf-8", "utf-8", damage=f"{damage} characters")
     except UnicodeDecodeError:
@@ -138,6 +133,6 @@ def _mended_utf8(page: bytes) -> Decoded | None:
 
 
 def _tidied(text: str, encoding: str, source: str, damage: str = "") -> Decoded:
-    """Remove NUL characters and the byte order mark, and describe the damage."""
+    """Remove NUL characters and the byte order mark."""
     loss = f"not readable as {encoding}: {damage}" if damage else ""
     return Decoded(text.replace("\0", "").removeprefix("\ufeff"), encoding, source, loss)

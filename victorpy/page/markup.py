@@ -1,4 +1,4 @@
-"""Write a Document as tags and texts again, with the attributes of the tags."""
+"""Write a Document as HTML."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    r"""Undo `escape` exactly; `html.unescape` would replace characters that no page should have.
+    r"""Undo `escape` exactly. `html.unescape` would replace control characters.
 
     >>> unescape(escape("<\x8e\x1a&")) == "<\x8e\x1a&"
     True
@@ -41,7 +41,7 @@ def unescape(text: str) -> str:
 
 
 class TagWriter:
-    """Writes a document's tags in order, each opening tag with the attributes of its element."""
+    """Writes a document's tags in order, with their attributes."""
 
     def __init__(self, document: Document) -> None:
         self._attributes = document.elements.attributes
@@ -49,7 +49,7 @@ class TagWriter:
         self._depth = 0
 
     def write(self, tags: Iterable[str]) -> str:
-        """Write the next tags of the document, given as in `Block.distance`."""
+        """Write the next tags of the document, in the form of `Block.distance`."""
         written = []
         for tag in tags:
             attributes = ""
@@ -66,26 +66,26 @@ class TagWriter:
 
 
 def to_html(document: Document) -> str:
-    """Write a document as the HTML that it was made of, without what was deleted."""
+    """Write the HTML of a document, without deleted elements."""
     writer = TagWriter(document)
     parts = []
     for block in document.blocks:
         for number, (tags, text) in enumerate(pieces(block)):
-            shown_by_image = tags and tags[-1] == "img"
+            is_alt_text = tags and tags[-1] == "img"
             parts += [writer.write(tags), " " if block.spaced and not number and not block.preformatted else ""]
-            parts.append("" if shown_by_image else escape(text))
+            parts.append("" if is_alt_text else escape(text))
     return "".join(parts) + writer.write(document.trailing)
 
 
 def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield for each piece of a block the tags before it, and its text."""
+    """Yield the tags before each piece of a block, and its text."""
     stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
     for piece, stop in zip(block.pieces, stops, strict=True):
         yield piece.distance, block.text[piece.start : stop]
 
 
 def begins_segment(distance: Sequence[str]) -> bool:
-    """Whether the tags before a block separate it from the previous text: one line break does not, two do."""
+    """Whether the tags before a block start a new segment. A single ``<br>`` does not."""
     breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
     return breaks != ["br"] and bool(breaks)
 

@@ -1,4 +1,4 @@
-"""Whether two pages are cut into the same blocks."""
+"""Compare the blocks of two pages."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from itertools import zip_longest
 
 from victorpy.document import Document
 
-_SHOWN = 50
-"""Characters of a block's text in a message."""
+_EXCERPT_LENGTH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place where the blocks of two pages differ."""
+    """The first difference between the blocks of two pages."""
 
     number: int
     """Number of the block, from 1."""
     texts: tuple[str | None, str | None]
-    """The two texts; None if a page has no such block."""
+    """The block's text in each page, or None."""
     counts: tuple[int, int]
-    """Number of blocks of each page."""
+    """Number of blocks in each page."""
     only_cut: bool
-    """Whether the pages have the same text and are only cut differently."""
+    """Whether the pages have the same text but different cuts."""
 
     def describe(self, one: str, other: str) -> str:
-        """Describe the difference, with names for the two pages.
+        """Describe the difference, given names for the two pages.
 
         >>> Difference(2, ("Tea", None), (2, 1), only_cut=False).describe("a.anno", "b.anno")
         "block 2 is 'Tea' in a.anno and missing in b.anno"
         """
         excerpts = [
-            "missing" if text is None else repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+            "missing" if text is None else repr(text if len(text) <= _EXCERPT_LENGTH else f"{text[:_EXCERPT_LENGTH]}…")
             for text in self.texts
         ]
         return f"block {self.number:,} is {excerpts[0]} in {one} and {excerpts[1]} in {other}"
 
 
 def find_difference(one: Document, other: Document) -> Difference | None:
-    """Find where two pages differ; None if they have the same blocks."""
+    """Return the first difference, or None if the pages have the same blocks."""
     texts, other_texts = ([block.text for block in document.blocks] for document in (one, other))
     if texts == other_texts:
         return None
@@ -50,7 +49,7 @@ def find_difference(one: Document, other: Document) -> Difference | None:
 
 
 def digest_of(document: Document) -> str:
-    """Return a short digest of the blocks' texts, equal for pages with the same blocks."""
+    """Return a short digest that is equal for pages with the same blocks."""
     digest = hashlib.blake2b(digest_size=12)
     for block in document.blocks:
         digest.update(block.text.encode("utf-8", "surrogatepass") + b"\0")

@@ -1,8 +1,8 @@
 """Split a pruned tree into blocks of text.
 
-The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and inside ``<pre>`` at every line as if there were
-a ``<br>``. ``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links
-stays one block of several pieces. An image's ``alt`` text and hidden elements are always separate blocks.
+The thesis (Marek 2007, 3.2 and 3.3) cuts at every tag, and in ``<pre>`` at every line, as if lines ended with ``<br>``.
+``split: block`` cuts only at block-level tags and ``<br>``, so that a paragraph with links is one block of several
+pieces. An image's ``alt`` text and hidden elements are always separate blocks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
 from victorpy.page.parse import VOID, Tree
 
-# Elements nested deeper are not kept as containers, so a page with thousands of levels costs no more than others.
+# Deeper elements are not kept as containers, so that pages with thousands of levels cost no more than others.
 DEEPEST = 256
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -30,11 +30,14 @@ _ODD = re.compile(r"[^\w:.-]+")  # characters that broken markup such as <br<p> 
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _Text = tuple[str, int, int, bool, bool, str | None]
-"""A text that is not only white space (in a ``<pre>``, one line of it): the text as in the page, its element, the
-number of tags before it, whether white space precedes it, whether it starts a block whatever the tags are, and its
-indent on a line of a ``<pre>`` (None elsewhere)."""
+"""A text with visible characters, or a line of a ``<pre>``: the text as on the page, its element, the number of tags
+before it, whether white space precedes it, whether it starts a block whatever the tags are, and its indent in a
+``<pre>`` (None elsewhere)."""
 
-# Named tuples made from plain ones, which is faster than calling the class.
+_Part = tuple[str, int, tuple[str, ...], bool, str | None]
+"""A text of a block: the text, its element, the tags before it, whether white space precedes it, and its indent."""
+
+# Make named tuples from plain tuples, which is faster than calling the class.
 _piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__new__, Piece)
 _block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
 
@@ -48,17 +51,16 @@ def split(tree: Tree, cuts: Cuts) -> Document:
 
 
 class Splitter:
-    """Turns a page's tags and texts into blocks: it records them in order and cuts the texts at the end."""
+    """Records a page's tags and texts in order, and finally cuts the texts into blocks."""
 
     def __init__(self, cuts: Cuts) -> None:
         self._cuts = cuts
         self._texts: list[_Text] = []
         self._passed: list[str] = []
         """The tags so far, closing tags with a slash."""
-        # Plain lists, because tuples would keep Python's garbage collector busy. Until the texts are cut,
-        # first_block and stop_block count texts instead of blocks.
+        # Until the texts are cut, first_block and stop_block count texts instead of blocks.
         self._elements = Elements()
-        # The open elements, outermost first. -1 stands for the page itself.
+        # The open elements, outermost first. -1 is the page itself.
         self._tags: list[str] = []
         self._numbers = [-1]
         self._too_deep = 0
@@ -138,14 +140,25 @@ class Splitter:
             self._end_special(tag, number)
 
     def text(self, text: str) -> None:
-        """Add text. White space is collapsed except in ``<pre>``, where every line is a block."""
-        if self._preformatted:
-            self._add_lines(text)
-        elif text.isspace():
-            self._gap = True
-        elif text:
-            self._texts.append((text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
-            self._gap = self._cut = False
+        """Add text. In a ``<pre>``, every line is added as if it ended with ``<br>``."""
+        if not self._preformatted:
+            if text.isspace():
+                self._gap = True
+            elif text:
+                self._texts.append((text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
+                self._gap = self._cut = False
+            return
+        for number, line in enumerate(_LINE_END.split(text)):
+            if number:
+                self.start("br", _NONE)
+                self.end()
+                self._indent = ""
+            if line.strip():
+                self._texts.append((line, self._numbers[-1], len(self._passed), self._gap, self._cut, self._indent))
+                self._gap = self._cut = False
+                self._indent = ""
+            else:
+                self._indent += line  # for the next text on the same line
 
     def cut(self) -> None:
         """End the current block, whatever follows."""
@@ -162,7 +175,7 @@ class Splitter:
         return len(self._texts)
 
     def _start_special(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle an element that may hide its text, keep white space, or be an image with an ``alt`` text."""
+        """Handle hidden elements, ``<pre>`` and images with an ``alt`` text."""
         if self._preformatted and tag in self._cuts.block_level:
             self._indent = ""
         if tag == "img" and attributes.get("alt", "").strip():
@@ -182,7 +195,7 @@ class Splitter:
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
     def _end_special(self, tag: str, number: int) -> None:
-        """Close an element inside one that is too deep, preformatted or hidden."""
+        """Close an element that is too deep, preformatted or hidden, or inside one."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
         if self._too_deep:
@@ -199,7 +212,7 @@ class Splitter:
         while self._tags:
             self.end()
         elements = self._elements
-        blocks = self._blocks(elements)
+        blocks = self._blocks()
         blocks_started = [0]  # by number of texts
         for block in blocks:
             blocks_started += [block.index + 1] * len(block.pieces)
@@ -216,27 +229,13 @@ class Splitter:
             split="every" if self._cuts.every else "block",
         )
 
-    def _add_lines(self, text: str) -> None:
-        """Add the lines of a ``<pre>``, as if separated by ``<br>``."""
-        element = self._numbers[-1]
-        for number, line in enumerate(_LINE_END.split(text)):
-            if number:
-                self.start("br", _NONE)
-                self.end()
-                self._indent = ""
-            if line.strip():
-                self._texts.append((line, element, len(self._passed), self._gap, self._cut, self._indent))
-                self._gap = self._cut = False
-                self._indent = ""
-            else:
-                self._indent += line  # belongs to the next text on the line, if any
-
-    def _blocks(self, elements: Elements) -> list[Block]:
-        """Join the texts that no cut separates."""
+    def _blocks(self) -> list[Block]:
+        """Join the texts between two cuts."""
         every, breaking, passed = self._cuts.every, self._cuts.breaking, self._passed
-        hidden = frozenset(number for first in self._hiding for number in range(first, elements.stop[first]))
+        stop = self._elements.stop
+        hidden = frozenset(number for first in self._hiding for number in range(first, stop[first]))
         hiding_tags = sorted(self._hiding_tags)
-        maker = _BlockMaker(elements, hidden)
+        maker = _BlockMaker(self._elements, hidden)
         parts: list[_Part] = []
         previous_place = 0
         gap = True
@@ -260,10 +259,6 @@ class Splitter:
         return maker.blocks
 
 
-_Part = tuple[str, int, tuple[str, ...], bool, str | None]
-"""A text of a block, its element, the tags before it, whether white space precedes it, its indent in a ``<pre>``."""
-
-
 class _BlockMaker:
     """Makes blocks in order."""
 
@@ -271,45 +266,45 @@ class _BlockMaker:
         self.blocks: list[Block] = []
         self._elements = elements
         self._hidden = hidden
-        self._containers = [*_paths(elements), ()]  # the last is for element -1, no element
+        self._containers = [*_paths(elements), ()]  # the last is for -1, the page itself
         self._indent = ""
 
     def make(self, parts: list[_Part], breaks: bool) -> None:
-        """Make a block of the given texts. `breaks` says whether it ends with a break or within a line."""
+        """Make a block of these texts. `breaks` tells whether its line ends with it."""
         text, holder, tags, spaced, indent = parts[0]
         if len(parts) == 1 and indent is None:
             text = " ".join(text.split())
             pieces: tuple[Piece, ...] = (_piece((0, holder, tags)),)
         else:
-            text, pieces = _joined(parts) if indent is None else self._preformatted(parts, breaks)
+            text, pieces = self._join(parts, breaks)
+            stop, parent = self._elements.stop, self._elements.parent
             for piece in pieces:
-                if piece.element != holder:
-                    holder = self._common(holder, piece.element)
+                while holder >= 0 and not holder <= piece.element < stop[holder]:
+                    holder = parent[holder]
         hidden = holder in self._hidden
         containers = self._containers[holder]
         self.blocks.append(_block((len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces)))
 
-    def _preformatted(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
-        """Join the parts of a line, with their white space."""
-        text = self._indent
+    def _join(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
+        """Join texts into a line: with a space at each gap, or in a ``<pre>`` with all white space."""
+        preformatted = parts[0][4] is not None
+        text = self._indent if preformatted else ""
         pieces: list[Piece] = []
-        for part, element, tags, _, indent in parts:
-            pieces.append(Piece(len(text) if pieces else 0, element, tags))
-            text += (indent or "") + part
-        # White space at the end belongs to the next text on the line, if any.
-        self._indent = "" if breaks else text[len(text.rstrip()) :]
-        return text.rstrip(), tuple(pieces)
-
-    def _common(self, element: int, other: int) -> int:
-        """Return the innermost element that contains both."""
-        stop, parent = self._elements.stop, self._elements.parent
-        while element >= 0 and not element <= other < stop[element]:
-            element = parent[element]
-        return element
+        for part, element, tags, gap, indent in parts:
+            pieces.append(_piece((len(text) if pieces else 0, element, tags)))
+            if preformatted:
+                text += (indent or "") + part
+            else:
+                text += (" " if gap and text else "") + " ".join(part.split())
+        if preformatted:
+            # White space at the end belongs to the next text on the same line.
+            self._indent = "" if breaks else text[len(text.rstrip()) :]
+            text = text.rstrip()
+        return text, tuple(pieces)
 
 
 def _paths(elements: Elements) -> list[tuple[str, ...]]:
-    """Return the tags from the outermost element to each element. Equal paths, as of list items, are shared."""
+    """Return the tags from the root to each element. Equal paths, such as those of list items, are one object."""
     different: list[tuple[str, ...]] = [()]
     numbers: dict[tuple[int, str], int] = {}
     number_of: list[int] = []
@@ -321,15 +316,3 @@ def _paths(elements: Elements) -> list[tuple[str, ...]]:
             different.append((*different[step[0]], tag))
         number_of.append(number)
     return [different[number] for number in number_of]
-
-
-def _joined(parts: list[_Part]) -> tuple[str, tuple[Piece, ...]]:
-    """Join texts into a line, with a space at each gap."""
-    words: list[str] = []
-    pieces = []
-    length = 0
-    for text, element, tags, gap, _ in parts:
-        pieces.append(_piece((length, element, tags)))
-        words.append(("" if not words or not gap else " ") + " ".join(text.split()))
-        length += len(words[-1])
-    return "".join(words), tuple(pieces)

@@ -1,7 +1,7 @@
-"""A page as the tree that methods without training look at: elements and the texts in them, in document order.
+"""A page as a tree of elements and text nodes, for methods without training.
 
-A Document's blocks may hold several texts of several elements, while the papers speak of text nodes. So a tree has
-the texts, knows the block of each, and turns a choice of texts into a choice of blocks.
+A block may contain texts of several elements, but the papers use text nodes. A tree maps each text to its block, and a
+choice of texts to a choice of blocks.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Text(NamedTuple):
     element: int
     block: int
     tags: tuple[str, ...]
-    """The tags since the previous text; closing tags have a slash."""
+    """The tags since the previous text. Closing tags have a slash."""
     shown: bool
-    """Whether it is text of the page, not an image's ``alt``."""
+    """False for an image's ``alt`` text."""
     spaced: bool
-    """Whether there is white space between it and the previous text."""
+    """Whether white space separates the text from the previous text."""
 
 
 class PageTree:
@@ -36,13 +36,13 @@ class PageTree:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        # An annotation file may have text outside any element: it gets a root.
+        # Text outside of all elements, which annotation files may have, gets a root.
         self.elements = document.elements if document.elements.tag else Elements(["html"], [-1], [{}], [1], [0], [0])
         self.texts = [text for block in document.blocks for text in _texts(block, self.elements.tag)]
 
     @cached_property
     def content(self) -> list[list[int]]:
-        """What lies directly in each element, in order: e stands for the element e, and ~t for the text t."""
+        """The children of each element in order: elements as their numbers, texts as the complements ``~number``."""
         content: list[list[int]] = [[] for _ in self.elements.tag]
         opened_before = list(accumulate(sum(tag[0] != "/" for tag in text.tags) for text in self.texts))
         number = 0
@@ -58,7 +58,7 @@ class PageTree:
 
     @cached_property
     def text_ranges(self) -> list[range]:
-        """The texts in each element, at any depth."""
+        """The texts in each element and its descendants."""
         first, stop = [len(self.texts)] * len(self.elements), [0] * len(self.elements)
         for number, text in enumerate(self.texts):
             first[text.element] = min(first[text.element], number)
@@ -70,14 +70,14 @@ class PageTree:
                 stop[parent] = max(stop[parent], stop[element])
         return [range(start, end) if start < end else range(0) for start, end in zip(first, stop, strict=True)]
 
-    def totals(self, of_texts: Sequence[Number]) -> list[Number]:
-        """Add up, for each element, the numbers of the texts in it."""
-        running = list(accumulate(of_texts, initial=0))
+    def totals(self, values: Sequence[Number]) -> list[Number]:
+        """Return for each element the sum of the values of its texts."""
+        running = list(accumulate(values, initial=0))
         return [running[texts.stop] - running[texts.start] for texts in self.text_ranges]
 
     @cached_property
     def links(self) -> list[int]:
-        """How many links each element has in it; a link has itself."""
+        """Number of links in each element, including the element itself."""
         pairs = zip(self.elements.tag, self.elements.attributes, strict=True)
         running = [0, *accumulate(tag == "a" and "href" in attributes for tag, attributes in pairs)]
         return [running[stop] - running[element] for element, stop in enumerate(self.elements.stop)]
@@ -97,7 +97,7 @@ class PageTree:
         return element
 
     def topmost(self, wanted: Sequence[bool]) -> Iterator[int]:
-        """Yield the wanted elements that are in no other wanted one."""
+        """Yield the wanted elements that are not inside another wanted element."""
         stop = 0
         for element, is_wanted in enumerate(wanted):
             if is_wanted and element >= stop:
@@ -105,27 +105,27 @@ class PageTree:
                 yield element
 
     def subtree_numbers(self, labels: Sequence[int], texts: Sequence[int]) -> list[int]:
-        """Return a number for each element, equal for elements with equal labels and texts in equal order."""
-        numbers = [0] * len(self.elements)
-        for element in reversed(range(len(numbers))):
-            held = [numbers[item] if item >= 0 else texts[~item] for item in self.content[element]]
-            numbers[element] = hash((labels[element], *held))
-        return numbers
+        """Return a hash for each element, equal if labels and texts are equal and in the same order."""
+        hashes = [0] * len(self.elements)
+        for element in reversed(range(len(hashes))):
+            children = [hashes[item] if item >= 0 else texts[~item] for item in self.content[element]]
+            hashes[element] = hash((labels[element], *children))
+        return hashes
 
     @cached_property
     def number(self) -> int:
-        """A number for the page, equal for pages with the same text."""
+        """A hash of the page, equal for pages with the same text."""
         return number_of("\n".join(text.text for text in self.texts))
 
     def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
-        """Return which blocks have at least this share of their characters in the given texts, and any at all."""
+        """Return which blocks have at least one character, and at least this share of all, in the given texts."""
         chosen = set(texts)
         inside, total = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
         for number, text in enumerate(self.texts):
             total[text.block] += len(text.text)
             if number in chosen:
                 inside[text.block] += len(text.text)
-        return [some > 0 and some >= share * all_of for some, all_of in zip(inside, total, strict=True)]
+        return [chars > 0 and chars >= share * all_chars for chars, all_chars in zip(inside, total, strict=True)]
 
 
 def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
