@@ -115,7 +115,7 @@ def test_braces_in_names_set_each_variable(tmp_path: Path) -> None:
     }
 
 
-def test_reference_stands_for_the_values_up_to_its_line(tmp_path: Path) -> None:
+def test_reference_is_replaced_by_the_values_up_to_its_line(tmp_path: Path) -> None:
     config = read(
         tmp_path, "class-bold: b strong\nclass-inline: a $class-bold u\nclass-bold: big\nclass-all: $class-inline\n"
     )
@@ -154,7 +154,7 @@ def test_file_may_be_included_in_two_branches(tmp_path: Path) -> None:
     assert read(tmp_path, "include one\ninclude shared\n", **others).one("split", "") == "block"
 
 
-# What a config is asked for.
+# Reading values.
 
 
 def test_family_returns_variables_by_the_part_between_prefix_and_suffix(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_family_returns_variables_by_the_part_between_prefix_and_suffix(tmp_path
     assert config.family("crf-param-") == {}
 
 
-def test_labels_are_all_labels_where_none_are_named(tmp_path: Path) -> None:
+def test_labels_default_to_all_labels(tmp_path: Path) -> None:
     assert read(tmp_path, "split: every\n").labels == tuple(Label)
     assert read(tmp_path, "labels: other header\n").labels == (Label.OTHER, Label.HEADER)
 
@@ -193,5 +193,6 @@ def test_awkward_values_written_out_read_back_the_same(tmp_path: Path) -> None:
     assert again.get("tag-delete") == ("", "a b", "it's", 'say "x"', "#", "$tag-delete", "{a,b}", "{", "a:b")
 
 
-def test_every_variable_says_what_it_is_for() -> None:
-    assert not [name for name, variable in VARIABLES.items() if not variable.purpose]
+def test_every_variable_is_documented() -> None:
+    reference = (Path(__file__).parents[1] / "docs/reference/config.md").read_text(encoding="utf-8")
+    assert not [name for name in VARIABLES if f"`{name.replace('*', 'X')}`" not in reference]

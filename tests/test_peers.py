@@ -59,10 +59,10 @@ def test_peer_takes_parameters(name, setting):
 @pytest.mark.parametrize(
     ("name", "setting", "message"),
     [
-        ("jusText", "language=Klingon", "jusText knows no language 'Klingon'; it knows: Afrikaans"),
+        ("jusText", "language=Klingon", "jusText does not support the language 'Klingon'; choose from Afrikaans"),
         ("trafilatura", "comment=no", "did you mean 'comments'"),
         ("trafilatura", "comments=maybe", "expected yes or no"),
-        ("resiliparse", "fast=yes", "it has: none"),
+        ("resiliparse", "fast=yes", "parameters: none"),
     ],
 )
 def test_wrong_parameter_is_named(name, setting, message):
@@ -74,7 +74,7 @@ def test_wrong_parameter_is_named(name, setting, message):
 def test_names_ignore_case_and_unknown_names_are_refused():
     assert all(map(is_peer, ["trafilatura", "Trafilatura", "justext", "JUSTEXT", "readability", "readability-lxml"]))
     assert not is_peer("boilerpipe")
-    with pytest.raises(VictorError, match=r"no cleaner 'trafilator' \(did you mean 'trafilatura'\?\)"):
+    with pytest.raises(VictorError, match=r"no program 'trafilator' \(did you mean 'trafilatura'\?\)"):
         load_peer("trafilator")
 
 

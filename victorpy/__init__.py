@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 _HOMES = ("errors", "document", "config", "outputs", "cleaner", "batch.outcome")
-"""Modules with public names, the cheapest to import first."""
+"""Modules with public names, the fastest to import first."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or a module of the package, when it is first used."""
+    """Import a public name or a module when it is first used."""
     if name in __all__:
         for home in _HOMES:
             module = import_module(f"{__name__}.{home}")

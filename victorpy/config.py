@@ -1,10 +1,4 @@
-"""Read configuration files in Victor's text format. Errors begin with ``FILE:LINE``.
-
-A line is ``variable: value value ...``. Setting a list again appends to it, ``variable:`` without
-values empties it, and setting a single value again replaces it. ``#`` starts a comment.
-``include NAME`` reads another file first. ``{a,b}`` expands in names and values, ``$variable`` is
-replaced by the values of another variable, and quoted values (regular expressions) are taken literally.
-"""
+"""Read config files. Errors start with ``FILE:LINE``. docs/reference/config.md explains the format."""
 
 from __future__ import annotations
 
@@ -21,15 +15,22 @@ from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
 
 USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
-"""Variables that control how a trained model is used. Another config may change them."""
+"""Variables that control how a trained model is used. They may be changed after training."""
+
+_FREE = (
+    *USES,
+    *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
+    *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
+    *("kinds-param-", "kinds-template", "annotate-key-"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Where a page is cut into blocks, and which attributes its elements keep."""
+    """How pages are cut into blocks, and which attributes elements keep."""
 
     every: bool
-    """Whether every tag cuts, not only block-level tags."""
+    """Whether to cut at every tag, not only at block-level tags."""
     block_level: frozenset[str]
     attributes: frozenset[str]
     breaking: frozenset[str] = frozenset()
@@ -42,7 +43,7 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Config:
-    """A resolved configuration: the values of every variable, and where each was set.
+    """A resolved config: the values of all variables, and where they were set.
 
     >>> config = load_config("blocks")
     >>> config
@@ -56,7 +57,7 @@ class Config:
     places: Mapping[str, str] = field(default_factory=dict)
     """FILE:LINE of each variable, for error messages."""
     directory: Path | None = None
-    """Directory of the file. Files that the config names are looked up there first."""
+    """Directory of the config file, where files that it names are looked up first."""
 
     def __repr__(self) -> str:
         return f"<Config {self.name!r}, variables={len(self.values)}>"
@@ -66,7 +67,7 @@ class Config:
         return self.values.get(variable, ())
 
     def one(self, variable: str, default: str) -> str:
-        """Return the only value of a variable."""
+        """Return the value of a variable with a single value."""
         return self.values[variable][0] if self.values.get(variable) else default
 
     def family(self, prefix: str, suffix: str = "") -> dict[str, tuple[str, ...]]:
@@ -79,7 +80,7 @@ class Config:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels that a model distinguishes."""
+        """The labels that a model assigns."""
         return tuple(Label(value) for value in self.get("labels")) or tuple(Label)
 
     @property
@@ -90,27 +91,20 @@ class Config:
 
     @property
     def cuts(self) -> Cuts:
-        """Where pages are cut into blocks, and which attributes their elements keep."""
+        """How pages are cut into blocks, and which attributes elements keep."""
         return _cuts(self.one("split", "every"), self.get("class-block"), self.get("attribute-keep"))
 
     def differences(self, other: Config) -> list[str]:
-        """Return the variables that differ, except those about how a model was trained or is used."""
+        """Return the variables that differ, without those that control how a model is trained or used."""
         names = sorted({*self.values, *other.values})
-        free = (
-            *USES,
-            *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
-            *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
-            *("kinds-param-", "kinds-template"),
-            "annotate-key-",
-        )
-        return [name for name in names if self.get(name) != other.get(name) and not name.startswith(free)]
+        return [name for name in names if self.get(name) != other.get(name) and not name.startswith(_FREE)]
 
     def error(self, variable: str, message: str) -> ConfigError:
-        """Return an error that names the file and line where a variable was set."""
+        """Return an error with the file and line where a variable was set."""
         return ConfigError(f"{self.places.get(variable, self.name)}: {variable}: {message}")
 
     def text(self) -> str:
-        """Return the resolved configuration as text that reads back the same."""
+        """Return the text of a config file with the same values."""
         lines = []
         for name, values in self.values.items():
             for value in values:
@@ -128,7 +122,7 @@ def _cuts(split: str, block_level: tuple[str, ...], attributes: tuple[str, ...])
 
 
 def load_config(name: str | Path) -> Config:
-    """Read a configuration: the name of a shipped one (``victor list configs``) or the path of a file.
+    """Read a config, given the path of a file or the name of a shipped config (``victor list configs``).
 
     Raises ConfigError with the file and line of a mistake.
 
@@ -139,13 +133,13 @@ def load_config(name: str | Path) -> Config:
     if path is None:
         shipped = resources.names("configs", ".conf")
         raise ConfigError(
-            f"no config {str(name)!r}{suggest(str(name), shipped)}; shipped are {', '.join(shipped)}, or give a path"
+            f"no config {str(name)!r}{suggest(str(name), shipped)}; give a path or one of {', '.join(shipped)}"
         )
     return read_config(path)
 
 
 def read_config(path: Path) -> Config:
-    """Read a configuration file and the files it includes."""
+    """Read a config file and the files that it includes."""
     reader = _Reader()
     reader.read(path)
     config = Config(path.name.removesuffix(".conf"), reader.values, reader.places, path.parent)
@@ -157,7 +151,7 @@ def read_config(path: Path) -> Config:
 
 
 class _Reader:
-    """Reads files line by line into one table of variables."""
+    """Reads config files line by line into one table of variables."""
 
     def __init__(self) -> None:
         self.values: dict[str, tuple[str, ...]] = {}
@@ -166,7 +160,7 @@ class _Reader:
         self._done: set[Path] = set()
 
     def read(self, path: Path, place: str = "") -> None:
-        """Read a file. `place` is the line that includes it."""
+        """Read a file, which may be included at `place`."""
         try:
             lines = read_lines(path)
         except OSError as error:
@@ -197,14 +191,14 @@ class _Reader:
             raise ConfigError(f"{place}: no config {name!r} to include{suggest(name, shipped)}")
         if path.resolve() in [opened.resolve() for opened in self._open]:
             raise ConfigError(f"{place}: {name!r} includes itself")
-        if path.resolve() not in self._done:  # a file that two others include is read once
+        if path.resolve() not in self._done:  # read a file once, even if several files include it
             self.read(path, place)
 
     def _assign(self, variable: str, text: str, place: str) -> None:
         kind = kind_of(variable)
         if kind is None:
-            suggestion = suggest(variable, [*VARIABLES, *self.values])
-            raise ConfigError(f"{place}: unknown variable {variable!r}{suggestion}")
+            raise ConfigError(f"{place}: unknown variable {variable!r}{suggest(variable, [*VARIABLES, *self.values])}")
+        definition = VARIABLES[kind]
         try:
             written = tokens(text)
         except ValueError as error:
@@ -218,9 +212,9 @@ class _Reader:
                     values += self.values[value[1:]]
                 else:
                     raise ConfigError(f"{place}: {value} is not set above{suggest(value[1:], self.values)}")
-        if values and not VARIABLES[kind].single:
+        if values and not definition.single:
             values = (*self.values.get(variable, ()), *values)
-        problem = VARIABLES[kind].check(values) if values and VARIABLES[kind].line_by_line else ""
+        problem = definition.check(values) if values and definition.line_by_line else ""
         if problem:
             raise ConfigError(f"{place}: {variable}: {problem}, not {' '.join(values)!r}")
         self.values[variable] = values

@@ -1,4 +1,4 @@
-"""Errors that users can cause. Each message says what is wrong and what to do about it."""
+"""Errors that users can cause. Each message tells what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DISTRIBUTION = "victor-clean"
-"""Name on the package index; the package is imported as victorpy."""
+"""Name on the package index. The package is imported as victorpy."""
 
 
 class VictorError(Exception):
-    """The parent of every error that victorpy raises on purpose."""
+    """Base class of all errors that victorpy raises on purpose."""
 
 
 class ConfigError(VictorError):
-    """A configuration file or value is wrong."""
+    """A config file, a parameter or an option is wrong."""
 
 
 class TemplateError(VictorError):
@@ -23,7 +23,7 @@ class TemplateError(VictorError):
 
 
 class ModelError(VictorError):
-    """A model directory is missing, damaged or of another version."""
+    """A model directory is missing, damaged or from another version."""
 
 
 class AnnotationError(VictorError):
@@ -31,11 +31,11 @@ class AnnotationError(VictorError):
 
 
 class DataError(VictorError):
-    """A page or a training set cannot be used as it is."""
+    """A page or a data set cannot be used."""
 
 
 class DecodeError(DataError):
-    """The bytes of a page cannot be read as text."""
+    """The bytes of a page are not text."""
 
 
 class ParseError(DataError):
@@ -47,24 +47,24 @@ class OutputError(VictorError):
 
 
 def missing(package: str, extra: str, purpose: str) -> VictorError:
-    """Return an error that names a missing package and how to install it."""
+    """Return an error with the command that installs a missing package."""
     return VictorError(f"{purpose} needs {package}: {install_command(extra)}")
 
 
 def install_command(extra: str, package: Path = Path(__file__).parent) -> str:
-    """Return the command that installs an extra for this copy of the package, which may be a checkout.
+    """Return the command that installs an extra for this copy of the package.
 
     >>> install_command("docview", Path("/usr/lib/python3/site-packages/victorpy"))
     "pip install 'victor-clean[docview]'"
     """
     project = package.parent
-    if (project / "pyproject.toml").is_file():  # a checkout, which an editable install refers to
+    if (project / "pyproject.toml").is_file():  # a checkout
         return f"pip install -e '.[{extra}]' in {project}"
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 def require(packages: Iterable[str], extra: str, purpose: str) -> None:
-    """Raise an error that names all missing packages, before any work is done.
+    """Raise an error that lists all missing packages.
 
     >>> require(["json", "no_such_package"], "docview", "DocView")
     Traceback (most recent call last):
@@ -76,21 +76,21 @@ def require(packages: Iterable[str], extra: str, purpose: str) -> None:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant.
+    """Return a hint with the most similar name, or an empty string.
 
     >>> suggest("containr.p", ["container.p", "position"])
     " (did you mean 'container.p'?)"
     >>> suggest("zzz", ["position"])
     ''
     """
-    import difflib  # only when something is wrong
+    import difflib  # slow to import, and only needed for errors
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""
 
 
 def plural(count: int, noun: str) -> str:
-    """Format a number with its noun.
+    """Format a count with a noun.
 
     >>> plural(1, "page"), plural(2000, "page")
     ('1 page', '2,000 pages')

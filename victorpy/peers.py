@@ -1,6 +1,6 @@
-"""Other people's cleaners as methods: functions from a page's bytes to its main text.
+"""Other programs as methods: functions from the bytes of a page to its main text.
 
-They are optional; the extra ``peers`` installs them all. Their parameters are those of their functions.
+The extra ``peers`` installs all of them. The arguments of each function are the parameters of the method.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Extractor = Callable[[bytes], str]
 
 
 class Peer(NamedTuple):
-    """A cleaner that may be installed."""
+    """Another program, which may be installed."""
 
     module: str
     make: Callable[..., Extractor]
 
 
 def trafilatura(comments: bool = True) -> Extractor:
-    """Use trafilatura with its defaults, or without readers' comments."""
+    """trafilatura with its defaults. ``comments=no`` drops readers' comments."""
     extract = _imported("trafilatura").extract
     return lambda page: extract(page, include_comments=comments) or ""
 
 
 def resiliparse() -> Extractor:
-    """Use Resiliparse's main content, with its own detection of encodings."""
+    """Resiliparse's main content extraction and encoding detection."""
     extract = _imported("resiliparse.extract.html2text").extract_plain_text
     encoding = _imported("resiliparse.parse.encoding")
 
@@ -44,7 +44,7 @@ def resiliparse() -> Extractor:
 
 
 def readability() -> Extractor:
-    """Use the text of readability's summary, which is HTML. It needs decoded text: pages are read as UTF-8."""
+    """The text of readability's summary. Pages are decoded as UTF-8."""
     import lxml.html
 
     document = _imported("readability").Document
@@ -57,13 +57,13 @@ def readability() -> Extractor:
 
 
 def justext(language: str = "English") -> Extractor:
-    """Use jusText's good paragraphs; it needs the language of a page."""
+    """jusText's good paragraphs. ``language`` is the language of the pages."""
     module = _imported("justext")
     try:
         stop_words = module.get_stoplist(language)
     except ValueError:
-        known = ", ".join(sorted(module.get_stoplists()))
-        raise ConfigError(f"jusText knows no language {language!r}; it knows: {known}") from None
+        languages = ", ".join(sorted(module.get_stoplists()))
+        raise ConfigError(f"jusText does not support the language {language!r}; choose from {languages}") from None
 
     def extract(page: bytes) -> str:
         paragraphs = module.justext(page, stop_words)
@@ -78,25 +78,25 @@ PEERS = {
     "readability-lxml": Peer("readability", readability),
     "jusText": Peer("justext", justext),
 }
-"""Cleaners by the names of their packages."""
+"""Other programs by package name."""
 
 _OTHER_NAMES = {name.lower(): name for name in PEERS} | {"readability": "readability-lxml"}
 
 
 def is_peer(name: str) -> bool:
-    """Whether a name is that of another cleaner, installed or not; case does not matter."""
+    """Whether this is the name of another program, installed or not. Ignores case."""
     return name.lower() in _OTHER_NAMES
 
 
 def installed_peers() -> list[str]:
-    """Return the names of the other cleaners that are installed."""
+    """Return the names of the other programs that are installed."""
     return [name for name, peer in PEERS.items() if importlib.util.find_spec(peer.module)]
 
 
 def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
-    """Load another cleaner; `settings` are its parameters, each as ``NAME=VALUE``."""
+    """Load another program with its parameters, each as ``NAME=VALUE``."""
     if not is_peer(name):
-        raise VictorError(f"no cleaner {name!r}{suggest(name, PEERS)}; there are: {', '.join(PEERS)}")
+        raise VictorError(f"no program {name!r}{suggest(name, PEERS)}; choose from {', '.join(PEERS)}")
     name = _OTHER_NAMES[name.lower()]
     if name not in installed_peers():
         raise VictorError(f"{name} is not installed: {install_command('peers')}")
@@ -105,7 +105,7 @@ def load_peer(name: str, settings: Sequence[str] = ()) -> Extractor:
 
 
 def show_peer(name: str, settings: Sequence[str] = ()) -> str:
-    """Show how another cleaner is run, with all its parameters.
+    """Return the name of another program with all its parameters.
 
     >>> show_peer("justext", ["language=German"])
     "jusText(language='German')"
@@ -118,8 +118,8 @@ def show_peer(name: str, settings: Sequence[str] = ()) -> str:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of victorpy, of the other cleaners and of more packages, if they are installed."""
-    from importlib.metadata import PackageNotFoundError, version  # which takes long to import
+    """Return the versions of victorpy, of the other programs and of more packages, if they are installed."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     installed = {"victorpy": __version__}
     for package in (*PEERS, *packages):
@@ -129,7 +129,6 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def _imported(module: str) -> Any:
-    """Import a module that is installed; raise with its name if that fails."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -340,7 +340,7 @@ def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated
         (["--site-key", "host", "{crawl}"], "clean: --site-key host needs --by-site"),
         (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: sample must be at least 1"),
         (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
-        (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' sets no parameter"),
+        (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' is not a parameter"),
         (["--method", "sst", "--param", "t=x", "{crawl}"], "clean: sst: t=x: expected a value like 0.4"),
         (["--param", "t=1", "{page}"], "clean: --param t=1 needs a --method"),
         (["--method", "crf", "--param", "c2=1", "{page}"], "clean: the method 'crf' is a trained model"),

@@ -375,7 +375,7 @@ def test_tables_name_the_repeated_record(lines, tmp_path):
         (("--keep", "first"), b"--keep needs --dedup"),
         (("--dedup-param", "interval=2"), b"--dedup-param needs --dedup"),
         (("--dedup", "minhsh"), b"did you mean 'minhash'"),
-        (("--dedup", "minhash", "--dedup-param", "interval=2"), b"sets no parameter"),
+        (("--dedup", "minhash", "--dedup-param", "interval=2"), b"is not a parameter"),
         (("--dedup", "minhash", "--keep", "longest"), b"give -o DIRECTORY"),
     ],
 )

@@ -508,7 +508,7 @@ def test_parquet_has_the_columns_of_a_record(tmp_path):
 def test_wrong_format_is_one_line(tmp_path):
     (tmp_path / "a.html").write_bytes(PAGE)
     error = refused(run_clean(tmp_path / "a.html", "--format", "docview(lambda=3)"))
-    assert error.startswith("clean: docview: 'lambda=3' sets no parameter")
+    assert error.startswith("clean: docview: 'lambda=3' is not a parameter")
 
 
 def test_weights_of_logarithms_are_those_of_products():

@@ -1,6 +1,6 @@
-"""A directory of files with digests: written whole, and verified before any of its files is opened.
+"""Directories with digests, which are written in one step and verified before use.
 
-Its meta.json holds what the caller wants to store, the SHA-256 of every other file (`files`) and of itself (`digest`).
+meta.json contains the caller's values, the SHA-256 digests of all other files (`files`) and its own (`digest`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from typing import Any
 from victorpy.errors import ModelError
 
 META = "meta.json"
+_ADVICE = "get the model again or train it again"
 
 
 @contextmanager
 def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield an empty directory to write files into; it gets its meta.json and replaces `directory` at the end.
-
-    If anything is raised before that, `directory` stays as it was.
-    """
-    import tempfile  # only to write
+    """Yield an empty directory for new files, which finally replaces `directory`. After an error nothing changes."""
+    import tempfile  # slow to import, and not needed for reading
 
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".saving-") as temporary:
@@ -41,7 +39,7 @@ def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def read_meta(directory: Path) -> dict[str, Any]:
-    """Read meta.json, which must name a format. Compare the format, then call `verify_directory`."""
+    """Read meta.json. The caller checks its format, then calls `verify_directory`."""
     path = directory / META
     try:
         meta = json.loads(path.read_bytes())
@@ -52,7 +50,7 @@ def read_meta(directory: Path) -> dict[str, Any]:
 
 
 def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
-    """Raise ModelError unless meta.json and all files that it lists match their digests."""
+    """Raise ModelError if meta.json or a file that it lists does not match its digest."""
     if meta["digest"] != _meta_digest(meta):
         raise ModelError(f"{directory / META}: damaged: its content does not match its digest")
     for name, expected in dict(meta["files"]).items():
@@ -60,13 +58,9 @@ def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise ModelError(
-                f"{path}: missing or unreadable ({error.strerror}); get the model again or train it again"
-            ) from error
+            raise ModelError(f"{path}: missing or unreadable ({error.strerror}); {_ADVICE}") from error
         if _digest(content) != expected:
-            raise ModelError(
-                f"{path}: damaged: it does not match the digest in meta.json; get the model again or train it again"
-            )
+            raise ModelError(f"{path}: damaged: it does not match the digest in meta.json; {_ADVICE}")
 
 
 def _meta_digest(meta: Mapping[str, Any]) -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:
-    """Replace a file in one step: readers see the old content or the new one.
+    """Replace a file in one step, so that readers see either the old or the new content.
 
-    With `durable` the file is on the disk when this returns, and survives a power failure. With `alone` only one
-    program ever writes this file, so its temporary name is fixed and leftovers of a killed program are overwritten.
+    With `durable` the file survives a power failure as soon as this returns. Pass `alone` if only one program writes
+    the file: its temporary file has a fixed name then, which the next run overwrites after a kill.
     """
     temporary = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
     mode = path.stat().st_mode & 0o777 if path.exists() else None
@@ -34,7 +34,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
 
 
 def sync_directory(path: Path) -> None:
-    """Flush a directory's list of files to the disk."""
+    """Flush a directory entry to the disk."""
     directory = os.open(path, os.O_RDONLY)
     try:
         os.fsync(directory)
@@ -43,7 +43,7 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove temporary files that killed programs left when they wrote a file."""
+    """Delete temporary files of killed programs that were writing this file."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
@@ -54,7 +54,7 @@ def set_aside(path: Path) -> Path:
 
 
 def keep_copy(path: Path, mark: str) -> Path:
-    """Keep a copy of a file under the first free name of ``NAME.MARK-1``, ``NAME.MARK-2``, ..."""
+    """Copy a file to the first free name of ``NAME.MARK-1``, ``NAME.MARK-2``, ..."""
     place = _free_name(path, mark)
     try:
         place.hardlink_to(path)

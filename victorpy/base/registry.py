@@ -1,4 +1,4 @@
-"""One small registry: things are registered by a decorator where they are written, and found by name."""
+"""A registry of features, formats, methods and other named things."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Thing = TypeVar("Thing")
 
 
 class Registry(Generic[Thing]):
-    """Named things of one kind, registered by the given modules and the modules of the given packages.
+    """Things of one kind by name, registered when the modules in `homes` are imported.
 
-    To get one thing, only modules with its quoted name in their source are imported. They are all imported to list
-    the names, and if none of them has the name: it may be made up of parts.
+    Looking up a name imports only modules with the quoted name in their source. Listing all names imports all modules,
+    as does a name that no source contains, since a module may build names from parts.
     """
 
     def __init__(self, kind: str, *homes: str) -> None:
@@ -27,13 +27,13 @@ class Registry(Generic[Thing]):
         self._discovered = False
 
     def add(self, name: str, thing: Thing) -> None:
-        """Register a thing; a name can be taken once."""
+        """Register a thing. Raises if the name is taken."""
         if name in self._things:
             raise VictorError(f"{self.kind} {name!r} is registered twice")
         self._things[name] = thing
 
     def remove(self, name: str) -> None:
-        """Forget a thing."""
+        """Unregister a thing."""
         del self._things[name]
 
     def register(self, name: str) -> Callable[[Thing], Thing]:
@@ -46,14 +46,14 @@ class Registry(Generic[Thing]):
         return decorate
 
     def get(self, name: str) -> Thing:
-        """Find a thing by name, or say which names there are."""
+        """Return the thing with this name. Raises an error that lists all names."""
         if name not in self:
             names = ", ".join(sorted(self._things))
             raise VictorError(f"no {self.kind} {name!r}{suggest(name, self._things)}; there are: {names}")
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        for text in (f'("{name}"', f'"{name}"', ""):  # where it is registered, else mentioned, else anywhere
+        for text in (f'("{name}"', f'"{name}"', ""):  # modules that register it, mention it, or all
             if name in self._things or self._discovered:
                 break
             self._import_with(text)
@@ -64,7 +64,7 @@ class Registry(Generic[Thing]):
         return iter(sorted(self._things))
 
     def _import_with(self, text: str) -> None:
-        """Import the modules that have a text in their source, so that their decorators run."""
+        """Import the modules with this text in their source, which registers their things."""
         for home in () if self._discovered else self._homes:
             package = importlib.util.find_spec(home)
             places = (package and package.submodule_search_locations) or ()

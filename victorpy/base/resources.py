@@ -1,4 +1,4 @@
-"""Find the configs, templates and models that come with victorpy."""
+"""Find the configs, templates and models that victorpy ships."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def shipped(kind: str) -> Path:
-    """Return a directory of shipped files: inside the installed package, or beside it in a checkout."""
+    """Return a directory of shipped files, which is inside an installed package or beside it in a checkout."""
     inside = _PACKAGE / "data" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
 def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path | None:
-    """Find a file by its path, next to another file, or by name among the shipped files."""
+    """Find a file in the directory `beside`, by path, or by name among the shipped files."""
     places = [Path(name)]
     if beside is not None:
         places = [beside / name, beside / f"{name}{suffix}", *places]
@@ -23,5 +23,5 @@ def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path 
 
 
 def names(kind: str, suffix: str) -> list[str]:
-    """List the names of the shipped files of a kind."""
+    """Return the names of the shipped files of a kind."""
     return sorted(path.name.removesuffix(suffix) for path in shipped(kind).glob(f"*{suffix}"))

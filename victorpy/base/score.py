@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Number of units of the output and of the gold, and of those they share; unpacks into precision, recall, F1."""
+    """Counts of units in the output, in the gold standard and in both. Unpacks to precision, recall and F1."""
 
     shared: int
     output: int
@@ -16,7 +16,7 @@ class Score:
 
     @classmethod
     def pool(cls, scores: Iterable[Score]) -> Score:
-        """Count the units of many texts as if they were one."""
+        """Add up the counts of several texts."""
         texts = list(scores)
         return cls(*(sum(getattr(score, name) for score in texts) for name in ("shared", "output", "gold")))
 
@@ -25,14 +25,14 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Share of the output that is gold."""
+        """Share of the output that is in the gold standard."""
         if not self.output:
             return float(not self.gold)
         return self.shared / self.output
 
     @property
     def recall(self) -> float:
-        """Share of the gold that was found."""
+        """Share of the gold standard that is in the output."""
         if not self.gold:
             return float(not self.output)
         return self.shared / self.gold

@@ -1,4 +1,4 @@
-"""Syntax shared by config and template files: comments, quotes and the expansion of ``{a,b}``."""
+"""Syntax of config and template files: comments, quotes and the expansion of ``{a,b}``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return a text file's lines. Raises ValueError with the line number if it is not UTF-8."""
+    """Return the lines of a text file. Raises ValueError with the line number if it is not UTF-8."""
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
@@ -44,7 +44,7 @@ def strip_comment(line: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, bool]]:
-    """Split text into values at white space. Each comes with whether it was quoted, and so is taken literally."""
+    """Split text at white space into values. The second item tells whether a value was quoted."""
     if _TOKEN.sub("", text).strip():
         raise ValueError(f"a quote is not closed in {text.strip()!r}")
     return [
@@ -53,7 +53,7 @@ def tokens(text: str) -> list[tuple[str, bool]]:
 
 
 def expand(text: str) -> list[str]:
-    """Expand braces, the last ones varying fastest. ``{-1..1}`` is a range of numbers.
+    """Expand braces. The last braces vary fastest, and ``{-1..1}`` is a range of numbers.
 
     >>> expand("token.{alpha,num}-{abs,rel}")
     ['token.alpha-abs', 'token.alpha-rel', 'token.num-abs', 'token.num-rel']

@@ -1,6 +1,6 @@
-"""A table of what each Unicode character is, so that a page's characters are classed by one array look-up.
+"""A table of character classes, so that one array look-up classifies all characters of a page.
 
-The table is kept as runs in unicode-runs.npy; ``python -m victorpy.base.unicode`` writes it anew.
+unicode-runs.npy stores the table as runs. ``python -m victorpy.base.unicode`` writes it again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 LETTER, UPPER, LOWER, DIGIT, PUNCTUATION, SPACE, UNSPACED, END = (1 << bit for bit in range(8))
-"""What a character can be. UNSPACED letters are of scripts that put no space between words, an END ends
-a sentence; a combining mark is a LETTER, because Thai and Hindi words are full of them."""
+"""Flags of a character. UNSPACED marks letters of scripts without spaces between words, END marks sentence ends.
+Combining marks count as letters, because Thai and Hindi words contain many."""
 
 _RUNS = Path(__file__).parent / "unicode-runs.npy"
 ENDS = frozenset("""!?.…。！？｡؟۔।॥։።፧៕။‼⁇⁈⁉""")
 CLOSING = " \t\"'’”»›)]}」』）］】〉》"
-"""What may follow the end of a sentence and still belong to it."""
+"""Characters after the end of a sentence that still belong to it."""
 
 _UNSPACED_SCRIPTS = (
     "CJK",
@@ -40,14 +40,14 @@ _UNSPACED_SCRIPTS = (
 
 @cache
 def flags_table() -> npt.NDArray[np.uint8]:
-    """Give the flags of every code point."""
+    """Return the flags of every code point."""
     starts, flags = np.load(_RUNS, allow_pickle=False)
     lengths = np.diff(np.append(starts, sys.maxunicode + 1))
     return np.repeat(flags.astype(np.uint8), lengths)
 
 
 def classify(char: str) -> int:
-    """Work out the flags of one character from Python's Unicode database.
+    """Compute the flags of one character from Python's Unicode database.
 
     >>> classify("É") == LETTER | UPPER, classify("語") == LETTER | UNSPACED, classify("?") == PUNCTUATION | END
     (True, True, True)
@@ -69,7 +69,7 @@ def classify(char: str) -> int:
 
 
 def count_words(texts: Sequence[str]) -> list[float]:
-    """How many words each text has; of scripts without spaces two letters are counted as one.
+    """Count the words of each text. In scripts without spaces, two letters count as one word.
 
     >>> count_words(["Tea, hot tea", "", "茶是饮料"])
     [3.0, 0.0, 2.0]
@@ -87,7 +87,7 @@ def count_words(texts: Sequence[str]) -> list[float]:
 
 
 def build() -> npt.NDArray[np.uint32]:
-    """Class every code point; a row of where runs start and a row of their flags."""
+    """Classify every code point. Returns the starts of runs with equal flags, and the flags of each run."""
     flags = np.array([classify(chr(code)) for code in range(sys.maxunicode + 1)], dtype=np.uint32)
     starts = np.flatnonzero(np.append(True, flags[1:] != flags[:-1])).astype(np.uint32)
     return np.stack([starts, flags[starts]])

@@ -1,12 +1,12 @@
-"""The definitions of a word, side by side. They differ on purpose, and results depend on which one is used.
+"""Several ways to split text into words. Results depend on which one is used.
 
-- `simple_words`: a run of letters and digits, in lower case. WCXB's F1, style trees and mining.
-- `aligned_words`: the same, but a single letter in scripts without spaces. Alignment with gold texts, agreement.
-- `words_and_signs`: a run of letters and digits, or of signs, case-folded. Shingles of the pagelets method.
-- `cleaneval_tokens`: anything between white space, with or without tags. CleanEval's measures.
-- `icu_words`: what Unicode's rules and ICU's dictionaries say. Keywords, abstracts and duplicate detection.
+- `simple_words`: runs of letters and digits in lower case, for WCXB's F1, style trees and mining.
+- `aligned_words`: the same, but single letters in scripts without spaces, for alignment with gold texts and agreement.
+- `words_and_signs`: runs of letters and digits, and runs of symbols, for shingles of the pagelets method.
+- `cleaneval_tokens`: everything between white space, with or without tags, for CleanEval's measures.
+- `icu_words`: words by Unicode's rules and ICU's dictionaries, for keywords, abstracts and duplicate detection.
 
-`victorpy.base.unicode.count_words` only counts: it takes two letters of a script without spaces for one word.
+`victorpy.base.unicode.count_words` only counts words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEGMENT_TAG = re.compile(r"<([phl])>", re.IGNORECASE)
 
 
 def simple_words(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text in lower case: WCXB's words and those of the papers on sites.
+    """Return the runs of letters and digits in lower case, as WCXB and the papers on sites do.
 
     >>> simple_words("Canon's EOS-7D: $1,699, 九条命")
     ['canon', 's', 'eos', '7d', '1', '699', '九条命']
@@ -41,7 +41,7 @@ def simple_words(text: str) -> list[str]:
 
 
 def aligned_words(text: str) -> list[str]:
-    """Return simple words, but split scripts without spaces into letters, so that parts of a sentence can match.
+    """Return simple words, but single letters in scripts without spaces, so that parts of a sentence can match.
 
     >>> aligned_words("The Cat's 9 lives: 九条命")
     ['the', 'cat', 's', '9', 'lives', '九', '条', '命']
@@ -50,7 +50,7 @@ def aligned_words(text: str) -> list[str]:
 
 
 def words_and_signs(text: str) -> list[str]:
-    """Return the words of a text, case-folded, and the signs between them: shingles must not ignore signs.
+    """Return the case-folded words of a text and the symbols between them, which shingles must not ignore.
 
     >>> words_and_signs("Home » Tea (2)")
     ['home', '»', 'tea', '(', '2', ')']
@@ -59,7 +59,7 @@ def words_and_signs(text: str) -> list[str]:
 
 
 def cleaneval_tokens(text: str, tags: bool) -> list[str]:
-    """Split a text in CleanEval's format as Evert's scorer does. Tags are tokens, or are dropped.
+    """Split a text in CleanEval's format like Evert's scorer. Tags are tokens or are dropped.
 
     >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
     ['<p>', 'One', 'two', '<l>', 'three']
@@ -70,18 +70,18 @@ def cleaneval_tokens(text: str, tags: bool) -> list[str]:
 
 
 def icu_words(text: str) -> list[str]:
-    """Return the words and numbers of a text in lower case, as ICU finds them in any script.
+    """Return the words and numbers of a text in any script, in lower case.
 
     >>> icu_words("It’s 3.5 °C, हिन्दी में!")
     ["it's", '3.5', 'c', 'हिन्दी', 'में']
     """
-    plain = text.lower().replace("’", "'")  # as in the lists of stop words
+    plain = text.lower().replace("’", "'")  # as in stop word lists
     pieces: list[str] = []
     after_katakana = False
     for piece in icu_pieces("WordBreaker", plain):
         is_katakana = _KATAKANA.fullmatch(piece) is not None
         if is_katakana and after_katakana:
-            pieces[-1] += piece  # ICU's dictionary splits foreign words in Japanese
+            pieces[-1] += piece  # ICU splits foreign words in Japanese
         else:
             pieces.append(piece)
         after_katakana = is_katakana
@@ -89,7 +89,7 @@ def icu_words(text: str) -> list[str]:
 
 
 def icu_pieces(breaker: str, text: str, language: str = "en") -> BaseBreaker:
-    """Split a text with one of ICU's breakers, `WordBreaker` or `SentenceBreaker`."""
+    """Split a text with an ICU breaker, `WordBreaker` or `SentenceBreaker`."""
     try:
         from icu4py import breakers
     except ModuleNotFoundError as error:
