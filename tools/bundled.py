@@ -23,7 +23,7 @@ from victorpy.model.beliefs import adjust, believe
 from victorpy.model.evidence import Findings, Keeping, block_weights, expected_f1, probabilities
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import check_target
-from victorpy.model.train import Trained, tell_story
+from victorpy.model.train import Trained, describe_training
 from victorpy.outputs import CleanPage
 from victorpy.research.datasets import parse_data
 from victorpy.research.gold import LabelledPage, load_gold
@@ -114,7 +114,7 @@ def train(arguments: argparse.Namespace) -> None:
         lambda said: print(said, file=sys.stderr, flush=True),
     )
     annotated = [CleanPage(page.document, page.labels) for page in pages]
-    Trained(labeller, config, tell_story(annotated, labeller) | {"data": named_sets(arguments.data)}).save(
+    Trained(labeller, config, describe_training(annotated, labeller) | {"data": named_sets(arguments.data)}).save(
         arguments.output
     )
     sets = sorted({page.data.partition(":")[0] for page in pages})

@@ -25,8 +25,7 @@ from victorpy.document import Label
 from victorpy.errors import ConfigError, DataError, VictorError
 from victorpy.labellers.base import LABELLERS, LearnsFrom
 from victorpy.model import labeller as labeller_module
-from victorpy.model.crf.decoding import marginals, viterbi
-from victorpy.model.crf.tables import Tables
+from victorpy.model.crf.tables import Tables, marginals, viterbi
 from victorpy.model.crf.training import CRF, AttributeNames, make_crf, train
 from victorpy.model.encode import encode, make_encoders
 from victorpy.model.labeller import ModelLabeller

@@ -594,7 +594,7 @@ def material(small):
 def test_training_reports_its_steps_and_learns_something(small):
     assert small.said[0] == f"evidence: features of {len(small.pages)} pages"
     assert {"evidence: layer 1 of 2, fold 2 of 2", "evidence: layer 2 of 2, all pages"} <= set(small.said)
-    assert small.trained.story["scores"]["content_accuracy"] > 0.7
+    assert small.trained.training["scores"]["content_accuracy"] > 0.7
     assert (small.path / "lexicon.tsv").stat().st_size > 1000
 
 

@@ -55,7 +55,7 @@ def run(arguments: Arguments) -> int:
     else:
         report = partial(print, file=sys.stderr, flush=True)
         trained = train(pages, config, _show_iteration, report, arguments.site_key)
-    story = trained.story
+    story = trained.training
     if arguments.data:
         story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
     if arguments.site_key != SITE_KEYS[0]:

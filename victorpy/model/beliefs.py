@@ -64,7 +64,7 @@ class Beliefs:
                 self._expected[place] = self._expected.get(place, 0.0) + sums
 
     def tell(self, places: Sequence[Place], content: Flags, log_odds: Floats, weight: Floats) -> None:
-        """Add a page with labels; its log-odds must come from `smoothed`."""
+        """Add a labelled page. Its log-odds must come from `smoothed`."""
         counts = np.stack([weight * content, weight, weight * probabilities(log_odds)], axis=1)
         for place, row in zip(places, counts, strict=True):
             self._labelled[place] = self._labelled.get(place, 0.0) + row
@@ -84,15 +84,13 @@ class Beliefs:
 
     def corrected(self, places: Sequence[Place], log_odds: Floats) -> Floats:
         """Move a page's log-odds at places with labels."""
-        return log_odds + np.array([self._shift(place) for place in places], dtype=np.float64)
-
-    def _shift(self, place: Place) -> float:
-        if place not in self._labelled:
-            return 0.0
-        content, words, expected = self._labelled[place]
-        prior = min(max(expected / words, 1 - _SUREST), _SUREST)
-        posterior = (content + PRIOR_WORDS * prior) / (words + PRIOR_WORDS)
-        return float(np.clip(_log_odds(posterior) - _log_odds(prior), -FARTHEST, FARTHEST))
+        shifts = dict.fromkeys(places, 0.0)
+        for place in self._labelled.keys() & shifts.keys():
+            content, words, expected = self._labelled[place]
+            prior = min(max(expected / words, 1 - _SUREST), _SUREST)
+            posterior = (content + PRIOR_WORDS * prior) / (words + PRIOR_WORDS)
+            shifts[place] = np.clip(_log_odds(posterior) - _log_odds(prior), -FARTHEST, FARTHEST)
+        return log_odds + np.array([shifts[place] for place in places], dtype=np.float64)
 
 
 def _expected_words(places: Sequence[Place], log_odds: Floats, weight: Floats) -> dict[Place, Floats]:
@@ -137,33 +135,23 @@ def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Be
     for document, labels in pages:
         columns, findings = judge(document)
         if findings is not None:  # the model has trees
-            judged.append((_JudgedPage(columns, findings, site), labels))
+            name, places = site.locate(document)
+            judged.append(((name, places, findings.log_odds, block_weights(columns)), labels))
     for page, _ in judged:
-        beliefs.think(page.name, page.places, page.log_odds, page.weight)
+        beliefs.think(*page)
     for page, labels in judged:
         if labels is not None:
             content = np.array([Label(label).is_content for label in labels], dtype=bool)
-            beliefs.tell(page.places, content, page.smoothed(beliefs), page.weight)
+            _, places, _, weight = page
+            beliefs.tell(places, content, beliefs.smoothed(*page), weight)
     return beliefs
 
 
 def adjust(findings: Findings, page: Columns, site: SiteStatistics, beliefs: Beliefs) -> Findings:
     """Adjust the log-odds of a page's blocks to the beliefs about their places."""
-    judged = _JudgedPage(page, findings, site)
+    name, places = site.locate(page.document)
+    smoothed = beliefs.smoothed(name, places, findings.log_odds, block_weights(page))
     block_log_odds = findings.block_log_odds
     if block_log_odds is not None:
-        block_log_odds = beliefs.corrected(judged.places, block_log_odds)
-    log_odds = beliefs.corrected(judged.places, judged.smoothed(beliefs))
-    return replace(findings, log_odds=log_odds, block_log_odds=block_log_odds)
-
-
-class _JudgedPage:
-    """The log-odds of a page's blocks from the trees, and the places of the blocks."""
-
-    def __init__(self, page: Columns, findings: Findings, site: SiteStatistics) -> None:
-        self.name, self.places = site.locate(page.document)
-        self.log_odds = findings.log_odds
-        self.weight = block_weights(page)
-
-    def smoothed(self, beliefs: Beliefs) -> Floats:
-        return beliefs.smoothed(self.name, self.places, self.log_odds, self.weight)
+        block_log_odds = beliefs.corrected(places, block_log_odds)
+    return replace(findings, log_odds=beliefs.corrected(places, smoothed), block_log_odds=block_log_odds)

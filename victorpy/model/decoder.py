@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from victorpy.columns import Columns, Flags
 from victorpy.config import Config
-from victorpy.model.crf.decoding import Floats, marginals, viterbi
-from victorpy.model.crf.tables import Tables
+from victorpy.model.crf.tables import Floats, Tables, marginals, viterbi
 from victorpy.model.encode import Codes
 from victorpy.model.evidence import Findings, Keeping, probabilities
 

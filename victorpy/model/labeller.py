@@ -26,8 +26,7 @@ from victorpy.document import Document, Label, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.labellers.base import Features, Labeller, Labels, check_labels, first_pages
 from victorpy.model.crf import Progress
-from victorpy.model.crf.decoding import marginals
-from victorpy.model.crf.tables import Tables
+from victorpy.model.crf.tables import Tables, marginals
 from victorpy.model.decoder import Decoder
 from victorpy.model.encode import Codes, encode, make_encoders, show_features
 from victorpy.model.evidence import Evidence, Findings, block_weights, expected_f1, fit_evidence
@@ -149,12 +148,6 @@ class ModelLabeller(Labeller):
         tables = train(examples, prepared.encoders, prepared.template, crf)
         self.stages_ = Stages(tables, crf.model_, evidence, kinds)
         return self
-
-    def with_stages(self, stages: Stages) -> ModelLabeller:
-        """Return a copy with trained stages."""
-        changed = copy.copy(self)
-        changed.stages_ = stages
-        return changed
 
     def with_config(self, config: Config) -> ModelLabeller:
         """Return a copy with the same stages and site but another config."""

@@ -133,7 +133,8 @@ def load_model(name: str | Path = DEFAULT) -> Model:
         if kinds is not None and not set(kinds.labels) <= set(tables.labels):
             raise ValueError("its trees have kinds that its CRF does not have")
         crfsuite_model = (directory / "model.crfsuite").read_bytes()
-        labeller = ModelLabeller(config).with_stages(Stages(tables, crfsuite_model, evidence, kinds))
+        labeller = ModelLabeller(config)
+        labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds)
         labeller.prepare()
     except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
         raise ModelError(f"{directory} cannot be loaded by this version of victorpy: {error}") from error

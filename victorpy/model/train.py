@@ -27,10 +27,10 @@ class Trained:
 
     labeller: ModelLabeller
     config: Config
-    story: dict[str, Any]
+    training: dict[str, Any]
 
     def save(self, directory: Path) -> None:
-        save_model(directory, self.labeller, self.config, self.story)
+        save_model(directory, self.labeller, self.config, self.training)
 
 
 def load_pages(paths: Sequence[Path], config: Config) -> list[CleanPage]:
@@ -74,10 +74,10 @@ def train(
     """Train a model on annotated pages."""
     labeller = ModelLabeller(config, site_key=site_key)
     labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
-    return Trained(labeller, config, tell_story(pages, labeller))
+    return Trained(labeller, config, describe_training(pages, labeller))
 
 
-def tell_story(pages: Sequence[CleanPage], labeller: ModelLabeller) -> dict[str, Any]:
+def describe_training(pages: Sequence[CleanPage], labeller: ModelLabeller) -> dict[str, Any]:
     """Describe the training pages, and score the labeller on them. Scores on new pages are lower."""
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):

@@ -23,17 +23,8 @@ COLUMNS = (
     *(f"probability[{shift:+d}]" for shift in SHIFTS),
     *(f"window{reach}" for reach in REACHES),
     *(f"ancestor{level}" for level in range(HIGHEST + 1)),
-    "look",
-    "before",
-    "after",
-    "higher",
-    "since-sure",
-    "until-sure",
-    "page.mean",
-    "page.best",
-    "page.content-words",
-    "page.cut",
-    "page.expected-f1",
+    *("look", "before", "after", "higher", "since-sure", "until-sure"),
+    *("page.mean", "page.best", "page.content-words", "page.cut", "page.expected-f1"),
 )
 
 

@@ -175,7 +175,6 @@ class Vote(NamedTuple):
 
     @property
     def share(self) -> Floats:
-        """Share of content among the blocks with each token."""
         return self.content / self.total
 
 

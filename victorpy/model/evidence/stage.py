@@ -31,10 +31,9 @@ _PAGE_WEIGHT = 100.0
 
 @dataclass(frozen=True)
 class Findings:
-    """What the trees have found about the blocks of a page. Each stage passes it to the next."""
+    """The log-odds that blocks are content, and what else the trees have found. Each stage passes it to the next."""
 
     log_odds: Floats
-    """The log-odds of being content."""
     inputs: Matrix
     """The inputs of the last trees for content, which the trees for kinds use too."""
     kinds: Floats | None = None
