@@ -220,7 +220,8 @@ def test_invalid_meta_is_a_model_error(model, text):
 @pytest.mark.parametrize("number", [0, 2, "1", None])
 def test_another_format_is_a_model_error_with_advice(model, number):
     rewrite_meta(model, format=number)
-    with pytest.raises(ModelError, match=f"has format {number}, but this version reads format 1: train the model again"):
+    message = f"has format {number}, but this version reads format 1: train the model again"
+    with pytest.raises(ModelError, match=message):
         load_model(model)
 
 
