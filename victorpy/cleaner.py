@@ -164,7 +164,9 @@ class Cleaner:
         labeller = self.labeller
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
         return CleanPage(
-            document, found.labels, found.probabilities, found.content, found.confidence, shown, about, by_method=True
+            *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
+            spans=found.spans,
+            by_method=True,
         )
 
     def clean(

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 _LONGEST_NAME = 80
 
+Spans = tuple[tuple[int, int], ...]
+"""The kept stretches of a block's text in order, each with its start and stop."""
+
 
 class Label(StrEnum):
     """Label of a block: three kinds of segment, the continuation of a segment, or noise.
@@ -76,6 +79,28 @@ class Block(NamedTuple):
     def preformatted(self) -> bool:
         """Whether the block is a line of a ``<pre>``, where white space matters."""
         return "pre" in self.containers
+
+    def keeping(self, spans: Spans) -> Block:
+        """Return the block with only some stretches of its text, and a space where white space was between them.
+
+        >>> from victorpy import load_config, read_document
+        >>> block = read_document("<p>Log in. Tea is <b>hot</b>. Bye.", load_config("blocks")).blocks[0]
+        >>> block.keeping(((8, 19),)).text, block.keeping(((0, 7), (20, 24))).text
+        ('Tea is hot.', 'Log in. Bye.')
+        """
+        text, pieces = "", []
+        piece_stops = [*(piece.start for piece in self.pieces[1:]), len(self.text)]
+        previous_stop = 0
+        for start, stop in spans:
+            gap = " " if text and any(map(str.isspace, self.text[previous_stop:start])) else ""
+            for piece, piece_stop in zip(self.pieces, piece_stops, strict=True):
+                kept = self.text[max(piece.start, start) : min(piece_stop, stop)]
+                if kept:
+                    pieces.append(piece._replace(start=len(text)))
+                    text += gap + kept
+                    gap = ""
+            previous_stop = stop
+        return self._replace(text=text, pieces=tuple(pieces))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,6 +211,8 @@ class Labelling:
     """Probability that each block is content of any kind. Empty if unknown."""
     confidence: float | None = None
     """Expected word F1 of the kept text. None if unknown."""
+    spans: tuple[Spans | None, ...] = ()
+    """The kept stretches of each block that is kept in part, None for all other blocks. Empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from victorpy.labellers.sentence_entropy import (
     Sentence,
     SentenceEntropy,
     best_threshold,
-    is_informative,
     merge_segments,
     stop_words,
 )
+from victorpy.outputs import CleanPage
 from victorpy.sites.page_tree import PageNode
 
 
@@ -100,7 +100,7 @@ def sentences_of(labeller, page):
 
 def test_sentence_entropy_is_the_mean_over_its_words():
     found = sentences_of(fitted(PAGES), document(PAGES[0]))
-    assert found == [(pytest.approx(1), 3), (pytest.approx((0 + 1) / 2), 2)]
+    assert found == [(pytest.approx(1), 3, 0, 20), (pytest.approx((0 + 1) / 2), 2, 21, 31)]
 
 
 def test_word_entropy_uses_counts_per_page_and_the_number_of_pages_as_base():
@@ -124,26 +124,37 @@ def test_sentences_end_in_any_script(text, count):
 
 
 @pytest.mark.parametrize(
-    ("entropies", "threshold", "informative"),
-    [
-        ([0.95], 0.9, False),  # what all pages say
-        ([0.9], 0.9, True),
-        ([0.0], 0.9, True),
-        ([0.0], 0.0, True),
-        ([1.0], 1.0, True),
-        ([0.0], -1.0, False),
-        ([1.0, 0.0], 0.9, True),  # half of the words
-        ([1.0, 1.0, 0.0], 0.9, False),
-        ([], 0.9, True),  # nothing is said against it
-    ],
+    ("threshold", "text"),
+    [(-1.0, ""), (0.0, ""), (0.5, "Milk here."), (0.9, "Milk here."), (1.0, "All rights reserved. Milk here.")],
 )
-def test_block_is_informative_if_at_least_half_of_its_words_are(entropies, threshold, informative):
-    assert is_informative([Sentence(entropy, 4) for entropy in entropies], threshold) is informative
+def test_sentences_above_the_threshold_are_dropped(threshold, text):
+    labeller, page = fitted(PAGES, T=threshold), document(PAGES[0])
+    labelling = labeller.label(page)
+    assert CleanPage(page, labelling.labels, spans=labelling.spans).text.strip() == text
 
 
-def test_sentences_count_by_their_words():
-    assert is_informative([Sentence(1.0, 3), Sentence(0.0, 5)], 0.5)
-    assert not is_informative([Sentence(1.0, 5), Sentence(0.0, 3)], 0.5)
+def test_kept_sentences_are_spans_of_their_blocks():
+    pages = [f"<p>Log in. {word} is hot! Log in. {word}s too.</p><p>{word}ly</p>" for word in ("Milk", "Rum", "Gin")]
+    labelling = fitted(pages).label(document(pages[0]))
+    assert kept(labelling.labels) == [True, True]
+    assert labelling.spans == (((8, 20), (29, 39)), None)
+
+
+def test_whole_blocks_have_no_spans():
+    pages = [f"<div><h1>Home</h1><p>{word} is hot.</p></div>" for word in ("Milk", "Rum", "Gin")]
+    labelling = fitted(pages).label(document(pages[0]))
+    assert (kept(labelling.labels), labelling.spans) == ([False, True], ())
+
+
+def test_blocks_without_words_are_kept():
+    pages = [f"<p>{word}</p><hr><p>* * *</p>" for word in ("Milk", "Rum", "Gin")]
+    labelling = fitted(pages).label(document(pages[0]))
+    assert (kept(labelling.labels), labelling.spans) == ([True, True], ())
+
+
+def test_lines_of_code_are_not_split():
+    pages = [f"<pre>return all. {word}\nx = {word}</pre><p>{word}</p>" for word in ("milk", "rum", "gin")]
+    assert fitted(pages, T=0.4).label(document(pages[0])).spans == ()
 
 
 def test_text_of_every_page_is_dropped_and_a_higher_threshold_keeps_more():
@@ -232,4 +243,4 @@ def test_sentence_of_stop_words_only_is_judged_by_them():
     labeller = fitted(PAGES)
     labeller.stop_words_ = frozenset(["all", "rights", "reserved", "here"])
     found = sentences_of(labeller, document(PAGES[0]))
-    assert found == [(pytest.approx(1), 3), (pytest.approx(0), 2)]
+    assert [sentence.entropy for sentence in found] == [pytest.approx(1), pytest.approx(0)]

@@ -20,6 +20,7 @@ from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
+from victorpy.outputs import CleanPage
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.content import Content
 from victorpy.sites.importance import Judgement, block_importances, node_importance, places_of_blocks
@@ -603,6 +604,67 @@ def test_block_with_only_repeated_words_is_locally_noisy():
     page = document(pages[0])
     found = block_importances(tree, Judgement().judge(tree), page)
     assert [value > 0.4 for value in found] == [False, True, False, False, True]  # whatever the link's target is
+
+
+GUIDES = ["Printers > Samsung ML-1430", "Cameras > Canon EOS 7D", "Notebooks > Lenovo X1", "Phones > Nokia 3310"]
+TESTS = [
+    "The laser printer makes fourteen pages per minute in our test.",
+    "Its sensor records eighteen million points of light.",
+    "The keyboard remains excellent even after years of typing.",
+    "Batteries last for a week if nobody calls.",
+]
+
+
+def cleaned(pages, **parameters):
+    """The text of each page, cleaned with the tree of all of them."""
+    documents = [document(html) for html in pages]
+    labeller = SiteStyleTree(**parameters).fit(documents)
+    labellings = [labeller.label(page) for page in documents]
+    return [
+        CleanPage(page, labelling.labels, spans=labelling.spans).text.strip()
+        for page, labelling in zip(documents, labellings, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("local", ["parts", "words"])
+@pytest.mark.parametrize("styles", STYLES)
+@pytest.mark.parametrize(
+    "start", ["Home &gt; Product Guides &gt; ", "<a href=/>Home</a> &gt; <a href=/g>Product Guides</a> &gt; "]
+)
+def test_repeated_parts_of_a_path_are_deleted(start, styles, local):
+    pages = [f"<body><div>{start}{guide}</div><hr></body>" for guide in GUIDES]
+    assert cleaned(pages, styles=styles, local=local) == GUIDES
+    assert cleaned(pages, styles=styles, local=local, epsilon=0)[0] == f"Home > Product Guides > {GUIDES[0]}"
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_repeated_sentence_before_the_text_of_each_page_is_deleted(count):
+    pages = [f"<p>Log in to our newsletter today. {test}</p>" for test in TESTS[:count]]
+    log_in = "Log in to our newsletter today. " if count == 2 else ""  # "our" is twice on the first page
+    assert cleaned(pages) == [log_in + test for test in TESTS[:count]]
+
+
+def test_deleting_words_leaves_words_that_also_occur_elsewhere():
+    pages = [f"<p>Log in to our newsletter today. {test}</p>" for test in TESTS]
+    assert cleaned(pages, local="words") == ["in our " + TESTS[0], *("in our " + test for test in TESTS[1:])]
+
+
+def test_words_of_all_pages_stay_in_sentences():
+    pages = [
+        f"<p>{word} is a drink of {word}land, and it is hot {word}ish.</p>" for word in ("Tea", "Rum", "Gin", "Ale")
+    ]
+    assert cleaned(pages)[0] == "Tea is a drink of Tealand, and it is hot Teaish."
+    assert cleaned(pages, local="words")[0] == "Tea Tealand, Teaish."
+
+
+def test_block_of_repeated_parts_is_noise():
+    pages = [f"<div><p>Home &gt; Guides</p><p>{test}</p></div><hr>" for test in TESTS]
+    assert cleaned(pages) == TESTS
+
+
+def test_unknown_kind_of_deletion_is_refused():
+    with pytest.raises(ConfigError, match=r"local is one of parts, words, not 'part' \(did you mean 'parts'\?\)"):
+        SiteStyleTree(local="part").fit(site(3))
 
 
 # As a labeller.

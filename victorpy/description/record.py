@@ -17,6 +17,7 @@ from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
+from victorpy.page.tree import PageTree
 
 PAGE_HUB = 0.13
 """Share of words in hub blocks from which a page is a hub: the mean of the shares around and inside the content."""
@@ -98,7 +99,8 @@ def describe(
     text = render_text(page, page_parts)
     language = language_of(text, metadata.language)
     whole = TagTree(page.document)
-    content = TagTree(whole.page, [label.is_content for label in page.labels])
+    page_tree = PageTree(page.document, page.spans) if page.spans else whole.page
+    content = TagTree(page_tree, [label.is_content for label in page.labels])
     vector = feature_vector(content, language, chosen.spread)
     kind = page_type(whole, content)
     kept_nodes = [node for node, part in zip(whole.nodes, content.nodes, strict=True) if part.texts]
@@ -112,7 +114,7 @@ def describe(
         abstract=" ".join(abstract(content, vector, chosen.sentences, chosen.theta, language)),
         content=text,
         links=() if kind is Type.HUB else tuple(relevant_links(whole, content, vector, chosen.beta, language)),
-        main_links=tuple(node_links(whole, kept_nodes)) if kind is Type.HUB else (),
+        main_links=tuple(node_links(content, kept_nodes)) if kind is Type.HUB else (),
         images=tuple(node_images(whole, central_nodes)) if kind is Type.IMAGE else (),
         author=metadata.author,
         date=metadata.date,

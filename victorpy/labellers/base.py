@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from victorpy.base.registry import Registry
 from victorpy.config import Config
-from victorpy.document import Document, Label, Labelling
+from victorpy.document import Document, Label, Labelling, Spans
 from victorpy.errors import ConfigError, DataError, VictorError, suggest
 from victorpy.page.markup import begins_segment
 
@@ -195,8 +195,8 @@ _HEADERS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _ITEMS = frozenset(["li", "dt", "dd"])
 
 
-def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
-    """Label kept blocks by their markup, and all other blocks as noise."""
+def label_kept(document: Document, kept: Sequence[bool], spans: Sequence[Spans | None] = ()) -> Labelling:
+    """Label kept blocks by their markup, and all other blocks as noise. `spans` has blocks that are kept in part."""
     labels: list[Label] = []
     for block, keep in zip(document.blocks, kept, strict=True):
         if not keep:
@@ -207,4 +207,4 @@ def label_kept(document: Document, kept: Sequence[bool]) -> Labelling:
             labels.append(Label.HEADER)
         else:
             labels.append(Label.PARAGRAPH if _ITEMS.isdisjoint(block.containers) else Label.LIST)
-    return Labelling(tuple(labels))
+    return Labelling(tuple(labels), spans=tuple(spans) if any(spans) else ())

@@ -16,7 +16,6 @@ stop words, in any language.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +23,10 @@ from typing import NamedTuple, Self
 
 from victorpy.base.parameters import check_range
 from victorpy.base.words import simple_words
-from victorpy.document import Block, Document, Label, Labelling
+from victorpy.document import Block, Document, Label, Labelling, Spans
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept, no_pages, not_fitted
 from victorpy.labellers.site_style_tree import Example, add_pages
+from victorpy.labellers.spans import SENTENCE_END, join_kept, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.importance import places_of_blocks
@@ -35,14 +35,15 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
 FEWEST_PLACES = 5
-_SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
 
 
 class Sentence(NamedTuple):
-    """A sentence of a block: its entropy and its number of words."""
+    """A sentence of a block: its entropy, its number of words, and its position in the block's text."""
 
     entropy: float
     words: int
+    start: int = 0
+    stop: int = 0
 
 
 class SegmentTree(StyleTree):
@@ -113,24 +114,28 @@ class SentenceEntropy(SiteLabeller):
         return self
 
     def label(self, document: Document) -> Labelling:
-        kept = []
+        kept = [True] * len(document.blocks)
+        spans: list[Spans | None] = [None] * len(document.blocks)
         for block, leaf in zip(document.blocks, self._leaves(document), strict=True):
-            if leaf is None or leaf.content is None:
-                kept.append(True)
-            else:
+            if leaf is not None and leaf.content is not None:
+                sentences = self.sentences(block, leaf.content)
                 threshold = self.thresholds_.get(leaf, self.T)
-                kept.append(is_informative(self.sentences(block, leaf.content), threshold))
-        return label_kept(document, kept)
+                informative = [sentence.entropy <= threshold for sentence in sentences]
+                kept[block.index] = any(informative) or not sentences
+                if kept[block.index] and not block.preformatted:
+                    stretches = [(sentence.start, sentence.stop) for sentence in sentences]
+                    spans[block.index] = join_kept(block.text, stretches, informative)
+        return label_kept(document, kept, spans)
 
     def sentences(self, block: Block, content: Content) -> list[Sentence]:
         """Return the sentences of a block at a place with the given content."""
         sentences = []
-        for text in filter(None, _SENTENCE_END.split(block.text)):
-            all_words = simple_words(text)
+        for start, stop in split_text(block.text, SENTENCE_END):
+            all_words = simple_words(block.text[start:stop])
             features = [word for word in all_words if word not in self.stop_words_] or all_words
             if features:
                 entropy = sum(map(content.entropy, features)) / len(features)
-                sentences.append(Sentence(entropy, len(all_words)))
+                sentences.append(Sentence(entropy, len(all_words), start, stop))
         return sentences
 
     def _leaves(self, document: Document) -> list[ElementNode | None]:
@@ -147,12 +152,6 @@ class SentenceEntropy(SiteLabeller):
                     is_content = Label(label).is_content
                     sentences[leaf] += [(sentence, is_content) for sentence in self.sentences(block, leaf.content)]
         return {node: best_threshold(of_node) for node, of_node in sentences.items() if of_node}
-
-
-def is_informative(sentences: Sequence[Sentence], threshold: float) -> bool:
-    """Whether at least half of a block's words are in sentences that are not redundant."""
-    informative = sum(sentence.words for sentence in sentences if sentence.entropy <= threshold)
-    return 2 * informative >= sum(sentence.words for sentence in sentences)
 
 
 def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float:

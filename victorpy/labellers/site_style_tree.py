@@ -2,10 +2,15 @@
 
 Layout and words that the pages of a site repeat are noise. The threshold `t` is fixed, or chosen from the labels of a
 few pages of the site; the paper does this by eye on twenty pages (4.2).
+
+In kept blocks, the paper also deletes locally noisy features, such as "Home" and "Product Guides" in a path (3.6 and
+4.2.2). Deleting single words would leave holes in sentences, so `local="parts"` deletes sentences and parts of paths
+and titles that consist of such words. `local="words"` deletes every such word, as the paper does for data mining.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -13,16 +18,26 @@ from typing import Self
 import numpy as np
 
 from victorpy.base.parameters import check_range
-from victorpy.document import Document, Label, Labelling
+from victorpy.base.words import simple_words
+from victorpy.document import Block, Document, Label, Labelling, Spans
+from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept, no_pages, not_fitted
+from victorpy.labellers.spans import PART_END, SPACE, join_kept, split_text
+from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
-from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances
+from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, places_of_blocks
 from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
 
 REACH = 10
 """Number of neighbours on either side that a threshold is averaged with."""
+
+LOCAL = {"parts": PART_END, "words": SPACE}
+"""What is deleted in kept blocks, and the pattern between two of them."""
+
+FEWEST_PAGES = FEWEST_WORDS = 3
+"""A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""
 
 Example = tuple[Document, Sequence[str]]
 """A page and the labels of its blocks."""
@@ -41,6 +56,7 @@ class SiteStyleTree(SiteLabeller):
     freq: float = FREQ
     lam: float = LAM
     sample: int = SAMPLE
+    local: str = "parts"
     tree_: StyleTree | None = field(default=None, init=False)
     judgement_: Judgement | None = field(default=None, init=False)
 
@@ -48,11 +64,17 @@ class SiteStyleTree(SiteLabeller):
     def tunes(self) -> bool:
         return True
 
-    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Build the tree from at most `sample` pages; those with labels choose the threshold."""
+    def check(self) -> None:
+        """Raise ConfigError if a parameter is out of its range."""
         check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
+        if self.local not in LOCAL:
+            raise ConfigError(f"local is one of {', '.join(LOCAL)}, not {self.local!r}{suggest(self.local, LOCAL)}")
+
+    def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
+        """Build the tree from at most `sample` pages. If some have labels, they choose the threshold."""
+        self.check()
         tree = StyleTree(self.styles, self.virtual_leaves)
         return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
@@ -76,13 +98,40 @@ class SiteStyleTree(SiteLabeller):
         return block_importances(self.tree_, self.judgement_, document)
 
     def label(self, document: Document) -> Labelling:
-        importances = self.importances(document)
-        assert self.judgement_ is not None
-        return label_kept(document, [importance > self.judgement_.t for importance in importances])
+        if self.tree_ is None or self.judgement_ is None:
+            raise not_fitted(self)
+        places = places_of_blocks(self.tree_, document)
+        importances = block_importances(self.tree_, self.judgement_, document, places)
+        kept = [importance > self.judgement_.t for importance in importances]
+        spans: list[Spans | None] = [None] * len(kept)
+        for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
+            repeated = self.judgement_.of(element).repeated
+            if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:
+                spans[block.index] = self._informative(block, element.content, repeated)
+                kept[block.index] = spans[block.index] != ()
+        return label_kept(document, kept, spans)
+
+    def _informative(self, block: Block, content: Content, repeated: frozenset[str]) -> Spans | None:
+        """Return the spans of a block without its locally noisy parts, None if there are none."""
+        stretches, kept = [], []
+        for start, stop in split_text(block.text, LOCAL[self.local]):
+            words = simple_words(block.text[start:stop])
+            if words:
+                is_noise = repeated.issuperset(words)
+                if not is_noise and len(words) >= FEWEST_WORDS and content.page_count >= FEWEST_PAGES:
+                    # Frequent words also occur elsewhere at the place, more often on some pages than on others.
+                    # So it is enough that all pages have them, if most words are locally noisy.
+                    is_noise = 2 * sum(word in repeated for word in words) >= len(words) and all(
+                        1 - math.log(content.pages_with(word) or 1) / math.log(content.page_count) < self.epsilon
+                        for word in words
+                    )
+                stretches.append((start, stop))
+                kept.append(not is_noise)
+        return join_kept(block.text, stretches, kept)
 
 
 def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sample: int) -> list[Example]:
-    """Add the first `sample` pages of a site to its tree. Return those with labels."""
+    """Add the first `sample` pages of a site to its tree. Return the pages with labels."""
     examples = []
     for document, page_labels in first_pages(documents, labels, sample):
         tree.add(document)
@@ -92,7 +141,7 @@ def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sa
 
 
 class Trial:
-    """A labelled page with a value for each block: a threshold keeps the blocks with higher values."""
+    """A labelled page with a value for each block. A threshold keeps the blocks with higher values."""
 
     def __init__(self, document: Document, values: Sequence[float], labels: Sequence[str]) -> None:
         self._values = np.asarray(values, dtype=float)
@@ -100,14 +149,14 @@ class Trial:
         self._content = np.array([Label(label).is_content for label in labels], dtype=bool)
 
     def f1(self, threshold: float) -> float:
-        """Return the F1 by words of the blocks that a threshold keeps; 1 if it correctly keeps nothing."""
+        """Return the word F1 of the blocks that a threshold keeps; 1 if it correctly keeps nothing."""
         kept = self._values > threshold
         total = float(self._words[kept].sum() + self._words[self._content].sum())
         return 2 * float(self._words[kept & self._content].sum()) / total if total else 1.0
 
 
 def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS, reach: int = REACH) -> float:
-    """Return the threshold with the best mean F1 around it; of several equal ones, the middle one.
+    """Return the threshold with the best mean F1 around it, the middle one if several are equal.
 
     On other pages content is a little more or less important than on the few labelled ones, so a threshold next to a
     sharp drop would lose text there. So neighbours count too, nearer ones more.

@@ -43,6 +43,10 @@ def write_anno(page: CleanPage) -> str:
         number + 1: ("# " + " ".join(f"{name}={value}" for name, value in features.items()),)
         for number, features in enumerate(page.features)
     }
+    for number, spans in enumerate(page.spans, 1):
+        if spans is not None:  # labels are of whole blocks
+            kept = ",".join(f"{start}-{stop}" for start, stop in spans)
+            comments[number] = (*comments.get(number, ()), f"# kept={kept}")
     # Labels without a probability count as a person's, so methods without probabilities write 1.0.
     probabilities = page.probabilities or ((1.0 if page.by_method else None),) * len(page.labels)
     return AnnotationWriter(page.document, comments).write(page.labels, probabilities)

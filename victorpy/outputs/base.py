@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
-from victorpy.document import Block, Document, Label, Metadata
+from victorpy.document import Block, Document, Label, Metadata, Spans
 from victorpy.errors import ConfigError
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -47,6 +47,8 @@ class CleanPage:
     """The features of each block by name, if they were requested."""
     metadata: Metadata | None = None
     """The page's metadata, if it was requested."""
+    spans: tuple[Spans | None, ...] = ()
+    """The kept stretches of each block that is kept in part, None for all other blocks. Empty if there are none."""
     by_method: bool = field(default=False, compare=False)
     """Whether a method assigned the labels, rather than a person."""
 
@@ -178,8 +180,15 @@ def segments(page: CleanPage) -> list[Segment]:
 
 
 def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
-    """Return the blocks that are content, with their labels."""
-    return [pair for pair in zip(page.document.blocks, page.labels, strict=True) if pair[1].is_content]
+    """Return the blocks that are content, with their labels. Only the kept stretches of their text are in them."""
+    pairs = zip(page.document.blocks, page.labels, strict=True)
+    if not page.spans:
+        return [pair for pair in pairs if pair[1].is_content]
+    return [
+        (block if spans is None else block.keeping(spans), label)
+        for (block, label), spans in zip(pairs, page.spans, strict=True)
+        if label.is_content
+    ]
 
 
 def join_blocks(kept: Sequence[LabelledBlock]) -> list[Segment]:

@@ -152,7 +152,8 @@ _Marks = frozenset[tuple[str, int]]
 def runs(segment: Segment, document: Document) -> list[Run]:
     """Cut a segment into runs."""
     first = segment.blocks[0]
-    if len(segment.blocks) == 1 == len(first.pieces) and _STYLES.keys().isdisjoint(first.containers):
+    is_one_piece = len(segment.blocks) == 1 == len(first.pieces) and first.pieces[0].element == first.element
+    if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
         return [Run(first.text, frozenset(), "")]
     found: list[Run] = []
     samples: dict[_Marks, Run] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from victorpy.document import Label
 from victorpy.outputs.base import CleanPage, output, segments
@@ -39,17 +40,22 @@ def render_jsonl(page: CleanPage) -> str:
     """One JSON object per page: url, title, text, confidence, and every block with label, probability and path."""
     document = page.document
     probabilities = page.probabilities or (None,) * len(page.labels)
-    blocks = zip(page.labels, probabilities, document.paths(), document.blocks, strict=True)
+    blocks: list[dict[str, Any]] = [
+        {"label": str(label), "probability": probability, "path": path, "text": block.text}
+        for label, probability, path, block in zip(
+            page.labels, probabilities, document.paths(), document.blocks, strict=True
+        )
+    ]
+    for number, spans in enumerate(page.spans):
+        if spans is not None:
+            blocks[number]["kept"] = spans
     record = {
         "url": document.url,
         "title": document.title,
         "source": document.source,
         "text": render_text(page),
         "confidence": page.confidence,
-        "blocks": [
-            {"label": str(label), "probability": probability, "path": path, "text": block.text}
-            for label, probability, path, block in blocks
-        ],
+        "blocks": blocks,
         "losses": list(document.losses),
     }
     return json.dumps(record, ensure_ascii=False) + "\n"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple, TypeVar
 
 from victorpy.base.hashes import number_of
-from victorpy.document import Block, Document, Elements
+from victorpy.document import Block, Document, Elements, Spans
 
 Number = TypeVar("Number", int, float)
 
@@ -32,13 +32,14 @@ class Text(NamedTuple):
 
 
 class PageTree:
-    """The elements of a page and the texts in them."""
+    """The elements of a page and the texts in them. With `spans`, texts have only the kept parts of blocks."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, spans: Sequence[Spans | None] = ()) -> None:
         self.document = document
         # Text outside of all elements, which annotation files may have, gets a root.
         self.elements = document.elements if document.elements.tag else Elements(["html"], [-1], [{}], [1], [0], [0])
-        self.texts = [text for block in document.blocks for text in _texts(block, self.elements.tag)]
+        blocks = zip(document.blocks, spans or repeat(None), strict=False)
+        self.texts = [text for block, kept in blocks for text in _texts(block, self.elements.tag, kept)]
 
     @cached_property
     def content(self) -> list[list[int]]:
@@ -128,9 +129,13 @@ class PageTree:
         return [chars > 0 and chars >= share * all_chars for chars, all_chars in zip(inside, total, strict=True)]
 
 
-def _texts(block: Block, tags: Sequence[str]) -> Iterator[Text]:
+def _texts(block: Block, tags: Sequence[str], kept: Spans | None) -> Iterator[Text]:
     starts = [*(piece.start for piece in block.pieces), len(block.text)]
     for piece, (start, stop) in zip(block.pieces, pairwise(starts), strict=True):
         element = max(piece.element, 0)
         spaced = any(map(str.isspace, block.text[start - 1 : start + 1])) if start else block.spaced
-        yield Text(block.text[start:stop].strip(), element, block.index, piece.distance, tags[element] != "img", spaced)
+        text = block.text[start:stop].strip()
+        if kept is not None:
+            text = " ".join(block.text[max(start, first) : min(stop, last)].strip() for first, last in kept).strip()
+        shown = tags[element] != "img" and (kept is None or bool(text))
+        yield Text(text, element, block.index, piece.distance, shown, spaced)

@@ -213,7 +213,7 @@ def _run_fold(
 
 def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageResult:
     """Score the labels of a gold page."""
-    scores, counts = measure_texts(page.output_text(labelling.labels), page.gold_text)
+    scores, counts = measure_texts(page.output_text(labelling), page.gold_text)
     if not page.has_segments:
         scores = {name: value for name, value in scores.items() if name not in _NEED_SEGMENTS}
     blocks = BlockCounts.of(labelling.labels, page.labels)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from victorpy.cleaner import read_document
 from victorpy.config import Config, load_config
-from victorpy.document import Document, Label
+from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.outputs import CleanPage, Output
 from victorpy.outputs.anno import AnnotationWriter, load_anno, load_annotation
@@ -48,9 +48,10 @@ class LabelledPage:
         lines = (f"{_TAGS[part.label or Label.PARAGRAPH]} {' '.join(part.text.split())}" for part in self.gold)
         return "\n".join(lines)
 
-    def output_text(self, labels: Sequence[Label]) -> str:
-        """Return the text that `labels` keep, in CleanEval's format."""
-        return render_cleaneval(CleanPage(self.document, tuple(labels))).partition("\n")[2]
+    def output_text(self, labelling: Labelling) -> str:
+        """Return the text that a labeller keeps, in CleanEval's format."""
+        page = CleanPage(self.document, labelling.labels, spans=labelling.spans)
+        return render_cleaneval(page).partition("\n")[2]
 
 
 def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[LabelledPage]:

@@ -59,6 +59,10 @@ class Content:
         """Number of pages that have the place: the m of the equations."""
         return self.pages.bit_count()
 
+    def pages_with(self, feature: str) -> int:
+        """Return the number of pages that have the feature here."""
+        return self.sums[feature][0].bit_count() if feature in self.sums else 0
+
     def entropy(self, feature: str) -> float:
         """Return H(a) of equation 5: 1 if the pages have the feature equally often, 0 if only one page has it."""
         if feature not in self.sums or self.page_count < 2:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from victorpy.config import Config
-from victorpy.document import Block, Label
+from victorpy.document import Block, Label, Spans
 from victorpy.model.labeller import ModelLabeller
 from victorpy.outputs import CleanPage
 from victorpy.research.gold import LabelledPage
@@ -110,7 +110,19 @@ def _block(
     if page.features:
         data["features"] = json.dumps(page.features[block.index], ensure_ascii=False)
     attributes = "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
-    return f'<span class="{" ".join(classes)}" tabindex="0"{attributes}>{text(block.text)}</span>'
+    spans = page.spans[block.index] if page.spans else None
+    shown = text(block.text) if spans is None else _with_deletions(block.text, spans)
+    return f'<span class="{" ".join(classes)}" tabindex="0"{attributes}>{shown}</span>'
+
+
+def _with_deletions(block_text: str, spans: Spans) -> str:
+    """Strike through the stretches of a block's text that are not kept."""
+    shown, offset = "", 0
+    for start, stop in (*spans, (len(block_text), len(block_text))):
+        deleted = block_text[offset:start]
+        shown += (f"<del>{text(deleted)}</del>" if deleted else "") + text(block_text[start:stop])
+        offset = stop
+    return shown
 
 
 def write_views(
@@ -135,7 +147,8 @@ def write_views(
         labels = result.labelling
         features = labeller.features(page.document) if labeller else ()
         clean = CleanPage(
-            page.document, labels.labels, labels.probabilities, labels.content, labels.confidence, features
+            *(page.document, labels.labels, labels.probabilities, labels.content, labels.confidence, features),
+            spans=labels.spans,
         )
         safe_name = re.sub(r"[^\w.-]+", "-", result.name)[-60:]
         file = f"{number:02}-{safe_name}.html"

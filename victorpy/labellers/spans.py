@@ -1,0 +1,54 @@
+"""Split the text of a block into sentences or smaller parts, and keep some of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from victorpy.document import Spans
+
+SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
+
+PART_END = re.compile(rf"{SENTENCE_END.pattern}|\s*[|>»›→•·]+\s*|\s+(?:[-–—/\\]|::)\s+")
+"""The end of a sentence, or signs between the parts of a path or a title: ``Home > Tea``, ``Tea | Tea shop``."""
+
+SPACE = re.compile(r"\s+")
+
+
+def split_text(text: str, end: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the stretches of a text between the matches of a pattern.
+
+    >>> split_text("Home > Tea", PART_END)
+    [(0, 4), (7, 10)]
+    """
+    stops = [*(match.span() for match in end.finditer(text)), (len(text), len(text))]
+    starts = [0, *(stop for _, stop in stops)]
+    return [(start, stop) for start, (stop, _) in zip(starts, stops, strict=False) if start < stop]
+
+
+def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bool]) -> Spans | None:
+    """Return the spans of the kept stretches, or None if all are kept.
+
+    The signs between two kept stretches are kept too. If stretches between them are dropped, the signs before the
+    second one are kept.
+
+    >>> text = "Home > Tea > Green > Sencha"
+    >>> spans = join_kept(text, split_text(text, PART_END), [False, True, False, True])
+    >>> [text[start:stop] for start, stop in spans]
+    ['Tea', '> Sencha']
+    """
+    if all(kept):
+        return None  # also if there are no stretches
+    spans: list[tuple[int, int]] = []
+    for number, ((start, stop), is_kept) in enumerate(zip(stretches, kept, strict=True)):
+        if not is_kept:
+            continue
+        end = stop if number + 1 < len(stretches) else len(text)
+        if not number:
+            spans.append((0, end))
+        elif kept[number - 1]:
+            spans[-1] = spans[-1][0], end
+        else:
+            signs = text[stretches[number - 1][1] : start].lstrip() if spans else ""
+            spans.append((start - len(signs), end))
+    return tuple(spans)
