@@ -104,6 +104,8 @@ class SiteStyleTree(SiteLabeller):
         importances = block_importances(self.tree_, self.judgement_, document, places)
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
+        if self.judgement_.t < 0:
+            return label_kept(document, kept)  # nothing is noise, not even what all pages repeat
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
             repeated = self.judgement_.of(element).repeated
             if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:
