@@ -1,4 +1,4 @@
-"""Measure the annotation tool: keys, milliseconds, and what is lost when it is killed.
+"""Measure the annotation tool: keys per page, redraw times, and lost work after a kill.
 
 python -m benchmarks.annotation                    everything; 200 kills take some minutes
 python -m benchmarks.annotation --only keystrokes  one of keystrokes, redraw, opening, kills
@@ -337,7 +337,7 @@ def _start(*arguments: str, columns: int = 100, lines: int = 30) -> Terminal:
 def measure_opening() -> None:
     """Measure the CPU time of the whole program when a page of 2 MB is opened and closed."""
     item = '<div class="item"><h3>Heading {0}</h3><p>{1}<a href="/{0}">text</a> that go on, page {0}.</p></div>\n'
-    words = "Some words that stand before the link and fill the page as an article does, line by line and more. "
+    words = "Some words that come before the link and fill the page as an article does, line by line and more. "
     print("| page | blocks | opening | and labelling a block | opening again | without a model |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, filler in (("2 MB of long paragraphs", words * 8), ("2 MB of short ones", "")):
@@ -390,7 +390,9 @@ def measure_kills(count: int) -> None:
                 assert typed.startswith(kept), "labels that nobody typed"
                 lost += missing > 1
                 most_lost = max(most_lost, missing)
-        print(f"{done} kills: {torn} torn files, {lost} times more than one key lost, at most {most_lost}", flush=True)
+        print(
+            f"{done} kills: {torn} damaged files, {lost} times more than one key lost, at most {most_lost}", flush=True
+        )
 
 
 def _type_and_kill(page: Path, decided: int, chance: random.Random) -> str:

@@ -97,7 +97,7 @@ def draw_panels(figure: Any, scores: dict[str, Any]) -> None:
 def draw_set(axes: Any, rows: Sequence[dict[str, Any]]) -> None:
     """Draw one data set; victorpy's own methods are blue, other programs and the baseline grey."""
     named = [(f"{row['method']}{' †' if row['trained_on'] else ''}", row["cpu_ms"], row["words_f1"]) for row in rows]
-    points(named, "", "CPU ms a page (further left is faster)", "word F1", logarithmic=True).draw(axes)
+    points(named, "", "CPU ms per page (further left is faster)", "word F1", logarithmic=True).draw(axes)
     for row in rows:
         own = row["trained_on"] is not False or row["method"] == rows[0]["method"]
         axes.plot([row["cpu_ms"]] * 2, row["words_f1_interval"], color=BLUE if own else GREY, linewidth=1.4)

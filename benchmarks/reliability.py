@@ -1,12 +1,12 @@
-"""Measure whether confidence keeps its promise: pages in bins of confidence, and their true word F1.
+"""Measure whether confidence is calibrated: compare it with the true word F1 of pages, in bins.
 
     python -m benchmarks.reliability --data wcxb:DIR                  pages cleaned with a model
     python -m benchmarks.reliability --data wcxb:DIR --folds 5        cross-validate a config, sites kept apart
     python -m benchmarks.reliability --results pages.json -o reliability.png
 
-The mean word F1 of each bin should be its mean confidence. Printed are the bins, the expected calibration error (the
-distance of the two, weighted by pages) and Spearman's rank correlation of confidence and F1; -o draws the diagram.
---save writes, and --results reads, [{"name": "wcxb:dev/0001", "confidence": 0.93, "word_f1": 0.95}, ...].
+The mean word F1 of each bin should be its mean confidence. The output contains the bins, the expected calibration error
+(the difference of the two, weighted by pages) and Spearman's rank correlation of confidence and F1. -o draws the
+diagram. --save writes the confidence and score of every page, and --results reads them.
 """
 
 from __future__ import annotations

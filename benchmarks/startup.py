@@ -1,4 +1,4 @@
-"""The CPU seconds that one small page costs from the start: interpreter, imports, model, first page, command.
+"""Measure the CPU time from the start of Python to the first cleaned page: interpreter, imports, model, page, command.
 
     python -m benchmarks.startup [--repeat 10]
 

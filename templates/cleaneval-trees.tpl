@@ -1,4 +1,4 @@
-# What is around and in a block, and what its neighbours are: enough to tell kinds of content apart
+# The block, its containers and its neighbours, to distinguish kinds of content
 %x[0,evidence]
 %x[{-1,1},evidence]
 %x[0,container.{p,li,dt,dd,td,th,pre,blockquote,table,figcaption,a}]

@@ -1,4 +1,4 @@
-# Every feature of the block itself
+# All features of the block
 %x[0,container.{p,a,u,img,li}]
 %x[0,container.class-{header,bold,italic,list,form}]
 %x[0,split.{p,br,hr}]
@@ -16,7 +16,7 @@
 %x[0,document.{word,sentence,block}-count]
 %x[0,document.max-{div,td}-group]
 
-# Its neighbours
+# Neighbours
 %x[{-2,-1,1,2},container.{p,a,li}]
 %x[{-2,-1,1,2},container.class-{header,bold,list,form}]
 %x[{-1,1,2},split.{p,br}]
@@ -30,7 +30,7 @@
 %x[{-1,1},regexp.{date,time}]
 %x[{-1,1},{div,td}-group.word-ratio]
 
-# Together: does this block go on from the one before? is it an item among items?
+# Combinations: does this block continue the previous one? is it an item among items?
 %x[-1,sentence-end]%x[0,sentence-begin]%x[0,split.class-block]
 %x[-1,bullet]%x[0,bullet]%x[0,split.class-block]
 %x[0,container.a]%x[0,token.alpha-abs]

@@ -1,4 +1,4 @@
-# Every feature of the block itself
+# All features of the block
 %x[0,container.{p,a,li,td,pre,blockquote,form,nav,header,footer,aside,main,article,table,noscript,figure}]
 %x[0,container.class-{header,bold,list}]
 %x[0,hidden]
@@ -23,7 +23,7 @@
 %x[0,document.link-share]
 %x[0,div-group.word-ratio]
 
-# Its neighbours
+# Neighbours
 %x[{-3..-1},words]
 %x[{1..3},words]
 %x[{-2,-1,1,2},link-share]
@@ -37,7 +37,7 @@
 %x[{-1,1},name.{noise,content}]
 %x[{-1,1},bullet]
 
-# Together
+# Combinations
 %x[0,words]%x[0,link-share]
 %x[0,words]%x[0,sentence.count]
 %x[0,words]%x[0,container.p]

@@ -1,13 +1,13 @@
-# The numbers that trees tell kinds of content by: header, paragraph, list item, continuation. Beside them they see
-# those of templates/evidence.tpl, the lexicon's, what the trees for content found on the page, and their log-odds.
+# Features of the trees that distinguish header, paragraph, list item and continuation. They also see the features of
+# templates/evidence.tpl, the lexicon, and the results of the trees that find content.
 
-# What is around the block, and what came since the block before
+# Containers of the block, and tags since the previous block
 %x[{-1,0,1},container.{p,ul,ol,dl,dt,dd,li,td,th,pre,center,div}]
 %x[{-1,0,1},container.class-{header,bold,italic,list}]
 %x[{-1,0,1},split.{p,br,hr,li,td,tr,table,div,a,b,strong,span}]
 %x[{-1,0,1,2},split.class-{block,inline}]
 
-# Lines and looks
+# Lines and similar blocks
 %x[{-1,0,1},characters]
 %x[{-1,0,1},run.{blocks,place,longest,mean,filled}]
 %x[{-1,0,1,2},look.again]
@@ -15,7 +15,7 @@
 %x[{-1,0,1},look.{bold-share,short-share,break-share}]
 %x[{-2,2},look.blocks]
 
-# What it says
+# Text of the block
 %x[{-1,0,1},bold-share]
 %x[{-1,0,1},capitalised-share]
 %x[{-1,0,1},begins-with.{digit,lower,sign}]

@@ -1,8 +1,8 @@
-# The numbers that the trees decide by where several pages of a site are cleaned together.
+# Features of the trees for several pages of a site.
 
 include evidence
 
-# What the site repeats, here and around
+# What the site repeats, at the block and around it
 %x[0,site.pages]
 %x[{-2..2},site.{importance,entropy,text-share}]
 %x[{-1..1},site.place-share]

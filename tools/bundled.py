@@ -51,11 +51,11 @@ def score(page: LabelledPage, log_odds: Floats, config: Config) -> dict[str, obj
 
 
 def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: ModelLabeller) -> list[Floats]:
-    """The log-odds as the model for sites gives them: drawn to those of the same places on other pages of the site."""
+    """Return the log-odds of a model for sites, which depend on the same places of other pages of the site."""
     by_site: dict[str, list[int]] = {}
     for number, page in enumerate(pages):
         by_site.setdefault(site_of(page.document.url) or page.document.source or str(number), []).append(number)
-    drawn = list(found)
+    adjusted = list(found)
     for numbers in by_site.values():
         site = SiteStatistics(pages[number].document for number in numbers)
         if site.pages < 2:
@@ -70,8 +70,8 @@ def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: Mod
         beliefs = believe(known, site, lambda document, judged=judged: judged[id(document)])  # type: ignore[misc]
         for number in numbers:
             columns, findings = judged[id(pages[number].document)]
-            drawn[number] = adjust(findings, columns, site, beliefs).log_odds
-    return drawn
+            adjusted[number] = adjust(findings, columns, site, beliefs).log_odds
+    return adjusted
 
 
 def named_sets(data: list[str]) -> list[str]:

@@ -69,7 +69,7 @@ def _has_topic(page: LabelledPage) -> bool:
     """Whether a page has enough content, and a template rather than other texts around it.
 
     Readers' comments and other articles do not belong to a template: a cleaner may well keep them. A page with many of
-    them has more text than its gold says, and the pages made of it would not be what they are taken for.
+    them has more text than its gold, so pages made from it would get wrong labels.
     """
     content = sum(map(word_count, _content(page)))
     others = sum(count for block in noise(page) if (count := word_count(block)) >= LONG_WORDS)
