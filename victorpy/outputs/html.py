@@ -37,7 +37,14 @@ def _flow(flow: Iterable[Part], document: Document, within: int = -1) -> list[st
                 rows[0] = f"<thead>\n{rows[0]}\n</thead>"
             lines += ["<table>", *rows, "</table>"]
         elif part.preformatted:
-            lines.append(_listing(part, document))
+            part_runs = runs(part, document)
+            text = _links(run._replace(styles=run.styles - {"code"}) for run in part_runs)
+            language = code_language(part, document)
+            if language:
+                text = f'<code class="language-{language}">{text}</code>'
+            elif any("code" in run.styles for run in part_runs):
+                text = f"<code>{text}</code>"
+            lines.append(f"<pre>{text}</pre>")
         elif starts_item:
             lines[-1] += _inline(part, document)
         else:
@@ -77,16 +84,6 @@ def _move(lines: list[str], previous: Places, places: Places) -> None:
             has_gap = place.number not in {None, expected_number}  # previous items were dropped
             lines.append(f'<li value="{place.number}">' if has_gap else "<li>")
         sibling = None
-
-
-def _listing(segment: Segment, document: Document) -> str:
-    segment_runs = runs(segment, document)
-    text = _links(run._replace(styles=run.styles - {"code"}) for run in segment_runs)
-    language = code_language(segment, document)
-    if language:
-        return f'<pre><code class="language-{language}">{text}</code></pre>'
-    is_code = any("code" in run.styles for run in segment_runs)
-    return f"<pre><code>{text}</code></pre>" if is_code else f"<pre>{text}</pre>"
 
 
 def _inline(segment: Segment, document: Document) -> str:

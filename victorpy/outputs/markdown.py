@@ -47,7 +47,15 @@ def render_markdown(page: CleanPage, page_parts: Sequence[Part] | None = None) -
             _add_markers(markers, previous, places, shared)
         if written:
             written.append(_gap(previous, places, shared, markers))
-        text = _table(part, document) if isinstance(part, Table) else _segment(part, document)
+        if isinstance(part, Table):
+            text = _table(part, document)
+        elif part.preformatted:
+            fence = "`" * max(3, _longest_backticks(part.text) + 1)
+            text = f"{fence}{code_language(part, document)}\n{part.text}\n{fence}"
+        elif part.label is Label.HEADER:
+            text = f"{'#' * part.heading_level} {_inline(part, document).replace(_HARD_BREAK, ' ')}"
+        else:
+            text = _inline(part, document)
         if places:  # repeat only the markers of open quotations
             indents = [_indent(markers[place]) for place in places]
             first = "".join([*indents[:shared], *(markers[place] for place in places[shared:])])
@@ -110,16 +118,6 @@ def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> st
 
 def _indent(marker: str) -> str:
     return marker if marker == _QUOTE else " " * len(marker)
-
-
-def _segment(segment: Segment, document: Document) -> str:
-    if segment.preformatted:
-        fence = "`" * max(3, _longest_backticks(segment.text) + 1)
-        return f"{fence}{code_language(segment, document)}\n{segment.text}\n{fence}"
-    text = _inline(segment, document)
-    if segment.label is Label.HEADER:
-        return f"{'#' * segment.heading_level} {text.replace(_HARD_BREAK, ' ')}"
-    return text
 
 
 def _inline(segment: Segment, document: Document) -> str:
@@ -225,7 +223,17 @@ def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list
             narrowed += members
             offset += length
             continue
-        first, last = _emphasis_range(context, offset, offset + length)
+        first, last = offset, offset + length
+        while first < last and context[first].isspace():
+            first += 1
+        while first < last and context[last - 1].isspace():
+            last -= 1
+        if first < last and _may_be_punctuation(context[first]) and not _is_boundary(context[first - 1]):
+            while first < last and (context[first].isspace() or _may_be_punctuation(context[first])):
+                first += 1
+        if first < last and _may_be_punctuation(context[last - 1]) and not _is_boundary(context[last]):
+            while first < last and (context[last - 1].isspace() or _may_be_punctuation(context[last - 1])):
+                last -= 1
         for text, styles in members:
             start = max(first - offset, 0)
             stop = max(last - offset, start)
@@ -233,21 +241,6 @@ def _narrow(spans: Sequence[_Span], style: str, before: str, after: str) -> list
             narrowed += [_Span(*part) for part in cut if part[0]]
             offset += len(text)
     return narrowed
-
-
-def _emphasis_range(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Return the part of a range that can be emphasised."""
-    while start < stop and text[start].isspace():
-        start += 1
-    while start < stop and text[stop - 1].isspace():
-        stop -= 1
-    if start < stop and _may_be_punctuation(text[start]) and not _is_boundary(text[start - 1]):
-        while start < stop and (text[start].isspace() or _may_be_punctuation(text[start])):
-            start += 1
-    if start < stop and _may_be_punctuation(text[stop - 1]) and not _is_boundary(text[stop]):
-        while start < stop and (text[stop - 1].isspace() or _may_be_punctuation(text[stop - 1])):
-            stop -= 1
-    return start, stop
 
 
 def _may_be_punctuation(char: str) -> bool:
@@ -286,16 +279,14 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
         started = sorted(starting - dropped)
         if len(started) > 1:
             two_started_together = True
-            started.sort(key=lambda style: _length(spans[number:], style), reverse=True)
+            rest = spans[number:]
+            started.sort(
+                key=lambda style: [*(style in other.styles for other in rest), False].index(False), reverse=True
+            )
         open_styles += started
         written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
         written.append(_write_span(span))
     return "".join([*written, *[_DELIMITERS[style] for style in reversed(open_styles)]])
-
-
-def _length(spans: Sequence[_Span], style: str) -> int:
-    """Count the spans before the first one without the style."""
-    return [*(style in span.styles for span in spans), False].index(False)
 
 
 def _table(table: Table, document: Document) -> str:

@@ -17,13 +17,9 @@ _START = re.compile("[+-]?[0-9]{1,9}")
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
 _STYLES = {
-    "b": "bold",
-    "strong": "bold",
-    "i": "italic",
-    "em": "italic",
-    "code": "code",
-    "kbd": "code",
-    "tt": "code",
+    **dict.fromkeys(["b", "strong"], "bold"),
+    **dict.fromkeys(["i", "em"], "italic"),
+    **dict.fromkeys(["code", "kbd", "tt"], "code"),
     "a": "link",
 }
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -156,16 +152,18 @@ def runs(segment: Segment, document: Document) -> list[Run]:
     if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
         return [Run(first.text, frozenset(), "")]
     found: list[Run] = []
-    samples: dict[_Marks, Run] = {}
+    addresses: dict[int, str] = {-1: ""}
 
     def add(text: str, marks: _Marks) -> None:
-        if marks not in samples:
-            samples[marks] = _sample(marks, document)
-        run = samples[marks]
+        link = max((element for style, element in marks if style == "link"), default=-1)
+        if link not in addresses:
+            addresses[link] = safe_link(document.elements.attributes[link]["href"], document.url)
+        styles = frozenset(style for style, _ in marks if style != "link")
+        run = Run(text, styles, addresses[link], link if addresses[link] else -1)
         if found and found[-1][1:] == run[1:]:
             found[-1] = run._replace(text=found[-1].text + text)
         else:
-            found.append(run._replace(text=text))
+            found.append(run)
 
     previous_block = None
     marks: _Marks = frozenset()
@@ -196,14 +194,6 @@ def _marks(document: Document, element: int) -> _Marks:
             marks.append((_STYLES[tag], element))
         element = parents[element]
     return frozenset(marks)
-
-
-def _sample(marks: _Marks, document: Document) -> Run:
-    """Return a run without text."""
-    link = max((element for style, element in marks if style == "link"), default=-1)
-    href = safe_link(document.elements.attributes[link].get("href", ""), document.url) if link >= 0 else ""
-    styles = frozenset(style for style, _ in marks if style != "link")
-    return Run("", styles, href, link if href else -1)
 
 
 def code_language(segment: Segment, document: Document) -> str:

@@ -54,11 +54,11 @@ def decode(page: bytes | str, content_type: str | None = None) -> Decoded:
         text, surrogates = _SURROGATES.subn(_REPLACEMENT, page)
         return _tidied(text, "unicode", "text", damage=f"{surrogates} lone surrogates" if surrogates else "")
     for encoding, source in _candidates(page, content_type):
-        decoded = _mended_utf8(page) if source == "mended" else _decode_as(page, encoding, source)
+        decoded = _decode_as(page, encoding, source)
         if decoded:
             return decoded
-    text = page.decode("cp1252", "replace")
-    return Decoded(_tidied(text, "cp1252", "fallback").text, "cp1252", "fallback", "the encoding was guessed: cp1252")
+    guessed = _tidied(page.decode("cp1252", "replace"), "cp1252", "fallback")
+    return guessed._replace(loss="the encoding was guessed: cp1252")
 
 
 def _candidates(page: bytes, content_type: str | None) -> Iterator[tuple[str, str]]:
@@ -102,6 +102,12 @@ def _utf16_without_bom(page: bytes) -> str | None:
 
 def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
     """Decode with a named encoding, or return None if it does not fit the bytes."""
+    if source == "mended":  # UTF-8 except for encoded surrogates and an incomplete last character
+        mended, damage = _MENDABLE.subn(_REPLACEMENT.encode(), page)
+        try:
+            return _tidied(mended.decode(), "utf-8", "utf-8", damage=f"{damage} characters")
+        except UnicodeDecodeError:
+            return None
     try:
         b"    ".decode(encoding, "ignore")
         if codecs.lookup(encoding).name in _NO_CHARSETS:  # not text encodings
@@ -121,15 +127,6 @@ def _decode_as(page: bytes, encoding: str, source: str) -> Decoded | None:
     if damage > _MAX_UNDECODABLE * len(text) or damage * 2 > beyond_ascii:
         return None  # only ASCII characters fit, and they fit any encoding
     return _tidied(text, encoding, source, damage=f"{damage} characters")
-
-
-def _mended_utf8(page: bytes) -> Decoded | None:
-    """Decode UTF-8 that is valid except for encoded surrogates and an incomplete last character."""
-    mended, damage = _MENDABLE.subn(_REPLACEMENT.encode(), page)
-    try:
-        return _tidied(mended.decode("utf-8"), "utf-8", "utf-8", damage=f"{damage} characters")
-    except UnicodeDecodeError:
-        return None
 
 
 def _tidied(text: str, encoding: str, source: str, damage: str = "") -> Decoded:
