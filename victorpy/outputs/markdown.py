@@ -141,6 +141,8 @@ class _Span(NamedTuple):
 
 def _write_runs(segment_runs: Sequence[Run]) -> str:
     """Write runs with emphasis, code and links."""
+    if len(segment_runs) == 1 and not segment_runs[0].styles and not segment_runs[0].href:
+        return _write_span(_Span(*segment_runs[0][:2]))  # most segments
     groups = [[*group] for _, group in groupby(segment_runs, attrgetter("link"))]
     written = ""
     for number, group in enumerate(groups):
@@ -175,6 +177,8 @@ def _write_span(span: _Span) -> str:
 
 def _with_space_of(text: str, written: str) -> str:
     """Surround the written form of a text with the same white space."""
+    if not text[0].isspace() and not text[-1].isspace():
+        return written
     return _space(text[: len(text) - len(text.lstrip())]) + written + _space(text[len(text.rstrip()) :])
 
 

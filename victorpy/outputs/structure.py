@@ -152,18 +152,20 @@ def runs(segment: Segment, document: Document) -> list[Run]:
     if is_one_piece and _STYLES.keys().isdisjoint(first.containers):
         return [Run(first.text, frozenset(), "")]
     found: list[Run] = []
-    addresses: dict[int, str] = {-1: ""}
+    samples: dict[_Marks, Run] = {frozenset(): Run("", frozenset(), "")}
+    marks_around: dict[int, _Marks] = {}
 
     def add(text: str, marks: _Marks) -> None:
-        link = max((element for style, element in marks if style == "link"), default=-1)
-        if link not in addresses:
-            addresses[link] = safe_link(document.elements.attributes[link]["href"], document.url)
-        styles = frozenset(style for style, _ in marks if style != "link")
-        run = Run(text, styles, addresses[link], link if addresses[link] else -1)
-        if found and found[-1][1:] == run[1:]:
-            found[-1] = run._replace(text=found[-1].text + text)
+        if marks not in samples:
+            link = max((element for style, element in marks if style == "link"), default=-1)
+            href = safe_link(document.elements.attributes[link]["href"], document.url) if link >= 0 else ""
+            styles = frozenset(style for style, _ in marks if style != "link")
+            samples[marks] = Run("", styles, href, link if href else -1)
+        _, styles, href, link = samples[marks]
+        if found and found[-1][1:] == (styles, href, link):
+            found[-1] = Run(found[-1].text + text, styles, href, link)
         else:
-            found.append(run)
+            found.append(Run(text, styles, href, link))
 
     previous_block = None
     marks: _Marks = frozenset()
@@ -173,7 +175,9 @@ def runs(segment: Segment, document: Document) -> list[Run]:
             follows = block.index == previous_block.index + 1 and not block.preformatted
             space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-            previous_marks, marks = marks, _marks(document, piece.element)
+            if piece.element not in marks_around:
+                marks_around[piece.element] = _marks(document, piece.element)
+            previous_marks, marks = marks, marks_around[piece.element]
             if not space and not block.preformatted and text[:1] == " ":
                 space = " "
             if space:  # a space has the styles that both neighbours share

@@ -33,10 +33,12 @@ _TAGS = re.compile(
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
 _SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
-# A </script> in a JavaScript string: on the same line follow the closing quote and punctuation, as in "</script>");
+# A </script> in a JavaScript string. The rest of the string with its tags, a quote and punctuation follow
+# on the same line, as in "</script><br class='x'>");
 _SCRIPT_END_IN_STRING = re.compile(
-    rb"</(?i:script)\s*>(?=(?:[^\n\"'`=]|=\\?(?:\"[^\"\n]*\"|'[^'\n]*')?){0,500}+"
-    rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</script))"
+    rb"</(?i:script)\s*>(?=[^\n\"'`=<]*+"
+    rb"(?:(?:<(?!(?i:script)\b)|=\\?(?:\"[^\"\n]*\"|'[^'\n]*')?)[^\n\"'`=<]*+){0,20}+"
+    rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
