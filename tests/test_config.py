@@ -1,4 +1,4 @@
-"""Victor's configuration format: what it means, and what it says where it is wrong."""
+"""Config files: values, expansion, includes and error messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(directory: Path, text: str, name: str = "my.conf", **others: str) -> Co
     return read_config(directory / name)
 
 
-# What is wrong is said as FILE:LINE.
+# Errors start with FILE:LINE.
 
 
 @pytest.mark.parametrize("path", sorted(ERRORS.glob("*.conf")), ids=lambda path: path.stem)

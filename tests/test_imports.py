@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "victorpy"
 
-# From the bottom up, as docs/ARCHITECTURE.md shows it. A package stands for all of its modules; "" is
+# From the bottom up, as docs/ARCHITECTURE.md shows it. A package includes all of its modules; "" is
 # victorpy/__init__.py with the public names. A module imports from its own room and from rooms below.
 ORDER = (
     *("errors", "document", "base", "config", "page", "columns", "features", "outputs", "sites", "description"),
@@ -67,7 +67,7 @@ def test_no_module_imports_from_above():
     assert [list(imported_parts(MODULES[name])) for name in ("document.py", "errors.py")] == [[], []]
 
 
-def test_few_modules_lie_flat():
+def test_few_modules_are_outside_packages():
     assert len([module for module in MODULES if "/" not in module]) <= 8
 
 

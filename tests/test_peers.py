@@ -1,4 +1,4 @@
-"""Other people's cleaners as methods; tests of one that is not installed are skipped."""
+"""Other programs as methods. Programs that are not installed are skipped."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_versions_and_parameters_are_shown():
 
 
 @pytest.mark.parametrize("name", [*PEERS, "peers"])
-def test_missing_peer_says_how_to_get_it(name):
+def test_missing_peer_error_has_the_install_command(name):
     ended = victor_without(MODULES, "compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
     assert (ended.returncode, ended.stdout) == (2, "")
     missing = "no other cleaner is installed" if name == "peers" else f"{name} is not installed"
     assert ended.stderr == f"compare: {missing}: {install_command('peers')}\n"
 
 
-def test_all_without_any_peer():
+def test_all_methods_without_installed_peers():
     ended = victor_without(MODULES, "compare", "--methods", "all", "--data", "anno:data/forum")
     assert ended.returncode == 0, ended.stderr
     named = {line.split()[0] for line in ended.stdout.splitlines()[1:]}

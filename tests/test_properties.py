@@ -1,4 +1,4 @@
-"""What holds for every page: nothing crashes, no text is lost, places are consistent, what is written reads back."""
+"""Properties of every page: no crash, no lost text, consistent positions, exact round trips."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
 both_ways = pytest.mark.parametrize("name", CONFIGS)  # by name: a failure shows its arguments
 steadily = settings(max_examples=100)
 
-# Names that a page may claim: true ones, made-up ones, and Python's codecs that are no encodings of text.
+# Encoding names: valid, invalid, and Python codecs that are not text encodings.
 CHARSETS = """utf-8 utf-16 utf-16-le utf-32 utf-7 ascii latin-1 windows-1252 windows-1250 koi8-r gb2312 gbk big5 hz
 shift_jis euc-jp iso-2022-jp euc-kr tis-620 undefined idna punycode unicode_escape raw_unicode_escape charmap rot13
 base64 zlib x-user-defined none null utf8; =""".split()
 
-# Pieces of markup, whole and broken, that make soup when thrown together.
+# Pieces of valid and broken markup.
 SOUP = [
     *("tea", "two words", " ", "\n", "\r\n", "\t", "  lead", "trail  ", "é", "茶", "\u3000", "\xa0", "\x0b", "\x1f"),
     *("\x85", "\u2028", "\x00", "&amp;", "&nbsp;", "&lt;", "&#13;", "&#150;", "&#xD800;", "&", "<", ">", '"', "'", "="),
@@ -165,7 +165,7 @@ def test_both_ways_to_cut_give_the_same_text(page: str) -> None:
 @given(page=nested)
 @example(page="<pre>tea <b>pot</b></pre>")
 @steadily
-def test_blocks_put_together_by_spaced_have_the_words_of_the_page(page: str) -> None:
+def test_blocks_joined_by_spaced_have_the_words_of_the_page(page: str) -> None:
     shown = [
         "".join((" " if block.spaced else "") + block.text for block in read_document(page, config).blocks)
         for config in CONFIGS.values()
@@ -277,6 +277,6 @@ def cpu_time(page: str, config: Config) -> float:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
-def test_twice_the_page_takes_about_twice_the_time(shape: Callable[[int], str]) -> None:
+def test_time_is_linear_in_page_size(shape: Callable[[int], str]) -> None:
     config = CONFIGS["default"]
     assert cpu_time(shape(40_000), config) < 3.5 * cpu_time(shape(20_000), config)

@@ -96,7 +96,7 @@ def test_representations_are_one_short_line(page):
         ("www.tea.example/green", "address"),
     ],
 )
-def test_what_looks_like_a_path_or_an_address_gives_a_warning(given, kind):
+def test_path_or_address_instead_of_a_page_gives_a_warning(given, kind):
     with pytest.warns(
         UserWarning, match=f"looks like the {kind} of a page, but it is cleaned as text; .* first"
     ) as caught:

@@ -1,4 +1,4 @@
-"""What a user may do wrong or a page may do to us, found by people who tried."""
+"""Mistakes of users and pages that cause trouble."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_fewer_blocks_are_kept_the_higher_the_threshold():
     assert kept[0] > kept[-1]
 
 
-def test_annotation_file_is_cleaned_as_the_page_that_is_in_it():
+def test_annotation_file_is_cleaned_like_its_page():
     assert clean(PAGE.with_suffix(".anno")).stdout == clean(PAGE).stdout
 
 
@@ -139,7 +139,7 @@ def test_a_bundled_model_was_trained_with_the_shipped_config_of_its_name(name):
     assert load_model(name).config.differences(load_config(name)) == []
 
 
-def test_options_may_stand_between_pages():
+def test_options_between_pages_are_accepted():
     ended = clean(PAGE, "-f", "jsonl", PAGE.with_name("courier-bakery.html"))
     assert ended.returncode == 0
     assert len(ended.stdout.splitlines()) == 2

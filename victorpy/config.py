@@ -67,7 +67,7 @@ class Config:
         return self.values.get(variable, ())
 
     def one(self, variable: str, default: str) -> str:
-        """Return the value of a variable with a single value."""
+        """Return the single value of a variable, or `default` if it is not set."""
         return self.values[variable][0] if self.values.get(variable) else default
 
     def family(self, prefix: str, suffix: str = "") -> dict[str, tuple[str, ...]]:
@@ -160,7 +160,7 @@ class _Reader:
         self._done: set[Path] = set()
 
     def read(self, path: Path, place: str = "") -> None:
-        """Read a file, which may be included at `place`."""
+        """Read a file. `place` is the line that includes it."""
         try:
             lines = read_lines(path)
         except OSError as error:

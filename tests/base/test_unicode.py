@@ -1,4 +1,4 @@
-"""The table of what each character is."""
+"""The table of character classes."""
 
 from __future__ import annotations
 

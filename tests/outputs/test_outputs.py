@@ -117,7 +117,7 @@ def test_json_reports_losses():
     assert json.loads(render("jsonl", page))["losses"] == ["not readable as unicode: 1 lone surrogates"]
 
 
-# What readers cannot see
+# Invisible characters
 
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 

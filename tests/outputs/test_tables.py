@@ -1,4 +1,4 @@
-"""Tables, lists and quotations in the outputs: what is a table, and that nothing is lost or comes twice."""
+"""Tables, lists and quotations in the outputs. No text is lost or repeated."""
 
 from __future__ import annotations
 

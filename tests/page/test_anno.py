@@ -1,4 +1,4 @@
-"""Annotation files: what they look like, that they read back exactly, and what is said of wrong ones."""
+"""Annotation files: format, exact round trips, and error messages."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_blocks_cut_again_at_every_tag():
     assert texts_of(read_anno(write_anno(again), BLOCK.cuts)) == texts_of(listing)
 
 
-# What is wrong is said with file and line
+# Errors with file and line
 
 
 def test_case_files_are_found():

@@ -1,9 +1,8 @@
-"""Bytes to text: a table of pages in cases/decode.json, and what holds for all of them.
+"""Bytes to text: a table of pages in cases/decode.json, and properties of all of them.
 
-A case's page is `base64`, or a recipe: `text` in `encoding` (text as it is without one) behind the bytes of
-`bom`, with `pad` characters of ASCII in the place of ``{pad}``, and `cut` bytes taken off the end. Raw bytes
-are written as text in latin-1. `expect` names what decode() must answer; its `text` is the recipe's own unless
-given, and there is no `loss` unless it says which.
+A case has its page in `base64` or as a recipe: `bom` bytes, then `text` in `encoding`, with `pad` ASCII characters
+at ``{pad}``, and without the last `cut` bytes. Raw bytes are written as latin-1 text. `expect` has the expected
+result of decode(). Its `text` defaults to the text of the recipe, and its `loss` to none.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def named(cases: list[dict[str, Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", named([case for case in CASES if "expect" in case]))
-def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> None:
+def test_page_of_the_case_table(case: dict[str, Any], default_config: Config) -> None:
     page, header, expected = page_of(case["page"]), case.get("header"), case["expect"]
     decoded = decode(page, header)
     decoded.text.encode("utf-8")  # raises where a surrogate is left
@@ -54,7 +53,7 @@ def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> Non
 
 
 @pytest.mark.parametrize("case", named([case for case in CASES if "error" in case]))
-def test_data_that_is_no_page_is_refused(case: dict[str, Any]) -> None:
+def test_binary_data_is_refused(case: dict[str, Any]) -> None:
     with pytest.raises(DataError, match=case["error"]):
         decode(page_of(case["page"]), case.get("header"))
 
@@ -64,7 +63,7 @@ def test_names_of_cases_differ() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_header_that_is_wrong_does_not_win() -> None:
+def test_wrong_header_is_ignored() -> None:
     assert decode("größer".encode(), "text/html; charset=iso-8859-1").text == "größer"
 
 
@@ -76,7 +75,7 @@ def test_loss_names_the_encoding_and_reaches_the_document(default_config: Config
 
 
 @pytest.mark.parametrize("share", [0.005, 0.5])
-def test_a_claim_is_believed_up_to_a_hundredth_of_damage(share: float) -> None:
+def test_declared_encoding_is_accepted_with_up_to_one_percent_damage(share: float) -> None:
     good, bad = "ž čaj ".encode() * 200, b"\xff"
     page = good + bad * int(1200 * share)
     decoded = decode(page, "text/html; charset=utf-8")

@@ -1,6 +1,6 @@
 """Text to a pruned tree: a table of pages in cases/parse.json, and pages that parsers stumble over.
 
-Of the latter it is asked that all text is there, or that the losses say what is not: never less in silence.
+For the latter, all text must be there, or the losses must report what is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def words_of(page: str, config: Config) -> list[str]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"].replace(" ", "-")) for case in CASES])
-def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> None:
+def test_page_of_the_case_table(case: dict[str, Any], default_config: Config) -> None:
     document = read_document(case["page"], default_config)
     assert [word for block in document.blocks for word in block.text.split()] == case["words"].split()
     assert document.url == case.get("url", document.url)
@@ -37,14 +37,14 @@ def test_pages_of_the_table(case: dict[str, Any], default_config: Config) -> Non
     assert document.losses == ()
 
 
-def test_what_tag_delete_names_goes_and_nothing_else() -> None:
+def test_tag_delete_removes_only_the_named_elements() -> None:
     page = "<p>one <nav>two <b>three</b> </nav>four <script>five</script></p>"
     assert text_of(parse(page, delete=["nav"])).split() == ["one", "four", "five"]
     assert text_of(parse(page, delete=["b", "script"])).split() == ["one", "two", "four"]
     assert text_of(parse(page)).split() == ["one", "two", "three", "four", "five"]
 
 
-def test_tag_delete_of_the_config_is_what_is_deleted(tmp_path: Path, config: Config) -> None:
+def test_config_chooses_the_deleted_elements(tmp_path: Path, config: Config) -> None:
     values = {**config.values, "tag-delete": ("aside",)}
     changed = Config(config.name, values, config.places)
     page = "<style>shown</style><aside>gone</aside><p>kept</p>"
@@ -52,7 +52,7 @@ def test_tag_delete_of_the_config_is_what_is_deleted(tmp_path: Path, config: Con
     assert words_of(page, config) == ["gone", "kept"]
 
 
-def test_the_given_address_wins_over_the_page_s_own(config: Config) -> None:
+def test_given_address_overrides_the_address_in_the_page(config: Config) -> None:
     page = "<text id='http://tea.example/a'><p>x</p></text>"
     assert read_document(page, config, url="http://tea.example/given").url == "http://tea.example/given"
     assert read_document(page, config).url == "http://tea.example/a"
@@ -75,7 +75,7 @@ def test_flattening_is_reported(depth: int) -> None:
 
 
 @pytest.mark.parametrize("opening", ["<b>tea ", "<ul><li>tea ", "<table><tr><td>tea ", "<p><i>tea "])
-def test_no_text_is_lost_where_nothing_is_ever_closed(opening: str, config: Config) -> None:
+def test_no_text_is_lost_if_no_element_is_closed(opening: str, config: Config) -> None:
     assert words_of(opening * 3_000 + "last", config) == ["tea"] * 3_000 + ["last"]
 
 
@@ -100,7 +100,7 @@ def test_an_attribute_of_11_mb_loses_no_text(filler: str, default_config: Config
 
 
 @pytest.mark.parametrize("wrapping", ["<!--{}-->", "<script>{}</script>", "<style>{}</style>"])
-def test_what_is_deleted_may_be_of_any_size(wrapping: str, default_config: Config) -> None:
+def test_deleted_elements_may_have_any_size(wrapping: str, default_config: Config) -> None:
     page = "<p>first</p>" + wrapping.format("word " * (MUCH // 5)) + "<p>last</p>"
     document = read_document(page, default_config)
     assert [block.text for block in document.blocks] == ["first", "last"]
@@ -128,7 +128,7 @@ def test_flood_of_attributes_is_dropped_at_once_and_reported(attributes: str) ->
     assert loss.endswith("were dropped")
 
 
-def test_an_image_s_alt_that_is_lost_is_said_to_be(default_config: Config) -> None:
+def test_lost_alt_text_is_reported(default_config: Config) -> None:
     page = f'<p>first</p><img src="data:image/png;base64,{LONG}" alt="A cat"><p>last</p>'
     document = read_document(page, default_config)
     words = [block.text for block in document.blocks]

@@ -1,9 +1,9 @@
-"""A tree to blocks: the thesis's own examples, page cases in pages/NAME, and each property of a block.
+"""A tree to blocks: the examples of the thesis, the cases in pages/NAME, and each property of a block.
 
-``blocks.txt`` beside a page shows its blocks for both ways to cut. A block is a line of its index and its
-containers from outermost to innermost, with what is special about it in brackets (``joined``: no space before
-it; ``hidden``; the numbers of the elements that make its div and td group), and then a line for each of its
-pieces: the tags since the piece before, and its text in quotes::
+``blocks.txt`` beside a page lists its blocks for both ways to cut. Each block starts with a line with its index
+and its containers from outermost to innermost, and in brackets ``joined`` (no space before it), ``hidden``, and
+the elements of its div and td group. Then follows a line for each piece: the tags since the previous piece, and
+its text in quotes::
 
     0 html body p
         html body p "See"
@@ -150,13 +150,13 @@ def test_a_pre_is_cut_by_line_and_keeps_its_indentation(config: Config) -> None:
     assert all(block.preformatted for block in document.blocks)
 
 
-def test_white_space_before_a_tag_in_pre_is_not_forgotten(config: Config) -> None:
+def test_white_space_before_a_tag_in_pre_is_kept(config: Config) -> None:
     blocks = read_document("<pre>  int <b>main</b> (void)\n{</pre>", config).blocks
     shown = "".join((" " if block.spaced else "") + block.text for block in blocks)
     assert shown.split() == ["int", "main", "(void)", "{"]
 
 
-def test_an_alt_is_a_block_of_its_own_inside_the_image(config: Config) -> None:
+def test_alt_text_is_a_separate_block_inside_the_image(config: Config) -> None:
     page = "<p>before <img src='c.png' alt=' a  grey\ncat '> after</p>"
     assert texts(page, config) == ["before", "a grey cat", "after"]
     alt = block_of("a grey cat", page, config)
@@ -165,7 +165,7 @@ def test_an_alt_is_a_block_of_its_own_inside_the_image(config: Config) -> None:
     assert block_of("after", page, config).distance == ()
 
 
-def test_the_distance_has_every_tag_since_the_block_before(config: Config) -> None:
+def test_distance_has_every_tag_since_the_previous_block(config: Config) -> None:
     page = "<div><p>one</p></div><hr><ul><li></li><li>two</li></ul>"
     document = read_document(page, config)
     assert document.blocks[0].distance == ("html", "body", "div", "p")
@@ -195,7 +195,7 @@ def test_line_breaks_are_counted(count: int, config: Config) -> None:
         ("<p>tea<!-- -->\u3000<b>pot</b></p>", True),
     ],
 )
-def test_a_block_knows_whether_space_stands_before_it(page: str, spaced: bool, cleaneval_config: Config) -> None:
+def test_spaced_tells_whether_white_space_precedes_a_block(page: str, spaced: bool, cleaneval_config: Config) -> None:
     blocks = read_document(page, cleaneval_config).blocks
     assert blocks[0].spaced
     assert blocks[-1].spaced is spaced
@@ -226,7 +226,7 @@ def test_alt_of_a_hidden_image_and_text_in_hidden_tags_are_hidden(config: Config
     assert [(block.text, block.hidden) for block in blocks] == [("was", False), ("$30.00", True), ("now $21.00", False)]
 
 
-def test_a_block_of_several_pieces_is_held_by_what_is_around_them_all(default_config: Config) -> None:
+def test_element_of_a_block_contains_all_its_pieces(default_config: Config) -> None:
     page = "<p><b>one</b> two <a href='/'>three <i>four</i></a></p>"
     document = read_document(page, default_config)
     [block] = document.blocks
@@ -236,7 +236,7 @@ def test_a_block_of_several_pieces_is_held_by_what_is_around_them_all(default_co
     assert [piece.distance for piece in block.pieces[1:]] == [("/b",), ("a",), ("i",)]
 
 
-def test_block_within_one_inline_element_is_held_by_it(default_config: Config) -> None:
+def test_element_of_a_block_may_be_inline(default_config: Config) -> None:
     document = read_document("<p><a href='/'>one <i>two</i></a></p>", default_config)
     assert document.blocks[0].containers == ("html", "body", "p", "a")
 

@@ -116,5 +116,5 @@ class PageCounts:
 
 
 def enough(wanted: int, pages: int) -> int:
-    """Return the page count from which text is template: `wanted`, or half of a small site, but at least two."""
+    """Return the number of pages that template text must be on: `wanted`, or half of a small site, but at least two."""
     return min(wanted, max(2, (pages + 1) // 2))

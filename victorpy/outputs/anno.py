@@ -44,7 +44,7 @@ def write_anno(page: CleanPage) -> str:
         for number, features in enumerate(page.features)
     }
     for number, spans in enumerate(page.spans, 1):
-        if spans is not None:  # labels are of whole blocks
+        if spans is not None:  # a label applies to the whole block
             kept = ",".join(f"{start}-{stop}" for start, stop in spans)
             comments[number] = (*comments.get(number, ()), f"# kept={kept}")
     # Labels without a probability count as a person's, so methods without probabilities write 1.0.
@@ -268,7 +268,7 @@ def _build(file: _File, cuts: Cuts, row_by_row: bool = True) -> Document:
         for number, (row, texts) in enumerate(zip(file.rows, texts_after, strict=True)):
             count = blocks_after[texts] - number
             if count != (row.label != _END):
-                problem = f"a line must be one block, but this one makes {count}: {row.text[:60]!r}"
+                problem = f"a line must be one block, but this line makes {count}: {row.text[:60]!r}"
                 raise AnnotationError(f"{file.name}:{row.line}: {problem}")
         if not file.rows or file.rows[-1].label != _END:
             raise AnnotationError(f"{file.name}: the file is incomplete: its last line must be labelled {_END!r}")

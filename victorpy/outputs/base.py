@@ -48,7 +48,7 @@ class CleanPage:
     metadata: Metadata | None = None
     """The page's metadata, if it was requested."""
     spans: tuple[Spans | None, ...] = ()
-    """The kept stretches of each block that is kept in part, None for all other blocks. Empty if there are none."""
+    """Kept stretches of text, None for blocks that are whole. Empty if all blocks are whole."""
     by_method: bool = field(default=False, compare=False)
     """Whether a method assigned the labels, rather than a person."""
 
@@ -180,7 +180,7 @@ def segments(page: CleanPage) -> list[Segment]:
 
 
 def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
-    """Return the blocks that are content, with their labels. Only the kept stretches of their text are in them."""
+    """Return the kept blocks and their labels. A block that is kept in part has only its kept text."""
     pairs = zip(page.document.blocks, page.labels, strict=True)
     if not page.spans:
         return [pair for pair in pairs if pair[1].is_content]

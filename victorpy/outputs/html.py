@@ -17,7 +17,7 @@ _TAGS = {"bold": "strong", "italic": "em", "code": "code"}
 
 @output("html", ".html")
 def render_html(page: CleanPage) -> str:
-    """HTML: a complete page with the content only: headings, lists, tables, links and emphasis."""
+    """HTML: a complete page with headings, paragraphs, lists, tables, links and emphasis."""
     title = html.escape(without_controls(page.document.title))
     head = f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n</head>\n<body>\n'
     lines = _flow(parts(page), page.document)

@@ -195,7 +195,7 @@ class Splitter:
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
     def _end_special(self, tag: str, number: int) -> None:
-        """Close an element that is too deep, preformatted or hidden, or inside one."""
+        """Close an element while an open element is too deep, preformatted or hidden."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
         if self._too_deep:
@@ -270,7 +270,7 @@ class _BlockMaker:
         self._indent = ""
 
     def make(self, parts: list[_Part], breaks: bool) -> None:
-        """Make a block of these texts. `breaks` tells whether its line ends with it."""
+        """Make a block of these texts. `breaks` tells whether the line ends after them."""
         text, holder, tags, spaced, indent = parts[0]
         if len(parts) == 1 and indent is None:
             text = " ".join(text.split())

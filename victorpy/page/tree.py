@@ -119,7 +119,7 @@ class PageTree:
         return number_of("\n".join(text.text for text in self.texts))
 
     def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
-        """Return which blocks have at least one character, and at least this share of all, in the given texts."""
+        """Return whether the given texts have at least this share, and at least one, of each block's characters."""
         chosen = set(texts)
         inside, total = [0] * len(self.document.blocks), [0] * len(self.document.blocks)
         for number, text in enumerate(self.texts):
