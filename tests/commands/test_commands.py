@@ -1,4 +1,4 @@
-"""The commands as users run them: real processes, their output, their errors and their exit codes."""
+"""Test the commands: output, errors and exit codes, in real processes where that matters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(model):
-    """What the pages are cleaned to, by name of the page and format."""
+    """Return a function that cleans a page with the Python API."""
     cleaner = Cleaner.load(model)
     return lambda page, format="text": cleaner.clean(page.read_bytes(), format=format).encode()
 
@@ -85,7 +85,7 @@ def test_several_pages_are_written_under_their_names(model, expected):
     assert ended.stderr == b"clean: 2 pages: 2 kept, 0 empty, 0 failed\n"
 
 
-def test_directory_is_read_with_all_below_it_and_written_alike(model, expected, tmp_path):
+def test_output_directory_mirrors_input_directory(model, expected, tmp_path):
     page = PAGE.read_bytes()
     write_files(tmp_path / "site", {"a.html": page, "deep/er/b.HTM": page, "notes.txt": "not a page"})
     assert clean("--model", model, "site", "-o", "out", cwd=tmp_path).returncode == 0
@@ -106,14 +106,14 @@ def test_pattern_is_expanded_unless_a_file_has_that_name(model, tmp_path):
 
 
 @pytest.mark.parametrize(("target", "path"), [("new/clean.txt", "new/clean.txt"), (".", "courier-bridge.txt")])
-def test_one_page_goes_into_a_file_or_an_existing_directory(model, expected, tmp_path, target, path):
+def test_one_page_is_written_to_a_file_or_an_existing_directory(model, expected, tmp_path, target, path):
     ended = clean("--model", model, PAGE, "-o", target, cwd=tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [tmp_path / path]
     assert (tmp_path / path).read_bytes() == expected(PAGE)
 
 
-def test_many_pages_of_json_lines_go_into_one_file(model, tmp_path):
+def test_many_pages_are_written_to_one_jsonl_file(model, tmp_path):
     ended = clean("--model", model, PAGE, OTHER_PAGE, "-f", "jsonl", "-o", tmp_path / "pages.jsonl")
     assert ended.returncode == 0
     records = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
@@ -128,7 +128,7 @@ def test_pages_of_the_same_name_do_not_overwrite_each_other(model, expected, tmp
 
 
 @pytest.mark.parametrize("target", ["page.html", "."])
-def test_page_is_never_overwritten_by_its_own_cleaning(model, tmp_path, target):
+def test_output_never_overwrites_its_input(model, tmp_path, target):
     (tmp_path / "page.html").write_bytes(PAGE.read_bytes())
     ended = clean("--model", model, "page.html", "-f", "html", "-o", target, cwd=tmp_path)
     assert (tmp_path / "page.html").read_bytes() == PAGE.read_bytes()
@@ -137,7 +137,7 @@ def test_page_is_never_overwritten_by_its_own_cleaning(model, tmp_path, target):
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "html", "cleaneval"])
-def test_every_format_is_what_python_gives(model, expected, format):
+def test_formats_equal_those_of_the_python_api(model, expected, format):
     ended = clean("--model", model, "--format", format, PAGE)
     assert (ended.returncode, ended.stdout) == (0, expected(PAGE, format))
 
@@ -164,7 +164,7 @@ def test_annotation_format_shows_features_and_reads_back(model, tmp_path):
     assert read == cleaned
 
 
-def test_address_and_encoding_can_be_given(model):
+def test_url_and_charset_options(model):
     page = "<h1>Über Tee</h1><p>Grüner Tee schmeckt <a href='x.html'>vielen Menschen</a> gut, sagt man.</p>"
     given = ("--url", "http://tee.example/a/", "--charset", "windows-1252", "-f", "jsonl")
     record = json.loads(clean("--model", model, *given, input=page.encode("cp1252")).stdout)
@@ -172,7 +172,7 @@ def test_address_and_encoding_can_be_given(model):
     assert record["blocks"][0]["text"] == "Über Tee"
 
 
-def test_output_is_utf8_whatever_the_terminal_uses(model, expected):
+def test_output_is_utf8_in_any_locale(model, expected):
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     for run in (clean_process, partial(victor_process, "clean")):
         ended = run("--model", model, PAGE, env=ENVIRONMENT | plain)
@@ -183,7 +183,7 @@ def test_output_is_utf8_whatever_the_terminal_uses(model, expected):
 # clean: what goes wrong
 
 
-def test_missing_file_is_named_and_the_others_are_cleaned(model, expected, tmp_path):
+def test_missing_file_fails_and_others_are_cleaned(model, expected, tmp_path):
     ended = clean("--model", model, PAGE, "gone.html", OTHER_PAGE, "-o", tmp_path / "out", cwd=tmp_path)
     assert ended.returncode == 1
     assert b"clean: gone.html: failed: cannot be read: No such file or directory\n" in ended.stderr
@@ -199,13 +199,13 @@ def test_missing_file_is_named_and_the_others_are_cleaned(model, expected, tmp_p
         ("half.anno", UNFINISHED, "half.anno:4: 1 block has no label yet: finish the annotation first"),
     ],
 )
-def test_file_that_is_no_page_fails(model, tmp_path, name, content, reason):
+def test_file_that_is_not_a_page_fails(model, tmp_path, name, content, reason):
     ended = clean("--model", model, name, cwd=write_files(tmp_path, {name: content}))
     assert (ended.returncode, ended.stdout) == (1, b"")
     assert reason in only_line(ended.stderr)
 
 
-def test_quiet_names_failures_and_nothing_else(model, tmp_path):
+def test_quiet_prints_only_failures(model, tmp_path):
     (tmp_path / "empty.html").write_text("")
     ended = clean("--quiet", "--model", model, "gone.html", "empty.html", cwd=tmp_path)
     assert ended.returncode == 1
@@ -241,7 +241,7 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
     ],
     ids=str,
 )
-def test_mistake_is_one_line_that_helps(model, arguments, message, tmp_path):
+def test_user_error_is_one_helpful_line(model, arguments, message, tmp_path):
     write_files(tmp_path, {"out.txt": "precious", "empty/notes.txt": "not a page"})
     given = [str(argument).format(model=model) for argument in arguments]
     error = refused(clean(*([] if "--model" in given else ["--model", model]), *given, cwd=tmp_path))
@@ -250,7 +250,7 @@ def test_mistake_is_one_line_that_helps(model, arguments, message, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "value"), [("--favor", "precison"), ("--charset", "nonsense")])
-def test_unknown_value_of_an_option_is_named(model, option, value):
+def test_invalid_option_value_is_in_the_message(model, option, value):
     ended = clean("--model", model, option, value, PAGE)
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert value in ended.stderr.decode()
@@ -261,7 +261,7 @@ def test_config_with_the_features_of_the_model_is_accepted(model, expected):
     assert (ended.returncode, ended.stdout) == (0, expected(PAGE))
 
 
-def test_favor_moves_what_is_kept(model):
+def test_favor_changes_the_amount_of_text(model):
     page = ROOT / "data" / "forum" / "forum-pl-gory.html"
     ended = [clean("--model", model, "--favor", favor, page) for favor in ("precision", "balanced", "recall")]
     assert [(one.returncode, one.stderr) for one in ended] == [(0, b"")] * 3
@@ -269,7 +269,7 @@ def test_favor_moves_what_is_kept(model):
     assert 0 < precision < balanced < recall
 
 
-def test_damaged_model_is_one_line(model, tmp_path):
+def test_damaged_model_gives_one_line(model, tmp_path):
     write_files(tmp_path, {path.name: path.read_bytes()[:-20] for path in model.iterdir()})
     assert "damaged" in refused(clean("--model", tmp_path, PAGE))
 
@@ -283,7 +283,7 @@ def start(script, *arguments, **options):
     return subprocess.Popen(command, **{**pipes, "env": ENVIRONMENT, **options})
 
 
-def test_closed_pipe_ends_it_quietly(model):
+def test_closed_pipe_exits_quietly(model):
     with start("clean.py", "--model", model, "--format", "jsonl", ROOT / "data") as process:
         assert process.stdout.readline().startswith(b'{"url"')
         process.stdout.close()
@@ -292,21 +292,21 @@ def test_closed_pipe_ends_it_quietly(model):
 
 
 def interrupt(process):
-    """Send an interrupt; the process must end with its own exit code and without a traceback."""
+    """Interrupt a process, and check its exit code and that it prints no traceback."""
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
     assert b"Traceback" not in stderr
 
 
-def test_interrupt_ends_it_quietly(model):
+def test_interrupt_exits_quietly(model):
     with start("clean.py", "--model", model, "--format", "jsonl", ROOT / "data") as process:
-        process.stdout.readline()  # it is running, and soon waits for us to read on
+        process.stdout.readline()  # it is running, and will wait until more is read
         interrupt(process)
 
 
 def stderr_on_a_terminal(*arguments):
-    """Run clean.py with a terminal as its standard error, and return what came there."""
+    """Run clean.py with a terminal as standard error, and return what it wrote there."""
     ours, theirs = pty.openpty()
     size = struct.pack("4H", 24, 100, 0, 0)  # a bar needs room
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
@@ -321,7 +321,7 @@ def stderr_on_a_terminal(*arguments):
     return seen
 
 
-def test_progress_is_shown_on_a_terminal_and_nowhere_else(model):
+def test_progress_is_shown_only_on_a_terminal(model):
     seen = stderr_on_a_terminal("--model", model, PAGE, OTHER_PAGE)
     assert all(part in seen for part in (b"2/2", b"page", b"%|"))
     ended = clean_process("--model", model, PAGE, OTHER_PAGE)
@@ -367,7 +367,7 @@ def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path)
         ("--method", "default", "crf"),  # its old name
     ],
 )
-def test_bundled_model_wins_and_clean_says_so(model, expected, tmp_path, option, name, own):
+def test_bundled_model_has_priority_and_a_note_says_so(model, expected, tmp_path, option, name, own):
     bundled = clean(option, own, PAGE, cwd=tmp_path)
     assert (bundled.returncode, bundled.stderr) == (0, b"")
     shutil.copytree(model, tmp_path / "models" / own)
@@ -380,7 +380,7 @@ def test_bundled_model_wins_and_clean_says_so(model, expected, tmp_path, option,
     assert (chosen.stdout, chosen.stderr) == (expected(PAGE), b"")
 
 
-def test_config_without_a_model_says_how_to_train_one(tmp_path):
+def test_config_without_model_explains_training(tmp_path):
     error = refused(victor("clean", "--config", "crf", PAGE, cwd=tmp_path))
     assert error == (
         "clean: no model has been trained with the config 'crf' yet; "
@@ -388,7 +388,7 @@ def test_config_without_a_model_says_how_to_train_one(tmp_path):
     )
 
 
-def test_learn_takes_directories_and_a_place_for_the_model_and_can_be_quiet(tmp_path):
+def test_learn_accepts_directories_output_and_quiet(tmp_path):
     conf = small_conf(tmp_path, 2)
     ended = learn("-q", "-c", conf, ROOT / "data" / "article", "-o", tmp_path / "deep" / "model")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
@@ -416,14 +416,14 @@ ONE_LABEL = "%victor-anno 1\nsplit: block\n\nother\t-\t<p>\t Menu\nother\t-\t</p
         ({"chapter.txt": "years of work"}, [*ARTICLES[:2], "-o", "."], "is not empty and not a model"),
     ],
 )
-def test_mistake_in_learning_is_one_line(tmp_path, files, arguments, message):
+def test_learn_errors_are_one_line(tmp_path, files, arguments, message):
     assert message in refused(learn(*arguments, cwd=write_files(tmp_path, files)))
     assert names_in(tmp_path) == sorted(files)
 
 
 @pytest.fixture(scope="module")
 def gold_standard(tmp_path_factory):
-    """Four pages in the layout of CleanEval, of which one is no page and one has no gold."""
+    """Write four pages in CleanEval's layout. One is not a page, and one has no gold."""
     files = {}
     for number, path in enumerate(ARTICLES[:2], 1):
         files[f"input/{number}.html"] = path.with_suffix(".html").read_bytes()
@@ -432,7 +432,7 @@ def gold_standard(tmp_path_factory):
     return write_files(tmp_path_factory.mktemp("gold") / "dev", files)
 
 
-def test_learn_takes_gold_standards_as_if_they_were_converted(gold_standard, tmp_path):
+def test_learn_on_gold_standard_equals_learn_on_converted_files(gold_standard, tmp_path):
     conf = small_conf(tmp_path, 3)
     ended = victor("learn", "-c", conf, "--data", f"cleaneval:{gold_standard}", "-o", tmp_path / "direct")
     assert ended.returncode == 0
@@ -450,7 +450,7 @@ def test_learn_takes_gold_standards_as_if_they_were_converted(gold_standard, tmp
 
 
 @pytest.mark.parametrize("is_after_data", [False, True])
-def test_learn_takes_gold_standards_and_annotation_files_together(gold_standard, tmp_path, is_after_data):
+def test_learn_combines_gold_standards_and_annotation_files(gold_standard, tmp_path, is_after_data):
     (tmp_path / "mine").mkdir()
     shutil.copy(ARTICLES[3], tmp_path / "mine")
     data = ["--data", f"cleaneval:{gold_standard}", f"anno:{tmp_path / 'mine'}"]
@@ -473,13 +473,13 @@ def test_learn_takes_gold_standards_and_annotation_files_together(gold_standard,
         (["--data", "anno:gold"], "no annotation files (*.anno) to learn from"),
     ],
 )
-def test_mistake_in_naming_gold_standards_is_one_line(gold_standard, tmp_path, arguments, message):
+def test_wrong_data_option_gives_one_line(gold_standard, tmp_path, arguments, message):
     shutil.copytree(gold_standard, tmp_path / "gold")
     assert message in refused(learn("-q", *arguments, cwd=tmp_path))
     assert names_in(tmp_path) == ["gold"]
 
 
-def test_learn_says_that_values_are_no_texts_and_that_nothing_is_left(tmp_path):
+def test_learn_warns_about_values_and_empty_data(tmp_path):
     files = {"input/1.html": "<br>", "gold/1.txt": "<p>Tea"}
     ended = learn("-q", "--data", f"cleaneval:{write_files(tmp_path / 'set', files)}", cwd=tmp_path)
     first, last = ended.stderr.decode().splitlines()
@@ -492,7 +492,7 @@ def test_learn_says_that_values_are_no_texts_and_that_nothing_is_left(tmp_path):
 
 
 def half_confirmed(tmp_path):
-    """Write four annotated pages, of which one has three labels by a model; return the first two."""
+    """Write four annotated pages, one with three unconfirmed labels. Return the first two."""
     (tmp_path / "pages").mkdir()
     for path in ARTICLES[:4]:
         shutil.copy(path, tmp_path / "pages")
@@ -501,7 +501,7 @@ def half_confirmed(tmp_path):
     return first, second
 
 
-def test_learn_warns_of_labels_that_nobody_confirmed(tmp_path):
+def test_learn_warns_about_unconfirmed_labels(tmp_path):
     first, _ = half_confirmed(tmp_path)
     ended = learn("-q", "-c", small_conf(tmp_path), tmp_path / "pages", "-o", tmp_path / "model")
     assert ended.returncode == 0
@@ -513,7 +513,7 @@ def test_learn_warns_of_labels_that_nobody_confirmed(tmp_path):
     assert training_pages(tmp_path / "model") == 4
 
 
-def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
+def test_only_confirmed_leaves_out_unconfirmed_files(tmp_path):
     _, second = half_confirmed(tmp_path)
     second.write_text(second.read_text().replace("other\t-\t", "?\t-\t", 1))
     conf = small_conf(tmp_path)
@@ -527,22 +527,22 @@ def test_learn_leaves_out_what_nobody_confirmed(tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--method", "everything"]], ids=["with probabilities", "without"])
-def test_labels_of_a_method_are_never_taken_for_a_persons(tmp_path, options):
+def test_predicted_labels_are_unconfirmed(tmp_path, options):
     clean(PAGE, "--format", "anno", *options, "-o", tmp_path / "page.anno")
     (unconfirmed,) = find_unconfirmed([tmp_path / "page.anno"])
     assert unconfirmed.blocks == unconfirmed.of > 100
 
 
-def test_emptied_parameter_is_left_to_crfsuite(tmp_path):
+def test_empty_parameter_uses_crfsuite_default(tmp_path):
     conf = tmp_path / "sgd.conf"  # l2sgd has no c1, so the config removes the included value
     conf.write_text("include crf\ncrf-algorithm: l2sgd\ncrf-param-c1:\ncrf-param-max_iterations: 2\n")
     ended = learn("-q", "-c", conf, ARTICLES[0], "-o", tmp_path / "model")
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_interrupted_learn_leaves_nothing_behind(tmp_path):
+def test_interrupted_learn_leaves_no_files(tmp_path):
     conf = small_conf(tmp_path, 1000)
-    with conf.open("a") as file:  # so that it runs for long
+    with conf.open("a") as file:  # make training slow
         file.write("crf-param-delta: 0\ncrf-param-epsilon: 0\n")
     with start("learn.py", "-c", conf, ROOT / "data", cwd=tmp_path) as process:
         assert process.stderr.readline().startswith(b"iteration")
@@ -561,7 +561,7 @@ def test_help_has_examples(command):
 
 
 @pytest.mark.parametrize(("program", "other"), [("victor clean", "victor learn"), ("clean.py", "learn.py")])
-def test_messages_name_programs_and_options_as_they_were_typed(program, other):
+def test_messages_use_the_typed_program_and_options(program, other):
     arguments = Arguments(command="clean", program=program, options={"max_size": "--max-size"})
     assert arguments.as_typed("raise `max_size`, or use victor learn") == f"raise --max-size, or use {other}"
     assert arguments.as_typed("`unknown`: victor compare") == "`unknown`: victor compare"
@@ -589,7 +589,7 @@ def test_features_are_listed_with_family_and_use():
     lines = ended.stdout.decode().splitlines()
     assert ended.returncode == 0
     assert lines[0].split() == ["feature", "family", "used", "description"]
-    assert len(lines) == 1 + 46  # those of the thesis
+    assert len(lines) == 1 + 46  # the features of the thesis
     for line in lines[1:]:
         name, family, used, *description = line.split()
         assert family in {"markup", "content", "document"}, name
@@ -625,7 +625,7 @@ def test_list_shows_what_exists(kind, names):
     assert all(f"  {line}\n" in whole for line in lines)
 
 
-def test_list_says_what_a_model_a_method_and_a_config_is(model, tmp_path):
+def test_list_defines_model_method_and_config(model, tmp_path):
     whole = victor("list", text=True).stdout
     for definition in (
         "A model is the result of training",
@@ -642,7 +642,7 @@ def test_list_says_what_a_model_a_method_and_a_config_is(model, tmp_path):
 
 
 @pytest.mark.parametrize("command", [["clean", PAGE], ["view", PAGE]])
-def test_bundled_models_are_named_everywhere(command, expected):
+def test_bundled_models_are_accepted_as_methods(command, expected):
     default = victor(*command, "--model", "default").stdout
     if command[0] == "clean":
         named = [victor(*command, "--method", name).stdout for name in ("default", "crf")]
@@ -652,7 +652,7 @@ def test_bundled_models_are_named_everywhere(command, expected):
         assert "learns from several pages" in refused(victor(*command, "--against", "sst"))
 
 
-def test_unknown_feature_in_a_config_is_one_line(tmp_path):
+def test_unknown_feature_in_config_gives_one_line(tmp_path):
     (tmp_path / "my.conf").write_text("include default\ncrf-features: positoin\n")
     error = refused(victor("features", "--config", tmp_path / "my.conf"))
     assert f"{tmp_path / 'my.conf'}:2:" in error
@@ -662,7 +662,7 @@ def test_unknown_feature_in_a_config_is_one_line(tmp_path):
 # start-up
 
 
-def test_importing_victorpy_is_light():
+def test_import_loads_no_heavy_packages():
     script = (
         "import sys, victorpy; print(*[name for name in"
         " ('sklearn', 'sklearn_crfsuite', 'matplotlib', 'urwid', 'pandas', 'scipy') if name in sys.modules])"
@@ -671,7 +671,7 @@ def test_importing_victorpy_is_light():
     assert (ended.returncode, ended.stdout) == (0, b"\n")
 
 
-def test_bundled_model_cleans_without_any_setup(tmp_path):
+def test_bundled_model_cleans_without_setup(tmp_path):
     ended = clean_process(PAGE, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert b"while engineers replace the bearings that hold up its middle span.\n" in ended.stdout

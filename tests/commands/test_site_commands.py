@@ -1,26 +1,21 @@
-"""victor sst, and clean.py with methods and sites, as users run them."""
+"""Test victor sst, and clean.py with methods and sites."""
 
 from __future__ import annotations
 
-import io
 import json
-import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from support.commands import clean_process, names_in, only_line
-from support.commands import victor_process as victor
+from support.commands import clean, clean_process, names_in, only_line, refused, victor, victor_process
 from support.sitepages import FOOTER, MENU, SIDEBAR, WORDS, site_page, write_site
 
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import learn_site
 from victorpy.cleaner import read_document
-from victorpy.commands import run
 from victorpy.commands.clean import FEW
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
@@ -31,22 +26,7 @@ from victorpy.sites.store import load_tree
 Ended = subprocess.CompletedProcess[bytes]
 
 
-def here(name: str, program: str, *arguments: object, cwd: Path | None = None) -> Ended:
-    """Run a command in this process: a new one for each case would take a second."""
-    written = io.BytesIO(), io.BytesIO()
-    out, err = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in written)
-    before = signal.getsignal(signal.SIGPIPE)
-    with redirect_stdout(out), redirect_stderr(err), chdir(cwd or Path.cwd()):
-        try:
-            code = run(name, list(map(str, arguments)), program)
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        finally:
-            signal.signal(signal.SIGPIPE, before)
-    return Ended([name], code, *(stream.getvalue() for stream in written))
-
-
-clean, sst = partial(here, "clean", "clean.py"), partial(here, "sst", "victor sst")
+sst = partial(victor, "sst")
 NOISE = (*MENU, SIDEBAR, FOOTER)
 
 
@@ -60,7 +40,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tree(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tree of the site, built by the command."""
     path = tmp_path_factory.mktemp("trees") / "new" / "courier.sst"
-    ended = victor("sst", "build", crawl, "-o", path)
+    ended = victor_process("sst", "build", crawl, "-o", path)
     assert (ended.returncode, ended.stdout) == (0, b"")
     assert only_line(ended.stderr) == f"sst: {path}: a tree of 8 pages\n"
     return path
@@ -72,15 +52,10 @@ def assert_clean(text: str) -> None:
     assert len(text.split()) >= 4 + 2 * 8
 
 
-def refused(ended: Ended) -> str:
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    return only_line(ended.stderr)
-
-
 # victor sst
 
 
-def test_a_tree_is_extended_in_place_or_elsewhere(tree: Path, tmp_path: Path) -> None:
+def test_sst_add_extends_a_tree_in_place_or_elsewhere(tree: Path, tmp_path: Path) -> None:
     more = write_site(tmp_path / "more", 3, first=20)
     copy = tmp_path / "copy.sst"
     ended = sst("add", tree, more, "-o", copy)
@@ -92,7 +67,7 @@ def test_a_tree_is_extended_in_place_or_elsewhere(tree: Path, tmp_path: Path) ->
     assert (load_tree(tree).page_count, load_tree(copy).page_count) == (8, 13)
 
 
-def test_a_tree_is_shown_as_text(tree: Path) -> None:
+def test_sst_show_prints_text(tree: Path) -> None:
     ended = sst("show", tree)
     assert (ended.returncode, ended.stderr) == (0, b"")
     lines = ended.stdout.decode().splitlines()
@@ -106,7 +81,7 @@ def test_a_tree_is_shown_as_text(tree: Path) -> None:
     assert main.startswith("+ ")
 
 
-def test_more_is_shown_on_request_and_the_threshold_decides_what_is_noise(tree: Path) -> None:
+def test_sst_show_full_and_threshold(tree: Path) -> None:
     short, full = (sst("show", tree, *more).stdout.decode() for more in ([], ["--full"]))
     assert short.count("\n") <= full.count("\n")
     everything = sst("show", tree, "-t", "1").stdout.decode()
@@ -115,7 +90,7 @@ def test_more_is_shown_on_request_and_the_threshold_decides_what_is_noise(tree: 
 
 
 class _Tags(HTMLParser):
-    """Checks that what is opened is closed."""
+    """Check that every opened tag is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,13 +105,13 @@ class _Tags(HTMLParser):
 
 
 @pytest.mark.parametrize("action", ["show", "build"])
-def test_a_site_that_is_not_there_is_one_line(tmp_path: Path, action: str) -> None:
+def test_missing_site_gives_one_line(tmp_path: Path, action: str) -> None:
     ended = sst(action, tmp_path / "nodir", "-o", tmp_path / "t.html")
     said = f"sst: {tmp_path / 'nodir'}: no such directory, page or tree\n"
     assert (ended.returncode, ended.stderr.decode()) == (2, said)
 
 
-def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
+def test_sst_show_writes_html(tree: Path, tmp_path: Path) -> None:
     page = tmp_path / "new" / "tree.html"
     ended = sst("show", tree, "-o", page)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
@@ -151,7 +126,7 @@ def test_a_tree_is_shown_as_a_page(tree: Path, tmp_path: Path) -> None:
     assert tags.open == []
 
 
-def test_what_pages_call_their_elements_is_shown_and_not_run(tmp_path: Path) -> None:
+def test_sst_html_escapes_class_names(tmp_path: Path) -> None:
     hostile = '<div class="&lt;script&gt;alert(1)&lt;/script&gt;"><p>&lt;b&gt;tea</p><hr><p>milk</p></div>'
     for name in ("a.html", "b.html"):
         (tmp_path / name).write_text(f"{hostile}<p>{name}</p>")
@@ -161,21 +136,21 @@ def test_what_pages_call_their_elements_is_shown_and_not_run(tmp_path: Path) -> 
     assert "&lt;script&gt;alert" in (tmp_path / "tree.htm").read_text()
 
 
-def test_pages_are_shown_without_a_file_between(crawl: Path) -> None:
+def test_sst_show_builds_a_tree_from_pages(crawl: Path) -> None:
     for styles in ("modern", "paper"):
         ended = sst("show", crawl, "--styles", styles)
         assert ended.returncode == 0
         assert ended.stdout.decode().splitlines()[0].endswith("site")
 
 
-def test_a_sample_of_the_pages_is_the_same_each_time(crawl: Path, tmp_path: Path) -> None:
+def test_sample_is_reproducible(crawl: Path, tmp_path: Path) -> None:
     for name in ("a.sst", "b.sst"):
         ended = sst("build", crawl, "--sample", 3, "-o", tmp_path / name)
         assert only_line(ended.stderr).endswith("a tree of 3 pages\n")
     assert (tmp_path / "a.sst").read_bytes() == (tmp_path / "b.sst").read_bytes()
 
 
-def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path: Path) -> None:
+def test_unreadable_pages_are_named_and_left_out(crawl: Path, tmp_path: Path) -> None:
     pages = [crawl / "page0.html", tmp_path / "nothing.html", crawl / "page1.html"]
     ended = sst("build", *pages, "-o", tmp_path / "site.sst")
     assert ended.returncode == 0
@@ -202,7 +177,7 @@ def test_pages_that_cannot_be_read_are_named_and_left_out(crawl: Path, tmp_path:
         (["show", "empty"], "sst: empty: no pages"),
     ],
 )
-def test_wrong_arguments_of_sst_give_one_line(
+def test_wrong_sst_arguments_give_one_line(
     crawl: Path, tree: Path, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -218,7 +193,7 @@ def test_wrong_arguments_of_sst_give_one_line(
 @pytest.mark.parametrize(
     "arguments", [[], ["draw", "x"], ["build"], ["show", "x", "--styles", "gothic"], ["show", "x", "-t", "high"]]
 )
-def test_wrong_usage_says_how_it_is_used(arguments: list[str]) -> None:
+def test_wrong_usage_prints_usage(arguments: list[str]) -> None:
     ended = sst(*arguments)
     assert ended.returncode == 2
     assert ended.stderr.startswith(b"usage: victor sst")
@@ -227,7 +202,7 @@ def test_wrong_usage_says_how_it_is_used(arguments: list[str]) -> None:
 # clean.py
 
 
-def test_a_method_cleans_the_pages_of_a_site(crawl: Path, tmp_path: Path) -> None:
+def test_method_cleans_pages_of_a_site(crawl: Path, tmp_path: Path) -> None:
     ended = clean_process("--method", "sst", crawl, "-o", tmp_path / "out")
     assert ended.returncode == 0
     assert ended.stderr == b"clean: 8 pages: 8 kept, 0 empty, 0 failed\n"
@@ -236,7 +211,7 @@ def test_a_method_cleans_the_pages_of_a_site(crawl: Path, tmp_path: Path) -> Non
         assert_clean(path.read_text())
 
 
-def test_a_site_is_learned_from_and_its_pages_or_another_one_are_cleaned(crawl: Path, tmp_path: Path) -> None:
+def test_site_option_cleans_the_site_or_another_page(crawl: Path, tmp_path: Path) -> None:
     (tmp_path / "new.html").write_text(site_page(99))
     for method in ("sst", "sentence-entropy"):
         ended = clean("--method", method, "--site", crawl, tmp_path / "new.html")
@@ -247,20 +222,20 @@ def test_a_site_is_learned_from_and_its_pages_or_another_one_are_cleaned(crawl: 
     assert len(names_in(tmp_path / "out")) == 8
 
 
-def test_a_tree_from_a_file_cleans_as_the_pages_do(crawl: Path, tree: Path, tmp_path: Path) -> None:
+def test_saved_tree_cleans_like_the_pages(crawl: Path, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "new.html").write_text(site_page(99))
     by_pages = clean("--method", "sst", "--site", crawl, tmp_path / "new.html")
     by_tree = clean("--method", "sst", "--site", tree, tmp_path / "new.html")
     assert (by_tree.returncode, by_tree.stdout, by_tree.stderr) == (0, by_pages.stdout, b"")
 
 
-def test_a_page_from_standard_input_is_cleaned_by_a_tree(tree: Path) -> None:
+def test_tree_cleans_standard_input(tree: Path) -> None:
     ended = clean_process("--method", "sst", "--site", tree, input=site_page(99).encode())
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert_clean(ended.stdout.decode())
 
 
-def test_standard_input_is_learned_from_and_cleaned(crawl: Path, tmp_path: Path) -> None:
+def test_standard_input_can_be_part_of_the_site(crawl: Path, tmp_path: Path) -> None:
     pages = [crawl / "page1.html", crawl / "page2.html", crawl / "page3.html"]
     ended = clean_process(
         "--method", "sst", "-", *pages, "-o", tmp_path, "-q", input=(crawl / "page0.html").read_bytes()
@@ -269,7 +244,7 @@ def test_standard_input_is_learned_from_and_cleaned(crawl: Path, tmp_path: Path)
     assert_clean((tmp_path / "stdin.txt").read_text())
 
 
-def test_parameters_of_a_method_are_set(crawl: Path) -> None:
+def test_param_sets_method_parameters(crawl: Path) -> None:
     page = crawl / "page0.html"
     everything = clean("--method", "everything", page)  # needs no site
     assert (everything.returncode, everything.stderr) == (0, b"")
@@ -283,7 +258,7 @@ def test_parameters_of_a_method_are_set(crawl: Path) -> None:
 
 
 @pytest.mark.parametrize("format", ["markdown", "jsonl", "anno", "html", "cleaneval"])
-def test_a_method_writes_every_format(crawl: Path, tree: Path, format: str) -> None:
+def test_method_writes_all_formats(crawl: Path, tree: Path, format: str) -> None:
     ended = clean("--method", "sst", "--site", tree, "--format", format, crawl / "page0.html")
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert ended.stdout
@@ -291,7 +266,7 @@ def test_a_method_writes_every_format(crawl: Path, tree: Path, format: str) -> N
 
 @pytest.fixture(scope="module")
 def annotated(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, float], Path]:
-    """Annotations of a page in which what is above a threshold is content."""
+    """Return a function that annotates a page: blocks above a threshold are content."""
     directory = tmp_path_factory.mktemp("anno")
 
     def write(name: str, t: float) -> Path:
@@ -307,7 +282,7 @@ def annotated(crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
     return write
 
 
-def test_annotated_pages_tune_a_method(crawl: Path, tree: Path, annotated: Callable[[str, float], Path]) -> None:
+def test_labelled_pages_tune_a_method(crawl: Path, tree: Path, annotated: Callable[[str, float], Path]) -> None:
     page = crawl / "page5.html"
     nothing, the_article = annotated("page0.html", 1.0), annotated("page0.html", 0.4)
     for place in (crawl, tree):
@@ -319,7 +294,7 @@ def test_annotated_pages_tune_a_method(crawl: Path, tree: Path, annotated: Calla
         assert len(strict.stdout) < len(right.stdout)
 
 
-def test_annotated_pages_come_first_and_are_of_the_sample(crawl: Path, annotated: Callable[[str, float], Path]) -> None:
+def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[[str, float], Path]) -> None:
     records = list(find_records([str(crawl)]))
     for labelled, sample, expected in [((), 3, 3), ((annotated("page0.html", 0.4),), 3, 3), ((), 100, 8)]:
         labeller = learn_site(load_method("sst"), records, labelled, sample).labeller
@@ -393,7 +368,7 @@ def test_wrong_arguments_give_one_line(
     assert line.startswith(said.format(**names))
 
 
-def test_a_page_that_cannot_be_read_fails_alone(crawl: Path, tmp_path: Path) -> None:
+def test_unreadable_page_fails_alone(crawl: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.html"
     ended = clean("--method", "sst", crawl, missing, "-o", tmp_path / "out")
     assert ended.returncode == 1
@@ -404,17 +379,17 @@ def test_a_page_that_cannot_be_read_fails_alone(crawl: Path, tmp_path: Path) -> 
     assert len(names_in(tmp_path / "out")) == 8
 
 
-def test_help_says_how_to_list_the_methods() -> None:
+def test_help_mentions_list_of_methods() -> None:
     assert "victor list methods" in " ".join(clean("--help").stdout.decode().split())
     listed = [line.split()[0] for line in victor("list", "methods", text=True).stdout.splitlines()]
     assert listed[: len(method_names())] == method_names()
 
 
-# A site in workers: what is learned is the same, however many pages there are and whoever cleans them.
+# Sites in workers: the number of pages and workers does not change the result.
 
 
 @pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "hybrid"], ["--model", "site"], ["--site", "."]])
-def test_workers_clean_a_site_as_it_is_cleaned_without_them(crawl: Path, tmp_path: Path, named: list[str]) -> None:
+def test_workers_give_the_same_output_for_a_site(crawl: Path, tmp_path: Path, named: list[str]) -> None:
     pages = [path.name for path in sorted(crawl.iterdir())]
     for name, jobs in {"here": [], "workers": ["-j", "1"]}.items():
         ended = clean(*named, *pages, "-f", "jsonl", "-o", tmp_path / f"{name}.jsonl", "-q", *jobs, cwd=crawl)
@@ -424,7 +399,7 @@ def test_workers_clean_a_site_as_it_is_cleaned_without_them(crawl: Path, tmp_pat
     assert (tmp_path / "alone.jsonl").read_bytes() != (tmp_path / "here.jsonl").read_bytes()
 
 
-def test_many_pages_of_a_site_are_no_batch(tmp_path: Path) -> None:
+def test_many_pages_of_a_site_are_not_a_batch_run(tmp_path: Path) -> None:
     many = write_site(tmp_path / "many", FEW + 1)
     for named in (["--method", "hybrid"], ["--model", "site"]):
         out = tmp_path / named[1]
@@ -432,7 +407,7 @@ def test_many_pages_of_a_site_are_no_batch(tmp_path: Path) -> None:
         assert len(names_in(out)) == FEW + 1  # and neither a manifest nor an index
 
 
-def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) -> None:
+def test_site_model_cleans_a_single_page_in_a_worker(crawl: Path) -> None:
     here, in_worker = (clean("--model", "site", crawl / "page0.html", "-q", *more) for more in ([], ["-j", "1"]))
     assert (here.returncode, in_worker.returncode) == (0, 0)
     assert here.stdout.strip()
@@ -440,7 +415,7 @@ def test_a_model_for_sites_cleans_a_page_by_itself_in_a_worker_too(crawl: Path) 
 
 
 @pytest.mark.parametrize("named", ["--method hybrid", "--model site", "--config site"])
-def test_pages_of_unknown_sites_are_not_taken_for_one_site(tmp_path: Path, named: str) -> None:
+def test_archive_needs_by_site_for_site_methods(tmp_path: Path, named: str) -> None:
     (tmp_path / "pages.jsonl").write_text(json.dumps({"html": site_page(1)}) + "\n")
     line = refused(clean(*named.split(), tmp_path / "pages.jsonl"))
     assert line == f"clean: {named} learns from one site; for files with pages of many sites add --by-site\n"
@@ -460,7 +435,7 @@ def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_another_sample_is_another_run_and_a_retry_has_the_same(crawl: Path, tmp_path: Path) -> None:
+def test_sample_identifies_a_run_and_retry_keeps_it(crawl: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.html"
     bad.write_bytes(bytes(range(256)) * 9)
     site_run = ("--site", crawl, bad, crawl / "page0.html", "-o", tmp_path / "out", "-j", "1", "-q")
@@ -496,10 +471,10 @@ def test_site_key_decides_the_sites_of_comparisons(
     two_hosts: Path, tmp_path: Path, options: list[str], key: str
 ) -> None:
     data = ["-d", f"anno:{two_hosts}", "-o", tmp_path]
-    assert here("compare", "victor compare", "-m", "everything", *data, *options).returncode == 0
+    assert victor("compare", "-m", "everything", *data, *options).returncode == 0
     records = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     assert {record["site"] for record in records} == SITES[key]
-    assert here("evaluate", "victor evaluate", "--method", "everything", *data, *options).returncode == 0
+    assert victor("evaluate", "--method", "everything", *data, *options).returncode == 0
     scores = json.loads((tmp_path / "scores.json").read_text())
     assert {page["site"] for page in scores["pages"]} == SITES[key]
     assert scores["settings"]["site_key"] == key
@@ -509,18 +484,18 @@ def test_site_key_decides_the_sites_of_comparisons(
 def test_site_key_decides_folds_and_training(two_hosts: Path, tmp_path: Path) -> None:
     config = tmp_path / "small.conf"
     config.write_text("include crf\ncrf-param-max_iterations: 3\n")
-    fold = partial(here, "evaluate", "victor evaluate", "-c", config, "-d", f"anno:{two_hosts}", "--folds", 2)
+    fold = partial(victor, "evaluate", "-c", config, "-d", f"anno:{two_hosts}", "--folds", 2)
     assert "1 sites do not fill 2 folds" in fold().stderr.decode()
     assert fold("--site-key", "host").returncode == 0
     for options, recorded in (([], None), (["--site-key", "host"], "host")):
         model = tmp_path / f"model-{recorded}"
-        assert here("learn", "victor learn", "-q", "-c", config, two_hosts, "-o", model, *options).returncode == 0
+        assert victor("learn", "-q", "-c", config, two_hosts, "-o", model, *options).returncode == 0
         assert json.loads((model / "meta.json").read_text())["training"].get("site_key") == recorded
 
 
 @pytest.mark.parametrize("name", ["clean", "learn", "evaluate", "compare", "mine", "categories", "spark-clean"])
 def test_unknown_site_key_gives_usage_and_error(name: str) -> None:
-    ended = here(name, f"victor {name}", "--site-key", "hst")
+    ended = victor(name, "--site-key", "hst")
     usage, error = ended.stderr.decode().splitlines()
     assert ended.returncode == 2
     assert usage.startswith(f"usage: victor {name} [options]")

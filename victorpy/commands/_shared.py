@@ -31,10 +31,18 @@ def add_data(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument("-d", "--data", default=[], help="gold standards; victor list datasets shows kinds", **options)
 
 
-def add_sample(group: argparse._ActionsContainer, default: int | None = SAMPLE) -> None:
-    """Add --sample, for methods that learn from a site."""
-    text = f"maximum number of pages to learn a site from (default: {SAMPLE})"
-    group.add_argument("--sample", type=int, default=default, metavar="N", help=text)
+def add_number(group: argparse._ActionsContainer, *flags: str, default: int, help: str) -> None:
+    """Add an option with a whole number. The default is added to the help."""
+    group.add_argument(*flags, type=int, default=default, metavar="N", help=f"{help} (default: {default})")
+
+
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    """Add the options that evaluate, compare and mine have in common."""
+    add_data(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
+    add_number(parser, "--sample", default=SAMPLE, help="maximum number of pages to learn a site from")
+    add_site_key(parser)
+    add_number(parser, "--seed", default=1, help="random seed")
 
 
 def add_site_key(group: argparse._ActionsContainer, default: str | None = SITE_KEYS[0]) -> None:
@@ -69,7 +77,8 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     site = parser.add_argument_group("sites (docs/guides/sites.md)")
     site.add_argument("--by-site", action="store_true", help="group pages by site, and learn from each site's pages")
     add_site_key(site, default=None)
-    add_sample(site, default=None)
+    sample = f"maximum number of pages to learn a site from (default: {SAMPLE})"
+    site.add_argument("--sample", type=int, metavar="N", help=sample)
 
     many = parser.add_argument_group("many pages (docs/guides/batch.md)")
     add = many.add_argument

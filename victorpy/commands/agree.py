@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from victorpy.commands import EXIT_FAILED, Arguments
+from victorpy.commands._shared import add_number
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.research.agreement import compare_annotators
@@ -36,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--disagreements", type=_count, default=SHOWN, metavar="N|all", help=shown)
     add("--with-models", action="store_true", help="also count unconfirmed labels of a model")
     add("-c", "--config", metavar="NAME", help="split all pages again by this config")
-    add("--seed", type=int, default=1, metavar="N", help="seed of the confidence intervals (default: 1)")
+    add_number(parser, "--seed", default=1, help="seed of the confidence intervals")
     add("--json", type=Path, metavar="FILE", help="JSON file for all numbers and disagreements")
     add("-o", "--output", type=Path, metavar="DIR", help="directory for report.html, report.md and scores.json")
 

@@ -30,23 +30,19 @@ from victorpy.outputs.base import MAGIC
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pages", nargs="*", metavar="PAGE", type=Path, help="PAGE.html [PAGE.anno], PAGE.anno, or DIR")
+    add = parser.add_argument
+    add("pages", nargs="*", metavar="PAGE", type=Path, help="PAGE.html [PAGE.anno], PAGE.anno, or DIR")
     config = "use the keys and the splitting rules of this config, and the model trained with it"
-    parser.add_argument("-c", "--config", metavar="NAME", help=config)
-    parser.add_argument(
-        "-m", "--model", metavar="NAME", help="name of a bundled model, or a model directory (default: default)"
-    )
-    parser.add_argument("--no-model", action="store_true", help="start without predictions")
-    parser.add_argument("--read-only", action="store_true", help="write nothing")
-    parser.add_argument(
-        "--order", choices=ORDERS, default="name", help="order of the pages in a directory (default: name)"
-    )
+    add("-c", "--config", metavar="NAME", help=config)
+    add("-m", "--model", metavar="NAME", help="name of a bundled model, or a model directory (default: default)")
+    add("--no-model", action="store_true", help="start without predictions")
+    add("--read-only", action="store_true", help="write nothing")
+    add("--order", choices=ORDERS, default="name", help="order of the pages in a directory (default: name)")
     retrain = "train a model on the finished pages of DIR and update predictions for the others"
-    parser.add_argument("--retrain", action="store_true", help=retrain)
-    adjudicate = "decide between two annotations of a page"
-    parser.add_argument("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=adjudicate)
-    output = "output file of --adjudicate"
-    parser.add_argument("-o", "--output", metavar="GOLD.anno", type=Path, help=output)
+    add("--retrain", action="store_true", help=retrain)
+    decide = "decide between two annotations of a page"
+    add("--adjudicate", nargs=2, metavar=("A.anno", "B.anno"), type=Path, help=decide)
+    add("-o", "--output", metavar="GOLD.anno", type=Path, help="output file of --adjudicate")
 
 
 def run(arguments: Arguments) -> int:

@@ -24,19 +24,8 @@ from victorpy.batch.inputs import find_records
 from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments
-from victorpy.commands._shared import add_site_key
-from victorpy.description.categories import (
-    CLASSIFIERS,
-    Bag,
-    Settings,
-    bag_of,
-    check_target,
-    cross_validate,
-    load_categories,
-    save_categories,
-    score,
-    train_categories,
-)
+from victorpy.commands._shared import add_number, add_site_key
+from victorpy.description import categories
 from victorpy.description.terms import check_packages
 from victorpy.errors import DataError, VictorError, plural
 from victorpy.methods import load_method
@@ -47,21 +36,20 @@ from victorpy.sites.grouping import site_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    default = Settings()
+    default = categories.Settings()
     add = parser.add_argument
     add("action", choices=["train", "predict"], help="what to do; see the examples")
     add("inputs", nargs="+", metavar="PATH", help="training directory, or a model and pages")
     add("-o", "--output", type=Path, metavar="MODEL", help="model file to write (train)")
     add("-m", "--method", metavar="NAME", help="method that cleans the pages (default: default, or as in training)")
-    classifiers = f"{', '.join(CLASSIFIERS)} (default: {default.classifier})"
+    classifiers = f"{', '.join(categories.CLASSIFIERS)} (default: {default.classifier})"
     add("--classifier", default=default.classifier, metavar="NAME", help=classifiers)
-    terms = f"number of terms, selected by χ² (default: {default.terms})"
-    add("--terms", type=int, default=default.terms, metavar="N", help=terms)
-    add("-k", type=int, default=default.k, metavar="K", help=f"neighbours that vote, for knn (default: {default.k})")
-    add("--folds", type=int, default=5, metavar="N", help="folds of the cross-validation; 0 for none (default: 5)")
+    add_number(parser, "--terms", default=default.terms, help="number of terms, selected by χ²")
+    add_number(parser, "-k", default=default.k, help="number of neighbours that vote, for knn")
+    add_number(parser, "--folds", default=5, help="folds of the cross-validation; 0 for none")
     add("--by-site", action="store_true", help="keep the pages of a site or sub-folder in one fold")
     add_site_key(parser)
-    add("--seed", type=int, default=default.seed, metavar="N", help="seed of the folds (default: 1)")
+    add_number(parser, "--seed", default=default.seed, help="seed of the folds")
 
 
 def run(arguments: Arguments) -> int:
@@ -74,22 +62,22 @@ def _train(arguments: Arguments) -> int:
         raise DataError("train needs an output file; give -o MODEL")
     if len(arguments.inputs) != 1:
         raise DataError("train takes one directory, with one folder per category")
-    check_target(arguments.output)
-    settings = Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
+    categories.check_target(arguments.output)
+    settings = categories.Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
     method = arguments.method or DEFAULT
     bags, labels, groups = _read_folders(arguments, load_method(*split_name(method)))
     predicted = [""] * len(bags)
     if arguments.folds:
-        folds = cross_validate(bags, labels, groups, settings, arguments.folds)
+        folds = categories.cross_validate(bags, labels, groups, settings, arguments.folds)
         for fold in tqdm(folds, total=arguments.folds, unit="fold", disable=None):
             for number, category in fold:
                 predicted[number] = category
-    model = train_categories(bags, labels, settings)
+    model = categories.train_categories(bags, labels, settings)
     counts = {name: labels.count(name) for name in model.categories}
-    save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
+    categories.save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
     arguments.say(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
     if arguments.folds:
-        scores = score(predicted, labels)
+        scores = categories.score(predicted, labels)
         measures = [(name, row.gold, row.precision, row.recall, row.f1) for name, row in scores.items()]
         means = [sum(column) / len(scores) for column in zip(*(row[2:] for row in measures), strict=True)]
         measures.append(("mean", len(labels), means[0], means[1], means[2]))
@@ -98,7 +86,7 @@ def _train(arguments: Arguments) -> int:
     return 0
 
 
-def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], list[str], list[str]]:
+def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[categories.Bag], list[str], list[str]]:
     """Return the terms, category and group of each page. Unreadable pages are reported and skipped."""
     directory = Path(arguments.inputs[0])
     if not directory.is_dir():
@@ -108,7 +96,7 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], li
         raise DataError(
             f"{directory} has {plural(len(folders), 'folder')}; training needs at least two, one per category"
         )
-    bags: list[Bag] = []
+    bags: list[categories.Bag] = []
     labels, groups = [], []
     for folder in folders:
         records = tqdm(list(find_records([str(folder)])), desc=folder.name, unit="page", disable=None)
@@ -120,7 +108,7 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[Bag], li
                 parents = record.place.parent.parts
                 sub_folder = f"{folder.name}/{parents[-1]}" if parents else record.name
                 group = site_of(page.document.url, arguments.site_key) or sub_folder
-            bags.append(bag_of(page))
+            bags.append(categories.bag_of(page))
             labels.append(folder.name)
             groups.append(group)
     return bags, labels, groups
@@ -130,7 +118,7 @@ def _predict(arguments: Arguments) -> int:
     path, *pages = arguments.inputs
     if not pages:
         raise DataError(f"{path}: name the pages to classify after the model")
-    model = load_categories(path)
+    model = categories.load_categories(path)
     cleaner = load_method(*split_name(arguments.method or model.method))
     failed = False
     for record, page in _clean(arguments, find_records(pages), cleaner):

@@ -23,7 +23,6 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from w3lib.encoding import resolve_encoding
 
@@ -38,18 +37,7 @@ from victorpy.batch.sinks import SINKS, sink_name
 from victorpy.batch.sources import source_of
 from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
-from victorpy.commands import Arguments
-from victorpy.commands._shared import (
-    add_cleaning,
-    check_summary,
-    dedup_of,
-    method_of,
-    name_of,
-    plan_of,
-    positive,
-    retry_defaults,
-    write_summary,
-)
+from victorpy.commands import EXIT_FAILED, Arguments, _shared
 from victorpy.dedup.base import Keep
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.base import LearnsFrom
@@ -70,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     pages = "files, directories, patterns or @LIST; standard input if there is none or -"
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
-    page, site, many = add_cleaning(parser)
+    page, site, many = _shared.add_cleaning(parser)
     page.add_argument("--url", help="address of the page, to resolve its links")
     page.add_argument("--charset", metavar="NAME", help="encoding from the page's HTTP header")
     directory = "learn from pages in DIR, or from a tree of victor sst; without PAGE, clean DIR"
@@ -84,15 +72,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: Arguments) -> int:
-    positive(arguments, "sample", SAMPLE)
+    _shared.positive(arguments, "sample", SAMPLE)
     previous = settings_beside(arguments.retry) if arguments.retry else {}
-    for name, value in (retry_defaults(arguments, previous) if previous else {}).items():
+    for name, value in (_shared.retry_defaults(arguments, previous) if previous else {}).items():
         if not getattr(arguments, name):
             setattr(arguments, name, value)
     arguments.format = arguments.format or "text"
     if arguments.by_site and arguments.labelled:
         raise ConfigError(f"--labelled {arguments.labelled[0]} needs --site DIR; it does not work with --by-site")
-    dedup_of(arguments)  # raises if a name or value is wrong
+    _shared.dedup_of(arguments)  # raises if a name or value is wrong
     output = find_output(arguments.format)
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
     if arguments.retry:
@@ -107,22 +95,30 @@ def run(arguments: Arguments) -> int:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
     plan, pages = _make_plan(arguments, inputs, output)
     _refuse_inputs(arguments.output, plan)
-    check_summary(arguments.summary)
+    _shared.check_summary(arguments.summary)
     run_it = partial(run_plan, plan, sys.stderr, quiet=arguments.quiet, guarded=not 0 < pages <= FEW)
     if plan.output is None:
         with _open_stream(arguments.output, output, titled=not (output.joins or pages == 1)) as write:
             summary = run_it(write)
     else:
         summary = run_it()
-    write_summary(arguments.summary, summary)
-    if not (arguments.quiet or pages == 1):
-        _report(arguments, plan, summary)
-    return 1 if summary["failed"] else 0
+    _shared.write_summary(arguments.summary, summary)
+    if arguments.quiet or pages == 1:
+        pass
+    elif plan.plain:
+        counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
+        arguments.say(f"{summary['pages']} pages: {counts}")
+    else:
+        print(summary_table(summary), file=sys.stderr)
+        if plan.output is not None and summary["failed"]:
+            failed = failed_path(plan, Path(plan.output))
+            arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
+    return EXIT_FAILED if summary["failed"] else 0
 
 
 def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Plan, int]:
     """Return the plan and the number of pages, counted up to `FEW` + 1; 0 for a batch run."""
-    method = method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
+    method = _shared.method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
     is_plain = _is_plain(arguments, inputs, output)
     if not is_plain and "-" in inputs:
         raise ConfigError("a batch run does not read standard input; name files, directories, patterns or @LIST")
@@ -130,8 +126,8 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     is_few = 0 < pages <= FEW
     directory = _find_directory(arguments, output, is_plain, is_single=pages == 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    jobs = int(positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
-    dedup = dedup_of(arguments)
+    jobs = int(_shared.positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
+    dedup = _shared.dedup_of(arguments)
     if dedup and dedup.keep == Keep.LONGEST and directory is None:
         raise ConfigError("--keep longest reads all pages before it writes any; give -o DIRECTORY")
     base = method.load()
@@ -144,7 +140,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
 
         learned = not (arguments.site and is_tree(Path(arguments.site)))
         make = (lambda: cleaner) if is_few else SiteModel(method, at_site_bytes(cleaner, base)).load
-    plan = plan_of(
+    plan = _shared.plan_of(
         arguments,
         method,
         jobs,
@@ -158,7 +154,7 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
         content_type=f"text/html; charset={arguments.charset}" if arguments.charset else None,
         retry=arguments.retry,
         plain=is_plain,
-        shard_records=int(positive(arguments, "shard_records", Plan().shard_records)),
+        shard_records=int(_shared.positive(arguments, "shard_records", Plan().shard_records)),
     )
     return plan, pages
 
@@ -237,22 +233,11 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
             stream.close()
 
 
-def _report(arguments: Arguments, plan: Plan, summary: dict[str, Any]) -> None:
-    if plan.plain:
-        counts = ", ".join(f"{summary[status]} {status}" for status in (Status.KEPT, Status.EMPTY, Status.FAILED))
-        arguments.say(f"{summary['pages']} pages: {counts}")
-        return
-    print(summary_table(summary), file=sys.stderr)
-    if plan.output is not None and summary["failed"]:
-        failed = failed_path(plan, Path(plan.output))
-        arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
-
-
 def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Sequence[str]) -> Cleaner:
     """Return the cleaner after it has learned from the pages of the site. Most methods learn nothing."""
     labelled = [Path(name) for name in arguments.labelled]
     if labelled and not cleaner.labeller.tunes:
-        raise ConfigError(f"--labelled {labelled[0]}: {name_of(method)} cannot be tuned by labels")
+        raise ConfigError(f"--labelled {labelled[0]}: {_shared.name_of(method)} cannot be tuned by labels")
     if not arguments.site and not cleaner.labeller.wants_site:
         return cleaner
     from victorpy.batch.site_model import learn_site, use_tree
@@ -269,7 +254,7 @@ def _at_site(arguments: Arguments, method: Method, cleaner: Cleaner, inputs: Seq
     else:
         if any(source_of(file.path) for file in find_files(inputs)):
             raise ConfigError(
-                f"{name_of(method)} learns from one site; for files with pages of many sites add --by-site"
+                f"{_shared.name_of(method)} learns from one site; for files with pages of many sites add --by-site"
             )
         pages = list(find_records(inputs))
         if cleaner.labeller.learns_from is LearnsFrom.LABELS and len(pages) < 2:

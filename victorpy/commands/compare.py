@@ -16,12 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_sample, add_site_key
+from victorpy.commands._shared import add_experiment, add_number
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
 from victorpy.research.report import comparison
@@ -31,13 +30,9 @@ from victorpy.research.site_runs import share_out
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods, separated by commas")
-    add_data(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
+    add_experiment(parser)
     tune = "give methods the labels of N pages per site; these pages are not scored"
-    parser.add_argument("--tune", type=int, default=0, metavar="N", help=tune)
-    add_sample(parser)
-    add_site_key(parser)
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the sample (default: 1)")
+    add_number(parser, "--tune", default=0, help=tune)
 
 
 def run(arguments: Arguments) -> int:

@@ -23,17 +23,13 @@ from victorpy.research.gold import convert_page
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", type=Path, metavar="DIR", help="directory of the gold standard")
-    parser.add_argument("output", type=Path, metavar="OUT", help="output directory")
+    add = parser.add_argument
+    add("directory", type=Path, metavar="DIR", help="directory of the gold standard")
+    add("output", type=Path, metavar="OUT", help="output directory")
     kind = "kind of gold standard; victor list datasets shows all"
-    parser.add_argument("--from", dest="kind", required=True, metavar="KIND", help=kind)
-    parser.add_argument("--to", dest="format", default="anno", metavar="FORMAT", help="output format (default: anno)")
-    parser.add_argument(
-        "-c",
-        "--config",
-        metavar="NAME",
-        help="config that splits pages (default: default; .anno files stay as they are)",
-    )
+    add("--from", dest="kind", required=True, metavar="KIND", help=kind)
+    add("--to", dest="format", default="anno", metavar="FORMAT", help="output format (default: anno)")
+    add("-c", "--config", metavar="NAME", default="default", help="config that splits pages (default: default)")
 
 
 def run(arguments: Arguments) -> int:

@@ -17,27 +17,18 @@ import argparse
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_sample, add_site_key
+from victorpy.commands._shared import add_experiment, add_number
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import find_method
+from victorpy.research import evaluate as experiments
 from victorpy.research.compare.summary import training_sets
 from victorpy.research.datasets import set_name
-from victorpy.research.evaluate import (
-    Evaluation,
-    Progress,
-    Settings,
-    evaluate,
-    evaluate_as_is,
-    load_as_is,
-    parse_grid,
-)
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.report import evaluation
 from victorpy.research.report.base import check_directory, to_text, write_report
@@ -47,20 +38,15 @@ FOLDS = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_data(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
-    parser.add_argument(
-        "-c", "--config", metavar="NAME", help="cross-validate this config: a shipped name or a file (default: default)"
-    )
+    add_experiment(parser)
+    config = "cross-validate this config: a shipped name or a file (default: default)"
+    parser.add_argument("-c", "--config", metavar="NAME", help=config)
     parser.add_argument("--method", metavar="NAME", help="score this method or model instead")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of folds and samples (default: 1)")
-    add_site_key(parser)
-    add_sample(parser)
     folds = parser.add_argument_group("cross-validation")
     folds.add_argument("--folds", type=int, metavar="N", help=f"number of folds (default: {FOLDS})")
     group = "keep pages of a site in one fold (site, the default), or ignore sites (page)"
     folds.add_argument("--group", choices=["site", "page"], default="site", help=group)
-    folds.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="folds to run in parallel (default: 1)")
+    add_number(folds, "-j", "--jobs", default=1, help="folds to run in parallel")
     folds.add_argument("--learning-curve", action="store_true", help="also train on 10, 25, 50 and 75 %% of the pages")
     ablate = "also train without each family of features, or without each feature"
     folds.add_argument("--ablate", choices=["family", "each"], help=ablate)
@@ -87,23 +73,25 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _cross_validate(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
+def _cross_validate(arguments: Arguments) -> tuple[experiments.Evaluation, list[LabelledPage]]:
     config = load_config(arguments.config or "default")
-    grid = parse_grid(arguments.grid)
+    grid = experiments.parse_grid(arguments.grid)
     pages, warnings = _load(arguments, config)
     folds = FOLDS if arguments.folds is None else arguments.folds
-    settings = Settings(folds, arguments.group, arguments.seed, arguments.jobs, arguments.site_key)
-    result = evaluate(pages, config, settings, _progress(), arguments.learning_curve, arguments.ablate, grid)
+    settings = experiments.Settings(folds, arguments.group, arguments.seed, arguments.jobs, arguments.site_key)
+    result = experiments.evaluate(
+        pages, config, settings, _progress(), arguments.learning_curve, arguments.ablate, grid
+    )
     return replace(result, warnings=warnings), pages
 
 
-def _score_method(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]:
+def _score_method(arguments: Arguments) -> tuple[experiments.Evaluation, list[LabelledPage]]:
     unwanted = ("config", "folds", "learning_curve", "ablate", "grid")
     given = [arguments.options[name] for name in unwanted if getattr(arguments, name) not in (None, False, [])]
     if given:
         raise ConfigError(f"--method cannot be combined with {', '.join(given)}")
     plan = Plan(sample=arguments.sample, seed=arguments.seed)
-    cleaner = load_as_is(arguments.method)
+    cleaner = experiments.load_as_is(arguments.method)
     if cleaner.labeller.learns_from is LearnsFrom.LABELS:
         model = find_method(arguments.method).model_name
         seen = training_sets(model, [set_name(spec) for spec in arguments.data])
@@ -111,7 +99,7 @@ def _score_method(arguments: Arguments) -> tuple[Evaluation, list[LabelledPage]]
             arguments.say(f"the model {model} was trained on {', '.join(seen)}; expect lower scores on new pages")
     pages, warnings = _load(arguments, cleaner.config)
     with tqdm(total=len(pages), unit=" pages", disable=None) as bar:
-        result = evaluate_as_is(pages, cleaner, arguments.method, plan, bar.update)
+        result = experiments.evaluate_as_is(pages, cleaner, arguments.method, plan, bar.update)
     return replace(result, warnings=warnings), pages
 
 
@@ -126,7 +114,7 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[LabelledPage], tup
     return pages, tuple(warnings)
 
 
-def _progress() -> Progress:
+def _progress() -> experiments.Progress:
     """Return a function that prints finished folds and the remaining time."""
     began = time.perf_counter()
 

@@ -33,15 +33,14 @@ from victorpy.sites.grouping import SITE_KEYS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
+    add = parser.add_argument
+    add("pages", nargs="*", metavar="FILE.anno", type=Path, help="annotation files or directories")
     add_data(parser, required=False)
-    parser.add_argument(
-        "-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)"
-    )
-    parser.add_argument("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/CONFIG)")
-    parser.add_argument("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
+    add("-c", "--config", metavar="NAME", default="default", help="a shipped config or a file (default: default)")
+    add("-o", "--output", metavar="MODEL", type=Path, help="model directory (default: models/CONFIG)")
+    add("--only-confirmed", action="store_true", help="leave out files with unconfirmed labels")
     add_site_key(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="print no progress and no summary")
+    add("-q", "--quiet", action="store_true", help="print no progress and no summary")
 
 
 def run(arguments: Arguments) -> int:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_data, add_sample, add_site_key
+from victorpy.commands._shared import add_experiment, add_number
 from victorpy.research.mining import Settings, mine, parse_methods, read_pages
 from victorpy.research.mining.study import require_sklearn
 from victorpy.research.report import mining
@@ -26,20 +25,13 @@ from victorpy.research.report.base import check_directory, to_text, write_report
 def configure(parser: argparse.ArgumentParser) -> None:
     methods = "methods, separated by commas, such as 'pagelets,sst(t=0.4)'; none is always added"
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help=methods)
-    add_data(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory for the report")
-    limit = "use only the first N pages of each site and type (default: all)"
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help=limit)
-    add_sample(parser)
-    add_site_key(parser)
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: 1)")
-    parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add_experiment(parser)
+    add_number(parser, "--limit", default=0, help="use only the first N pages of each site and type; 0 for all")
+    add_number(parser, "-j", "--jobs", default=1, help="processes")
     clustering = parser.add_argument_group("clustering")
-    clustering.add_argument("--runs", type=int, default=800, metavar="N", help="runs of k-means (default: 800)")
-    dimensions = "dimensions to reduce pages to; 0 for no reduction (default: 100)"
-    clustering.add_argument("--dimensions", type=int, default=100, metavar="N", help=dimensions)
-    pages = "cluster a random sample of N pages (default: all)"
-    clustering.add_argument("--cluster-pages", type=int, default=0, metavar="N", help=pages)
+    add_number(clustering, "--runs", default=800, help="runs of k-means")
+    add_number(clustering, "--dimensions", default=100, help="dimensions to reduce pages to; 0 for no reduction")
+    add_number(clustering, "--cluster-pages", default=0, help="cluster a random sample of N pages; 0 for all")
 
 
 def run(arguments: Arguments) -> int:

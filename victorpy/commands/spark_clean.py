@@ -17,17 +17,7 @@ import os
 import sys
 
 from victorpy.batch.local.progress import summary_table
-from victorpy.commands import Arguments
-from victorpy.commands._shared import (
-    add_cleaning,
-    check_summary,
-    learns_from_site,
-    method_of,
-    name_of,
-    plan_of,
-    positive,
-    write_summary,
-)
+from victorpy.commands import EXIT_FAILED, Arguments, _shared
 from victorpy.errors import ConfigError, missing
 from victorpy.outputs import find_output
 
@@ -37,7 +27,7 @@ SPARK_VARIABLES = ("PYSPARK_GATEWAY_PORT", "SPARK_HOME", "SPARK_CONF_DIR", "MAST
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", metavar="IN", help="files, directories, patterns or @LIST")
     parser.add_argument("output", metavar="OUT", help="directory on a file system that Spark can write to")
-    _, site, many = add_cleaning(parser)
+    _, site, many = _shared.add_cleaning(parser)
     many.add_argument("--master", help="Spark master (default: from spark-submit, or else local[*])")
     many.add_argument("--to", default="parquet", metavar="KIND", help="parquet (default), jsonl or jsonl.gz")
     many.add_argument("--shard-files", type=int, metavar="N", help="input files per shard (default: 64)")
@@ -51,20 +41,20 @@ def run(arguments: Arguments) -> int:
         raise missing("PySpark", "spark", "victor spark-clean") from error
     arguments.format = arguments.format or "text"
     find_output(arguments.format)  # raises if the format does not exist
-    method = method_of(arguments, at_site=arguments.by_site)
-    if learns_from_site(method) and not arguments.by_site:
-        raise ConfigError(f"{name_of(method)} learns from sites; add --by-site")
-    plan = plan_of(
+    method = _shared.method_of(arguments, at_site=arguments.by_site)
+    if _shared.learns_from_site(method) and not arguments.by_site:
+        raise ConfigError(f"{_shared.name_of(method)} learns from sites; add --by-site")
+    plan = _shared.plan_of(
         arguments,
         method,
         inputs=tuple(arguments.inputs),
         output=arguments.output,
         to=arguments.to,
-        shard_files=int(positive(arguments, "shard_files", 64)),
-        buckets=int(positive(arguments, "buckets", 16)),
+        shard_files=int(_shared.positive(arguments, "shard_files", 64)),
+        buckets=int(_shared.positive(arguments, "buckets", 16)),
     )
     spark.check_plan(plan)
-    check_summary(arguments.summary)
+    _shared.check_summary(arguments.summary)
     is_configured = any(name in os.environ for name in SPARK_VARIABLES)
     master = arguments.master or (None if is_configured else "local[*]")
     session = spark.session(master)
@@ -74,10 +64,10 @@ def run(arguments: Arguments) -> int:
         summary = spark.run_plan(session, plan, arguments.note)
     finally:
         session.stop()
-    write_summary(arguments.summary, summary)
+    _shared.write_summary(arguments.summary, summary)
     if not arguments.quiet:
         print(summary_table(summary), file=sys.stderr)
         if summary["failed"]:
             failed = f"{arguments.output.rstrip('/')}/failed.jsonl"
             arguments.say(f"failed pages are listed in {failed}; clean them again with victor clean --retry")
-    return 1 if summary["failed"] else 0
+    return EXIT_FAILED if summary["failed"] else 0

@@ -21,6 +21,7 @@ from tqdm import tqdm
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import documents_of
 from victorpy.commands import Arguments
+from victorpy.commands._shared import add_number
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.methods import CONFIG
@@ -33,18 +34,16 @@ from victorpy.sites.style_tree import StyleTree, merge_alike
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=["build", "add", "show"], help="what to do; see the examples")
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="pages (build), tree and pages (add), either (show)")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="OUT", help="tree (build, add) or HTML page (show) to write"
-    )
-    sample = f"maximum number of pages to read (default: {SAMPLE})"
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=sample)
+    add = parser.add_argument
+    add("action", choices=["build", "add", "show"], help="what to do; see the examples")
+    add("inputs", nargs="+", metavar="FILE", help="pages (build), tree and pages (add), either (show)")
+    add("-o", "--output", type=Path, metavar="OUT", help="tree (build, add) or HTML page (show) to write")
+    add_number(parser, "--sample", default=SAMPLE, help="maximum number of pages to read")
     styles = "compare elements by tag, classes and id (modern, the default), or by tag and attributes (paper)"
-    parser.add_argument("--styles", choices=STYLES, default=STYLES[0], help=styles)
+    add("--styles", choices=STYLES, default=STYLES[0], help=styles)
     threshold = "importance below which an element is noise, from 0 to 1 (default: 0.4)"
-    parser.add_argument("-t", type=float, default=0.4, metavar="T", help=threshold)
-    parser.add_argument("--full", action="store_true", help="also show what is inside noise and content")
+    add("-t", type=float, default=0.4, metavar="T", help=threshold)
+    add("--full", action="store_true", help="also show what is inside noise and content")
 
 
 def run(arguments: Arguments) -> int:
@@ -52,36 +51,31 @@ def run(arguments: Arguments) -> int:
         raise DataError(f"-t must be from 0 to 1, not {arguments.t}")
     if arguments.sample < 2:
         raise DataError(f"--sample must be at least 2, not {arguments.sample}")
+    first, *others = arguments.inputs
+    target = arguments.output
     if arguments.action == "show":
-        return _show(arguments)
+        tree = load_tree(Path(first)) if is_tree(Path(first)) and not others else _build_tree(arguments)
+        if tree.styles == "paper":
+            merge_alike(tree)
+        judgement = Judgement(GAMMA, arguments.t).judge(tree)
+        if target is None:
+            print(as_text(tree, judgement, arguments.full), end="")
+        else:
+            title = f"Style tree of {Path(first).name}: {tree.page_count} pages"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
+        return 0
     if arguments.action == "build":
-        if arguments.output is None:
+        if target is None:
             raise DataError("build needs an output file; give -o FILE")
-        tree, target = _build_tree(arguments), arguments.output
+        tree = _build_tree(arguments)
     else:
-        path, *pages = arguments.inputs
-        if not pages:
-            raise DataError(f"{path}: name the pages to add after the tree")
-        tree, target = load_tree(Path(path)), arguments.output or Path(path)
-        _add_pages(arguments, tree, pages)
+        if not others:
+            raise DataError(f"{first}: name the pages to add after the tree")
+        tree, target = load_tree(Path(first)), target or Path(first)
+        _add_pages(arguments, tree, others)
     save_tree(tree, target)
     arguments.say(f"{target}: a tree of {tree.page_count} pages")
-    return 0
-
-
-def _show(arguments: Arguments) -> int:
-    first = Path(arguments.inputs[0])
-    is_saved = len(arguments.inputs) == 1 and is_tree(first)
-    tree = load_tree(first) if is_saved else _build_tree(arguments)
-    if tree.styles == "paper":
-        merge_alike(tree)
-    judgement = Judgement(GAMMA, arguments.t).judge(tree)
-    if arguments.output is None:
-        print(as_text(tree, judgement, arguments.full), end="")
-    else:
-        title = f"Style tree of {first.name}: {tree.page_count} pages"
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
     return 0
 
 

@@ -33,19 +33,20 @@ from victorpy.research.report.views import Column, render_view
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("page", type=Path, metavar="PAGE", help="an HTML file")
-    parser.add_argument("--gold", type=Path, help="an .anno file or a text file, with or without CleanEval's tags")
+    add = parser.add_argument
+    add("page", type=Path, metavar="PAGE", help="an HTML file")
+    add("--gold", type=Path, help="an .anno file or a text file, with or without CleanEval's tags")
     against = "an installed program such as trafilatura, a method, or another model"
-    parser.add_argument("--against", metavar="OTHER", help=against)
-    parser.add_argument(
+    add("--against", metavar="OTHER", help=against)
+    add(
         "-m",
         "--model",
         metavar="NAME",
         default=DEFAULT,
         help="name of a bundled model, or a model directory (default: default)",
     )
-    parser.add_argument("--url", help="address of the page")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="output file (default: standard output)")
+    add("--url", help="address of the page")
+    add("-o", "--output", type=Path, metavar="FILE", help="output file (default: standard output)")
 
 
 def run(arguments: Arguments) -> int:
