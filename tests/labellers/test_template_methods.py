@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from victorpy import VictorError, load_config, read_document
-from victorpy.base.hashes import PageCounts, enough, number_of, windows
+from victorpy.base.hashes import PageCounts, hash_text, min_template_pages, windows
 from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.one_page import LongestRun, SatisfiableSubtree, best_run
 from victorpy.labellers.rtdm import Mapping, Node, Rtdm
@@ -107,7 +107,7 @@ def test_link_count_includes_nested_links():
 def test_equal_subtrees_have_equal_numbers():
     tree = PageTree(read("<body><p>a<b>b</b></p><p>a<b>b</b></p><p><b>b</b>a</p><div>a<b>b</b></div>"))
     numbers = tree.subtree_numbers(
-        [number_of(tag) for tag in tree.elements.tag], [number_of(t.text) for t in tree.texts]
+        [hash_text(tag) for tag in tree.elements.tag], [hash_text(t.text) for t in tree.texts]
     )
     body = tree.elements.tag.index("body")
     first, second, third, fourth = (numbers[each] for each in tree.content[body])
@@ -116,9 +116,9 @@ def test_equal_subtrees_have_equal_numbers():
 
 
 def test_numbers_are_the_same_in_every_process():
-    command = "from victorpy.base.hashes import number_of; print(number_of('tea'))"
+    command = "from victorpy.base.hashes import hash_text; print(hash_text('tea'))"
     found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    assert int(found.stdout) == number_of("tea")
+    assert int(found.stdout) == hash_text("tea")
 
 
 @pytest.mark.parametrize("size", [1, 3, 10])
@@ -152,7 +152,7 @@ def test_rare_numbers_are_forgotten_if_there_are_too_many():
     ("wanted", "pages", "expected"), [(100, 1000, 100), (100, 200, 100), (100, 99, 50), (100, 7, 4), (100, 1, 2)]
 )
 def test_half_of_the_pages_are_enough_for_a_template_of_a_small_site(wanted, pages, expected):
-    assert enough(wanted, pages) == expected
+    assert min_template_pages(wanted, pages) == expected
 
 
 # Satisfiable sub-trees.
@@ -354,7 +354,7 @@ def test_only_the_sample_is_read(method, setting):
 
 def node(tree):
     label, *children = tree
-    return Node.of(number_of(label), [node(child) for child in children])
+    return Node.of(hash_text(label), [node(child) for child in children])
 
 
 def unlike(tree):

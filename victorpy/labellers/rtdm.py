@@ -33,13 +33,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from victorpy.base.hashes import number_of, numbers_of
+from victorpy.base.hashes import hash_text, hash_texts
 from victorpy.base.parameters import check_count
 from victorpy.document import Document, Labelling
 from victorpy.labellers.base import LABELLERS, NOISE, Labels, SiteLabeller, label_kept, no_pages, not_fitted
 from victorpy.page.tree import PageTree
 
-_TEXT = number_of("#text")
+_TEXT = hash_text("#text")
 
 CELLS = 100_000
 """Maximum number of pairs of children to compare for two pages."""
@@ -217,5 +217,5 @@ class Rtdm(SiteLabeller):
         if self.names:
             pairs = zip(tree.elements.tag, tree.elements.attributes, strict=True)
             labels = (f"{tag} {given.get('class', '')} {given.get('id', '')}" for tag, given in pairs)
-        texts = numbers_of(text.text for text in tree.texts) if self.text else [_TEXT] * len(tree.texts)
-        return node_of(tree, numbers_of(labels), texts)
+        texts = hash_texts(text.text for text in tree.texts) if self.text else [_TEXT] * len(tree.texts)
+        return node_of(tree, hash_texts(labels), texts)

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from victorpy.base.hashes import MASK, Numbers, PageCounts, enough, mixed, numbers_of, windows
+from victorpy.base.hashes import MASK, Hashes, PageCounts, hash_texts, min_template_pages, mix, windows
 from victorpy.base.parameters import check_count
 from victorpy.base.words import words_and_signs
 from victorpy.document import Document, Labelling
@@ -28,7 +28,7 @@ class Repeated(SiteLabeller):
     counts_: PageCounts | None = None
 
     @abstractmethod
-    def _hashes(self, tree: PageTree) -> Numbers:
+    def _hashes(self, tree: PageTree) -> Hashes:
         """Return the hashes of a page's parts."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class Pagelets(Repeated):
     def __post_init__(self) -> None:
         check_count("pagelets", 1, k=self.k, w=self.w, s=self.s)
 
-    def _hashes(self, tree: PageTree) -> Numbers:
+    def _hashes(self, tree: PageTree) -> Hashes:
         return np.array(list(self._fingerprints(tree).values()), dtype=np.uint64)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
@@ -105,7 +105,7 @@ class Pagelets(Repeated):
     def _fingerprints(self, tree: PageTree) -> dict[int, int]:
         """Return the pagelets that have text, with their fingerprints."""
         words = [words_and_signs(text.text) for text in tree.texts]
-        hashes = np.array(numbers_of(chain.from_iterable(words)), dtype=np.uint64)
+        hashes = np.array(hash_texts(chain.from_iterable(words)), dtype=np.uint64)
         words_before = [0, *accumulate(map(len, words))]
         pagelets = [pagelet for pagelet in self.pagelets(tree) if tree.text_ranges[pagelet]]
         ranges = [tree.text_ranges[pagelet] for pagelet in pagelets]
@@ -113,11 +113,11 @@ class Pagelets(Repeated):
         return dict(zip(pagelets, fingerprints(hashes, stretches, self.w, self.s), strict=True))
 
 
-def fingerprints(words: Numbers, stretches: Sequence[tuple[int, int]], w: int, s: int) -> list[int]:
+def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s: int) -> list[int]:
     """Return a hash for each stretch of a page's words: its smallest run of `w` words, by each of `s` hashes."""
     salts = np.arange(1, s + 1, dtype=np.uint64)[:, np.newaxis]
     end = np.full((s, 1), np.iinfo(np.uint64).max)  # a stretch may end after the last run
-    hashes = np.append(mixed(windows(words, w) + mixed(salts)), end, axis=1)
+    hashes = np.append(mix(windows(words, w) + mix(salts)), end, axis=1)
     long = [(start, stop - w + 1) for start, stop in stretches if stop - start >= w]
     # With the borders start, stop, start, stop ... every second minimum is that of a stretch; the others lie between.
     borders = np.array(long, dtype=np.int64).ravel()
@@ -149,19 +149,19 @@ class DomTemplate(Repeated):
     def __post_init__(self) -> None:
         check_count("dom-template", 2, F=self.F)
 
-    def _hashes(self, tree: PageTree) -> Numbers:
+    def _hashes(self, tree: PageTree) -> Hashes:
         """Return the hashes of all texts, followed by those of all elements."""
         elements = zip(tree.elements.tag, tree.elements.attributes, strict=True)
-        labels = numbers_of(
+        labels = hash_texts(
             "\t".join([tag, *(f"{name}={value}" for name, value in attributes.items())]) for tag, attributes in elements
         )
-        texts = numbers_of(text.text for text in tree.texts)
+        texts = hash_texts(text.text for text in tree.texts)
         subtrees = [number & MASK for number in tree.subtree_numbers(labels, texts)]
         return np.array([*texts, *subtrees], dtype=np.uint64)
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         pages = counts.spread(tree.number, self._hashes(tree))
-        is_template = (pages >= enough(self.F, counts.with_page(tree.number))).tolist()
+        is_template = (pages >= min_template_pages(self.F, counts.with_page(tree.number))).tolist()
         count = len(tree.texts)
         texts = {text for text in range(count) if is_template[text]}
         for element in tree.topmost(is_template[count:]):
@@ -193,7 +193,7 @@ class TextTemplate(Repeated):
     def _has_enough(self, pages: int) -> bool:
         return pages >= self.P
 
-    def _hashes(self, tree: PageTree) -> Numbers:
+    def _hashes(self, tree: PageTree) -> Hashes:
         """Return the hash of the fragment in the window at each position."""
         text = " ".join(block.text for block in tree.document.blocks)
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -201,7 +201,7 @@ class TextTemplate(Repeated):
 
     def _noise(self, tree: PageTree, counts: PageCounts) -> Sequence[bool]:
         pages = counts.spread(tree.number, self._hashes(tree))
-        starts = np.flatnonzero(pages >= enough(self.F, counts.with_page(tree.number)))
+        starts = np.flatnonzero(pages >= min_template_pages(self.F, counts.with_page(tree.number)))
         lengths = np.array([len(block.text) for block in tree.document.blocks], dtype=np.int64)
         covered = cover(starts, self.W, self.D, int(lengths.sum()) + len(lengths))
         # The number of covered characters before each position gives that of every block.

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple, TypeVar
 
-from victorpy.base.hashes import number_of
+from victorpy.base.hashes import hash_text
 from victorpy.document import Block, Document, Elements, Spans
 
 Number = TypeVar("Number", int, float)
@@ -116,7 +116,7 @@ class PageTree:
     @cached_property
     def number(self) -> int:
         """A hash of the page, equal for pages with the same text."""
-        return number_of("\n".join(text.text for text in self.texts))
+        return hash_text("\n".join(text.text for text in self.texts))
 
     def blocks_with(self, texts: Iterable[int], share: float) -> list[bool]:
         """Return whether the given texts have at least this share, and at least one, of each block's characters."""

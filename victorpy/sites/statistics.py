@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from victorpy.base.hashes import number_of
+from victorpy.base.hashes import hash_text
 from victorpy.base.words import simple_words
 from victorpy.columns import SiteColumns
 from victorpy.document import Block, Document
@@ -80,4 +80,4 @@ class SiteStatistics:
 
 
 def _text_hash(block: Block) -> int:
-    return number_of(_DIGITS.sub("0", block.text.lower()))
+    return hash_text(_DIGITS.sub("0", block.text.lower()))
