@@ -5,25 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from unittest import mock
 
 import pytest
+from support.annotation import CONFIG, PREDICTED, TEA, C, Guess, H, L, O, P, labelled, opened_at, save, state_of
 from support.commands import ENVIRONMENT, JPEG, ROOT, names_in, write_files
-from test_annotate_session import (
-    CONFIG,
-    PAGE,
-    PREDICTED,
-    C,
-    Guess,
-    H,
-    L,
-    O,
-    P,
-    labelled,
-    opened_at,
-    place,
-    save,
-    state_of,
-)
 
 from victorpy.annotation.opening import journal_of, open_adjudication, open_page
 from victorpy.annotation.pages import Pages, annotation_of, find_entries
@@ -34,8 +20,6 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.errors import DataError
 from victorpy.outputs.anno import AnnotationWriter, load_anno, load_annotation, load_progress
-
-__all__ = ["place"]
 
 ANOTHER = Guess(Prediction.of((L,) * 8, (0.7,) * 8, "another"))
 
@@ -62,7 +46,7 @@ def test_recut_block_is_decided_only_if_all_of_its_text_is(tmp_path):
 # Adjudication
 
 
-def annotated(folder, name, *labels, page=PAGE, **options):
+def annotated(folder, name, *labels, page=TEA, **options):
     (folder / f"{name}.html").write_text(page)
     return labelled(folder / f"{name}.anno", *labels, **options).anno
 
@@ -134,7 +118,7 @@ def test_an_annotation_of_another_page_is_refused(place):
     labelled(place, P)
     before = {path: path.read_bytes() for path in place.parent.iterdir()}
     page = place.with_suffix(".html")
-    page.write_text(PAGE.replace("Hot water", "Cold water"))
+    page.write_text(TEA.replace("Hot water", "Cold water"))
     with pytest.raises(DataError) as refused:
         opened_at(place)
     assert (
@@ -150,7 +134,7 @@ def test_an_annotation_of_another_page_is_refused(place):
 
 def test_markup_may_change_as_long_as_the_blocks_stay(place):
     labelled(place, P)
-    place.with_suffix(".html").write_text(PAGE.replace("<main>", "<main class='x'>"))
+    place.with_suffix(".html").write_text(TEA.replace("<main>", "<main class='x'>"))
     assert labelled(place).session.decided == 1
     journal_of(place).unlink()
     assert labelled(place).session.decided == 1
@@ -256,6 +240,19 @@ def test_file_is_a_foreign_version_only_if_its_content_is(place):
     assert (place.parent / "tea.anno.other-1").read_text() == "somebody else's"
 
 
+def test_foreign_version_is_kept_once_even_if_saving_fails(place, monkeypatch):
+    opened = opened_at(place)
+    opened.session.act(P)
+    save(opened)
+    place.write_text("somebody else's")
+    monkeypatch.setattr("victorpy.annotation.store.write_atomically", mock.Mock(side_effect=OSError(28, "Full")))
+    for label in (H, L):
+        opened.session.act(label)
+        save(opened)
+    assert opened.close() == "Full"
+    assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.anno.other-1", "tea.html"]
+
+
 def test_a_disk_without_links_gets_a_copy(tmp_path, monkeypatch):
     def refuse(self, target):
         raise OSError(1, "Operation not permitted")
@@ -346,6 +343,10 @@ def test_keys_do_not_wait_for_the_file_to_be_written(place, monkeypatch):
     opened.save()
     assert began.wait(10)
     opened.session.act(H)  # while the file is being made
+    for _ in range(3):
+        opened.session.undo()
+        opened.session.redo()
+    assert opened._thread._work_queue.qsize() == 1  # one job syncs all these changes
     assert not opened.is_saved
     assert b'["c",[[1,2,"?","h"]]' in journal_of(place).read_bytes()  # and the key is safe all the same
     go_on.set()
@@ -412,7 +413,7 @@ def test_marked_range_includes_decided_blocks():
 
 
 def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
-    write_files(tmp_path, {"empty.html": "", "binary.html": JPEG, "tea.html": PAGE})
+    write_files(tmp_path, {"empty.html": "", "binary.html": JPEG, "tea.html": TEA})
     pages = Pages(tmp_path, CONFIG, None)
     while pages.work(1):
         pass

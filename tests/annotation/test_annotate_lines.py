@@ -8,21 +8,20 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_annotate_screen import ROOT, annotate, app_of, bridge, leave, session_of
+from support.annotation import CONFIG, H, L, O, P, annotate, app_of, leave, screen_of, session_of
+from support.commands import ROOT
 
 from benchmarks.annotation import LARGE, count_keys
 from victorpy.annotation.learning import Predictor
+from victorpy.annotation.opening import open_page
 from victorpy.annotation.session import CONFIRM, Choice, Prediction, Scope
 from victorpy.annotation.store import Lock, OpenPage
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import Keys
 from victorpy.annotation.tui.side_panes import FactsPane
 from victorpy.annotation.tui.text import text_of, width_of
-from victorpy.document import Label
 from victorpy.errors import DataError
 
-__all__ = ["bridge"]
-H, P, L, C, O = Label  # noqa: E741
 MENU = "<nav><ul><li>Home<li>News<ul><li>Local<li>Sport</ul><li>Contact</ul></nav><main><h1>Tea</h1><p>A drink.</main>"
 
 
@@ -103,7 +102,7 @@ def test_letters_go_to_every_block_of_a_line(tmp_path):
     session = menu()
     app = app_of(session, tmp_path)
     app.key("'")
-    drawn = "\n".join(text_of(row) for row in app.draw(100, 30)[0])
+    drawn = "\n".join(screen_of(app))
     assert re.search(r" a +O.*Home ┊bO News ┌cO Local ┊dO Sport └eO Contact", drawn)
     app.key("d")
     assert session.cursor == 3
@@ -147,14 +146,6 @@ def test_cursor_is_visible_nothing_is_cut_and_paging_shows_everything(blocks, wi
     assert seen == set(range(len(blocks)))
 
 
-def test_only_blocks_near_the_screen_are_laid_out():
-    session = session_of("<p>word" * 50_000)
-    pane = BlockPane(session)
-    session.move(49_999)
-    assert "►" in "\n".join(lines(pane))
-    assert len(pane.layout._blocks) < 600
-
-
 # The same place of every record
 
 POSTS = "".join(
@@ -163,27 +154,23 @@ POSTS = "".join(
 )
 
 
-def test_same_place_in_records_ignores_classes():
-    session = session_of(f"<main>{POSTS}</main><div><b>Not a post</b></div>")
-    texts = ["Ann", "Hello.", "Signature", "Ben", "Good day.", "Signature", "Cid", "Hi.", "Signature", "Not a post"]
-    assert [block.text for block in session.document.blocks] == texts
-    assert list(session.select(Scope.PATH).numbers) == [0]
-    assert list(session.select(Scope.PLACE).numbers) == [0, 3, 6]
-    session.move(4)
-    assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7]
-
-
-def test_a_column_of_a_long_table_is_one_place():
-    session = session_of("<table>" + "<tr><td>Name<td>Price<td>Size" * 5 + "</table>")
-    session.move(4)
-    assert list(session.select(Scope.PLACE).numbers) == [1, 4, 7, 10, 13]
-
-
-def test_a_block_without_a_record_is_its_own_place():
-    session = session_of("<h1>Tea</h1><p>A drink.")
-    assert list(session.select(Scope.PLACE).numbers) == [0]
-    empty = session_of("")
-    assert empty.act(H, Scope.PLACE) == 0
+@pytest.mark.parametrize(
+    ("html", "place", "same"),
+    [
+        (f"<main>{POSTS}</main><div><b>Not a post</b></div>", 0, [0, 3, 6]),  # whatever their classes are
+        (f"<main>{POSTS}</main><div><b>Not a post</b></div>", 4, [1, 4, 7]),
+        ("<table>" + "<tr><td>Name<td>Price<td>Size" * 5 + "</table>", 4, [1, 4, 7, 10, 13]),
+        ("<table><tr><td>A<td>B<td>C<tr><td>D</table>", 0, [0, 1, 2]),  # the larger group
+        ("<table><tr><td>A<td>B<tr><td>C</table>", 0, [0, 2]),  # the outermost of equals
+        ("<h1>Tea</h1><p>A drink.", 0, [0]),
+        ("", 0, []),
+    ],
+)
+def test_blocks_at_the_same_place_of_records(html, place, same):
+    session = session_of(html)
+    session.move(place)
+    assert list(session.select(Scope.PLACE).numbers) == same
+    assert session.act(H) == len(same)
 
 
 def test_labelling_a_place_keeps_decisions():
@@ -253,14 +240,8 @@ def test_brackets_go_to_the_first_and_last_kept_block(tmp_path):
     session.move(1)
     session.act(O)
     app.key("[")
-    assert "No block is kept" in text_of(app.draw(100, 30)[0][-1])
+    assert "No block is kept" in screen_of(app)[-1]
     assert session.cursor == 2
-
-
-def test_finished_page_shows_how_to_leave(tmp_path):
-    app = app_of(session_of("<p>A<p>B"), tmp_path)
-    app.key("a")
-    assert "All 2 blocks are decided. Press q to leave" in text_of(app.draw(100, 30)[0][-1])
 
 
 # Facts, help and locks
@@ -306,19 +287,25 @@ def test_help_scrolls_to_its_end_and_back(tmp_path):
     app = app_of(menu(), tmp_path)
     for key in ("?", "page down"):  # typed faster than the help is drawn
         app.key(key)
-    first = text_of(app.draw(80, 24)[0][1])
+    first = screen_of(app, 80, 24)[1]
     assert first.strip() != "Label"
     app.key("end")
-    assert "Ctrl-C leaves at once" in "\n".join(text_of(row) for row in app.draw(80, 24)[0])
+    assert "Ctrl-C leaves at once" in "\n".join(screen_of(app, 80, 24))
     app.key("home")
-    assert text_of(app.draw(80, 24)[0][1]).strip() == "Label"
+    assert screen_of(app, 80, 24)[1].strip() == "Label"
     app.key("q")
-    assert "All keys" not in text_of(app.draw(80, 24)[0][0])
+    assert "All keys" not in screen_of(app, 80, 24)[0]
 
 
 def test_lock_error_suggests_read_only(tmp_path):
     with pytest.raises(DataError, match=r"cannot write in .*`read_only`"):
         Lock(tmp_path / "nowhere" / "page.anno.lock")
+
+
+def test_missing_permission_suggests_read_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(DataError, match=r"no permission to write .*; `read_only` opens"):
+        open_page(None, tmp_path / "page.anno", CONFIG)
 
 
 # How many keys a page takes

@@ -14,36 +14,36 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
-from support.terminal import Terminal
-from test_annotate_screen import (
+from support.annotation import (
     CONFIG,
-    ROOT,
+    CUPS,
     adjudicate,
     annotate,
     app_of,
-    bridge,
     config_of,
     decided_in,
     environment,
     labels_in,
     leave,
-    open_tea,
-    page,
+    open_cups,
+    screen_of,
     session_of,
 )
+from support.commands import ROOT
+from support.terminal import Terminal
 
 from victorpy.annotation.learning import Learning, Predictor, learn
 from victorpy.annotation.pages import Pages
+from victorpy.annotation.session import Session
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
 from victorpy.annotation.tui.text import text_of, width_of
 from victorpy.annotation.tui.views import HelpView, PageListView
+from victorpy.cleaner import read_document
 from victorpy.document import Label
 
 pytestmark = pytest.mark.processes
-
-__all__ = ["bridge", "page"]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def directory(tmp_path):
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100])
 def test_bottom_line_names_help_and_quit_and_is_not_cut(page, columns):
-    with open_tea(page, columns=columns) as terminal:
+    with open_cups(page, columns=columns) as terminal:
         below = terminal.lines[-1]
         assert "? help  q leave" in below
         assert "…" not in below
@@ -87,27 +87,23 @@ def test_all_of_the_help_can_be_read_in_80_columns():
 
 
 def test_pasted_text_gives_no_labels(page):
-    with open_tea(page) as terminal:
+    with open_cups(page) as terminal:
         assert b"\x1b[?2004h" in terminal.written
         terminal.type("\x1b[200~hello, q, please\x1b[201~", until="Pasted text is ignored here")
         assert "0 decided" in terminal.lines[0]
         terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # into a line that is typed it goes, without its end
         terminal.wait_for("/Hotwater")
         terminal.type("\x15", "\x1b[200~Hot wa\x1b[201~", "enter", until="block 6 of 8")
-        leave(terminal, "o")
-        assert terminal.written.count(b"\x1b[?2004l") >= 1
-    assert labels_in(page.with_suffix(".anno")) == "?????o??"
-
-
-def test_paste_without_an_end_is_over_after_a_second(page):
-    with open_tea(page) as terminal:
-        terminal.type("\x1b[200~ooo")
+        terminal.type("o", "\x1b[200~ooo")  # a paste without an end is over after a second
         terminal.settle(1.3)
-        terminal.type("p", until="1 decided")
+        terminal.type("p", until="2 decided")
+        leave(terminal)
+        assert terminal.written.count(b"\x1b[?2004l") >= 1
+    assert labels_in(page.with_suffix(".anno")) == "?????op?"
 
 
 def test_ctrl_s_saves_and_does_not_stop_the_terminal(page):
-    with open_tea(page) as terminal:
+    with open_cups(page) as terminal:
         terminal.type("o", "\x13", until="Saved; every change is saved automatically, too")
         terminal.type("p", until="2 decided")
 
@@ -148,29 +144,36 @@ def test_the_end_of_a_page_fills_the_screen():
 # What is said
 
 
-def test_messages_explain_why_nothing_happens(page):
-    with open_tea(page) as terminal:
-        for keys, said in [
-            (["w"], "There is no model; press e to go to the next undecided block"),
-            (["a"], "8 blocks have no label to confirm; press e to go to the next one"),
-            (["g", "999", "enter"], "There is no block 999; blocks are numbered from 1 to 8"),
-            (["g", "0", "enter"], "There is no block 0; blocks are numbered from 1 to 8"),
-        ]:
-            terminal.type(*keys, until=said)
-        terminal.type("home", *"oooohppp", until="All 8 blocks are decided")
-        terminal.type("a", until="Nothing left to confirm: all blocks are decided")
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("w", "There is no model; press e to go to the next undecided block"),
+        ("a", "8 blocks have no label to confirm; press e to go to the next one"),
+        (" ", "This block has no label to confirm; give it one"),
+        ("x", "This block is undecided already"),
+        (".", "Nothing to repeat"),
+        ("u", "Nothing to undo"),
+        ("U", "Nothing to redo"),
+        ("n", "No search yet; press / to search"),
+        ("d", "There are no differences"),
+        ("1", "There are no two annotations to choose from; start with --adjudicate"),
+        (">", "There is only this page; start with a directory to go through many"),
+        (["g", *"999", "enter"], "There is no block 999; blocks are numbered from 1 to 8"),
+        (["g", "0", "enter"], "There is no block 0; blocks are numbered from 1 to 8"),
+        (["g", "x", "enter"], "x is not a number"),
+        (["/", "x", "z", "backspace", "y", "enter"], "Not found: xy"),
+        ("oooooooo", "All 8 blocks are decided. Press q to leave"),
+        ("ooooooooa", "Nothing left to confirm: all blocks are decided"),
+    ],
+)
+def test_messages_explain_why_nothing_happens(tmp_path, keys, message):
+    app = app_of(Session(read_document(CUPS, CONFIG)), tmp_path)
+    for key in keys:
+        app.key(key)
+    assert screen_of(app)[-1].strip() == message
 
 
 # Going to what is doubtful, and by screens
-
-
-def test_digits_go_to_the_least_certain_blocks(bridge):
-    with annotate(bridge, shows="block 1 of 161") as terminal:
-        terminal.type("g", "45", "enter", until="block 45 of 161")
-        marked = {line[0]: line for line in terminal.lines[1:-1] if re.match(r"[1-9] +\d+ ", line)}
-        assert re.match(r"\d  50 H 71", next(line for line in marked.values() if " 50 " in line[:6]))
-        digit, line = sorted(marked.items())[-1]
-        terminal.type(digit, until=f"block {line[1:5].strip()} of 161")
 
 
 def test_least_certain_blocks_get_digits_in_page_order():
@@ -238,18 +241,8 @@ def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, 
 # Mouse and search
 
 
-def test_click_into_a_side_pane_does_not_move_the_cursor(page):
-    with open_tea(page) as terminal:
-        terminal.type("tab", until="cleaned: text")
-        terminal.click(80, 6)
-        terminal.settle()
-        assert "block 1 of 8" in terminal.lines[0]
-        terminal.click(20, 6)
-        terminal.wait_for(lambda here: "block 1 of" not in here.lines[0])
-
-
 def test_search_hits_are_highlighted(page):
-    with open_tea(page) as terminal:
+    with open_cups(page) as terminal:
         terminal.type("/", "A DRINK of", "enter", until="block 5 of 8")  # over the border of a link, in any case
         row = next(number for number, line in enumerate(terminal.lines) if "A drink of leaves" in line)
         at = terminal.lines[row].index("A drink of")
@@ -265,7 +258,7 @@ def test_search_hits_are_highlighted(page):
 
 def test_file_changed_by_another_program_is_kept_and_reported(page):
     anno = page.with_suffix(".anno")
-    with open_tea(page, columns=170) as terminal:
+    with open_cups(page, columns=170) as terminal:
         terminal.type("o", until=lambda here: anno.exists() and " saved" in here.lines[0])
         other = anno.read_text().replace("?\t-", "list\t-")
         anno.write_text(other)
@@ -373,20 +366,3 @@ def test_adjudication_shows_both_names_and_which_labels_are_predictions(page):
         assert re.search(r"3 \? [a-z]/[a-z]", terminal.text)
         leave(terminal)
     assert decided_in(page.parent / "gold.anno") == 1
-
-
-def test_adjudicating_equal_files_writes_the_gold(page):
-    with adjudicate(page, "ooohppoo", "ooohppoo") as terminal:
-        terminal.wait_for("8 decided")
-        leave(terminal)
-    assert labels_in(page.parent / "gold.anno") == "ooohppoo"
-
-
-def test_page_can_be_reopened_without_a_model(bridge):
-    with annotate(bridge, shows="block 1 of 161") as terminal:
-        leave(terminal, "h")
-    with annotate("--no-model", bridge, columns=120) as terminal:
-        terminal.wait_for("160 undecided labels were removed")
-        terminal.wait_for("1 decided")
-        leave(terminal)
-    assert labels_in(bridge.with_suffix(".anno")) == "h" + "?" * 160

@@ -333,8 +333,7 @@ class Session:
             text = document.blocks[here].text
             numbers = [number for number in numbers if document.blocks[number].text == text]
         if scope is not Scope.RANGE:
-            kept = None if scope is Scope.REST else here
-            numbers = [number for number in numbers if number == kept or self.given[number] is None]
+            numbers = [number for number in numbers if number == here or self.given[number] is None]
         self._picked = Selection(scope, numbers, size, stop)
         return self._picked
 

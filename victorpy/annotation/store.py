@@ -47,6 +47,7 @@ class OpenPage:
     digest: str = ""
     """Digest of the annotation file when this program last read or wrote it; empty if there was none."""
     name: str = ""
+    """The name on the screen."""
     messages: list[str] = field(default_factory=list)
     """Messages to show when the page is opened."""
     notices: list[str] = field(default_factory=list)
@@ -59,7 +60,6 @@ class OpenPage:
     _writer: AnnotationWriter | None = None
 
     def __post_init__(self) -> None:
-        self.name = self.name or str(self.anno)
         self._thread = ThreadPoolExecutor(max_workers=1)
         if self.journal is not None:
             self.session.listener = self._listen

@@ -66,9 +66,10 @@ class BlockPane:
         last_height = self.layout.height_of(last)
         if start + last_height < height and self.layout.line_of(last).stop == len(self.session):
             self._put(last, height - last_height)  # fill the screen at the end of the page
-        self.letters = dict(zip(self.shown, _JUMP_LETTERS, strict=False))
+        shown = self.shown
+        self.letters = dict(zip(shown, _JUMP_LETTERS, strict=False))
         if not self.session.choices:
-            self._assign_marks()
+            self._assign_marks(shown)
         selected = set(self.session.selection.numbers) if self.session.has_selection else set()
         rows: list[Row] = []
         self._row_blocks = []
@@ -79,9 +80,9 @@ class BlockPane:
             self._row_blocks += [columns] * len(visible_rows)
         return rows[:height]
 
-    def _assign_marks(self) -> None:
+    def _assign_marks(self, shown: range) -> None:
         """Assign keys to doubtful blocks. A block keeps its key while it is visible, so that you can type ahead."""
-        given, shown = self.session.given, self.shown
+        given = self.session.given
         doubtful = self.session.most_doubtful(shown, len(self._mark_keys))
         kept = {
             number: key

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from victorpy.annotation.session import DOUBTFUL, Session
-from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between, text_of, visible, width_of, wrap_cells
+from victorpy.annotation.tui.text import HIT, RIGHT_TO_LEFT, Cell, Row, between, text_of, visible, width_of, wrap
 from victorpy.document import Block, Document, Label
 from victorpy.page.markup import pieces
 
@@ -101,7 +101,8 @@ class PageLayout:
         cells = cells_of(block, document, "heading" if heading else "")
         # one column stays free, because terminals disagree on the width of some characters
         room = self._width - self._gutter - indent - width_of(mark) - 1
-        lines = wrap_cells(mark_hits(cells, self._session.pattern), max(room, 8))
+        marked_cells = mark_hits(cells, self._session.pattern)
+        lines = [list(between(marked_cells, start, stop)) for start, stop in wrap(text_of(cells), max(room, 8))]
         layout = BlockLayout(self._rules.get(number, ""), mark, indent, lines, None)
 
         text = text_of(cells)

@@ -75,8 +75,9 @@ def width_of(text: str) -> int:
 
 def cut(text: str, width: int) -> str:
     """Return as much of a text as fits."""
-    width = max(width, 0)
-    return text[:width] if text.isascii() else text[: urwid.calc_text_pos(text, 0, len(text), width)[0]]
+    if width_of(text) <= width:  # much faster than `calc_text_pos`
+        return text
+    return text[: urwid.calc_text_pos(text, 0, len(text), max(width, 0))[0]]
 
 
 def fit(text: str, width: int) -> str:
@@ -114,11 +115,6 @@ def wrap_after(head: Cell, text: str, width: int) -> list[Row]:
     return [[blank if number else head, ("pane", line)] for number, line in enumerate(lines)]
 
 
-def wrap_cells(cells: Sequence[Cell], width: int) -> list[Row]:
-    """Wrap a row of cells."""
-    return [list(between(cells, start, stop)) for start, stop in wrap(text_of(cells), width)]
-
-
 def between(cells: Sequence[Cell], start: int, stop: int) -> Iterator[Cell]:
     """Yield the part of a row between two characters."""
     offset = 0
@@ -133,7 +129,8 @@ def between(cells: Sequence[Cell], start: int, stop: int) -> Iterator[Cell]:
 
 def cut_row(row: Sequence[Cell], width: int) -> Row:
     """Return as much of a row as fits."""
-    return list(between(row, 0, len(cut(text_of(row), width))))
+    text = text_of(row)
+    return list(row) if width_of(text) <= width else list(between(row, 0, len(cut(text, width))))
 
 
 def text_of(row: Sequence[Cell]) -> str:
