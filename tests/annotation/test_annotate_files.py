@@ -8,7 +8,22 @@ import threading
 from unittest import mock
 
 import pytest
-from support.annotation import CONFIG, PREDICTED, TEA, C, Guess, H, L, O, P, labelled, opened_at, save, state_of
+from support.annotation import (
+    CONFIG,
+    PREDICTED,
+    TEA,
+    C,
+    Guess,
+    H,
+    L,
+    O,
+    P,
+    labelled,
+    opened_at,
+    save,
+    state_of,
+    tick_until_saved,
+)
 from support.commands import ENVIRONMENT, JPEG, ROOT, names_in, write_files
 
 from victorpy.annotation.opening import journal_of, open_adjudication, open_page
@@ -249,7 +264,11 @@ def test_foreign_version_is_kept_once_even_if_saving_fails(place, monkeypatch):
     for label in (H, L):
         opened.session.act(label)
         save(opened)
-    assert opened.close() == "Full"
+    assert opened.error == "Full"
+    monkeypatch.undo()
+    tick_until_saved(opened)  # without another key
+    opened.close()
+    assert load_annotation(place, CONFIG.cuts).labels[:3] == (P, H, L)
     assert names_in(place.parent) == ["tea.anno", "tea.anno.journal", "tea.anno.other-1", "tea.html"]
 
 

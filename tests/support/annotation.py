@@ -70,13 +70,21 @@ def labelled(anno, *labels, model=Guess(), killed=False, moves=()):  # noqa: B00
     return opened
 
 
+def wait_until(condition):
+    stop = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < stop, "it takes too long"
+        time.sleep(0.01)
+
+
 def save(opened):
     """Save, and wait until everything is on the disk."""
     opened.save()
-    stop = time.monotonic() + 30
-    while not opened.is_saved:
-        assert time.monotonic() < stop, "saving takes too long"
-        time.sleep(0.01)
+    wait_until(lambda: opened.is_saved)
+
+
+def tick_until_saved(opened):
+    wait_until(lambda: opened.tick() or (opened.is_saved and not opened.error))
 
 
 def labels_in(path):

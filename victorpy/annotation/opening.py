@@ -247,7 +247,7 @@ def _take_over_edits(opened: OpenPage, annotation: Annotation, digest: str, reco
     if is_edited:
         rows = zip(annotation.labels, annotation.probabilities, session.predicted.labels, strict=True)
         given = [None if probability is not None and label is old else label for label, probability, old in rows]
-        count = session.set_outside(given)
+        count = session.relabel(dict(enumerate(given)), session.cursor, None)
         if count:
             labels = f"{plural(count, 'label')} changed in {opened.anno.name} outside this program"
             opened.messages.append(f"{labels}; undo restores the old ones")

@@ -353,7 +353,7 @@ class Session:
         self.last = Action(selection.scope, str(what), selection.size)
         new_labels = {number: self._new_label(number, what) for number in selection.numbers}
         next_cursor = self._next_cursor(selection, what, new_labels)
-        count = self._relabel(new_labels, next_cursor, self.last)
+        count = self.relabel(new_labels, next_cursor, self.last)
         self.move(next_cursor)
         return count
 
@@ -384,7 +384,7 @@ class Session:
             return self.cursor if to_decide is None else to_decide
         return min(selection.stop or self.cursor + 1, len(self) - 1)
 
-    def _relabel(self, labels: Mapping[int, Label | None], cursor: int, action: Action | None) -> int:
+    def relabel(self, labels: Mapping[int, Label | None], cursor: int, action: Action | None) -> int:
         """Label blocks as one change, if any label is new. Return how many blocks changed."""
         runs: list[Run] = []
         for number, label in labels.items():
@@ -410,8 +410,6 @@ class Session:
         self._do(Redone())
         return self.done[-1]
 
-    # Changes from outside
-
     def refresh(self, prediction: Prediction) -> int:
         """Use another prediction for the undecided blocks. Return how many labels changed."""
         old = self.predicted
@@ -421,10 +419,6 @@ class Session:
                 labels[number], probabilities[number] = old.labels[number], old.probabilities[number]
         self._do(Refreshed.of(labels, probabilities, prediction.model))
         return sum(new_label is not old_label for new_label, old_label in zip(labels, old.labels, strict=True))
-
-    def set_outside(self, labels: Sequence[Label | None]) -> int:
-        """Use labels that another program wrote into the file. Return how many labels changed."""
-        return self._relabel(dict(enumerate(labels)), self.cursor, None)
 
     # Events
 

@@ -68,7 +68,8 @@ class App:
         self._learning = Learning(predictor, self.say)
         self._read_only = read_only
         self._retrain = retrain
-        self._views: list[View] = []
+        self.views: list[View] = []
+        """The views on top of each other. The program ends when there is none."""
         self._list: PageListView | None = None
         self._message = ""
         self._prompt: _Prompt | None = None
@@ -77,11 +78,7 @@ class App:
 
     @property
     def view(self) -> View:
-        return self._views[-1]
-
-    @property
-    def is_over(self) -> bool:
-        return not self._views
+        return self.views[-1]
 
     # Called by views
 
@@ -99,12 +96,9 @@ class App:
         """Let the user type a line. `answer` may return a message."""
         self._prompt = _Prompt(question, answer)
 
-    def open_view(self, view: View) -> None:
-        self._views.append(view)
-
     def close_view(self) -> None:
-        """Go back to the previous view. The program ends with the last view."""
-        view = self._views.pop()
+        """Go back to the previous view."""
+        view = self.views.pop()
         view.close()
         if isinstance(view, PageView) and self._list is not None:
             self._list.pages.update(self._list.entry)
@@ -117,12 +111,12 @@ class App:
     def show_page(self, opened: OpenPage, place: str = "") -> None:
         predictor = self._learning.predictor
         features = predictor.cleaner.labeller.features if predictor is not None else None
-        self.open_view(PageView(self, opened, features, place))
+        self.views.append(PageView(self, opened, features, place))
         self.say("; ".join(opened.messages), also=True)
 
     def show_list(self, pages: Pages, order: str) -> None:
         self._list = PageListView(self, pages, order)
-        self.open_view(self._list)
+        self.views.append(self._list)
 
     def open_entry(self, entry: Entry) -> str:
         """Open a page of the list. Return the reason if it cannot be opened."""
@@ -167,21 +161,6 @@ class App:
     def retrain(self) -> None:
         """Train on the finished pages, at the user's request."""
         self._learning.begin(self._list.pages.finished if self._list is not None else [], asked=True)
-
-    def _use_new_model(self) -> None:
-        """Use the labels of the new model for undecided blocks."""
-        predictor = self._learning.predictor
-        if predictor is None:
-            return
-        if self._list is not None:
-            self._list.pages.use(predictor)
-        changed = sum(
-            view.session.refresh(predictor(view.session.document))
-            for view in self._views
-            if isinstance(view, PageView) and view.opened.journal is not None
-        )
-        if changed:
-            self.say(f"{changed:,} labels of this page changed", also=True)
 
     # Input
 
@@ -261,13 +240,22 @@ class App:
 
     def tick(self) -> tuple[str, str, bool]:
         """Do periodic work. The screen must be redrawn if the return value changes."""
-        for view in self._views:
+        for view in self.views:
             view.tick(on_top=view is self.view)
-        if self._learning.see():
-            self._use_new_model()
-        return (self.view.top(120), self._message, self.view.is_ready) if self._views else ("", "", False)
+        predictor = self._learning.predictor if self._learning.see() else None
+        if predictor is not None:
+            if self._list is not None:
+                self._list.pages.use(predictor)
+            changed = sum(
+                view.session.refresh(predictor(view.session.document))
+                for view in self.views
+                if isinstance(view, PageView) and view.opened.journal is not None
+            )
+            if changed:
+                self.say(f"{changed:,} labels of this page changed", also=True)
+        return (self.view.top(120), self._message, self.view.is_ready) if self.views else ("", "", False)
 
     def close(self) -> None:
         self._learning.stop()
-        while self._views:
-            self._views.pop().close()
+        while self.views:
+            self.views.pop().close()

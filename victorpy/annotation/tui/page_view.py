@@ -184,7 +184,7 @@ class PageView(View):
             "next-page": lambda: app.turn_page(forward=True),
             "previous-page": lambda: app.turn_page(forward=False),
             "retrain": app.retrain,
-            "help": lambda: app.open_view(HelpView(app)),
+            "help": lambda: app.views.append(HelpView(app)),
             "save": self._save,
             "quit": app.close_view,
         }

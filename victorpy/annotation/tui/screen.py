@@ -107,7 +107,7 @@ class _Surface(urwid.Widget):
 
     def redraw(self) -> None:
         """Draw the screen again, or end the program if the last view was closed."""
-        if self._app.is_over:
+        if not self._app.views:
             raise urwid.ExitMainLoop
         self._invalidate()
 

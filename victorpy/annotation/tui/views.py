@@ -162,7 +162,7 @@ class PageListView(ListView):
             "next-page": lambda: app.turn_page(forward=True),
             "order": self._change_order,
             "retrain": app.retrain,
-            "help": lambda: app.open_view(HelpView(app)),
+            "help": lambda: app.views.append(HelpView(app)),
             "quit": app.close_view,
             "cancel": lambda: None,
         }
