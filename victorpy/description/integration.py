@@ -80,7 +80,7 @@ def paragraph_texts(tree: TagTree) -> list[list[str]]:
     tags = tree.page.elements.tag
     prose = [[inner for inner in paragraph if tags[inner.element] != "pre"] for paragraph in with_text]
     chosen = prose if any(prose) else with_text
-    return [[tree.text(inner) for inner in paragraph] for paragraph in chosen if paragraph]
+    return [[tree.text(inner.texts) for inner in paragraph] for paragraph in chosen if paragraph]
 
 
 def share_out(count: int, sizes: Sequence[int]) -> list[int]:
@@ -124,7 +124,7 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
     accepted = []
     for node, kept, is_menu in zip(whole.nodes, content.nodes, whole.in_menu, strict=True):
         if node.is_leaf and not kept.texts and not is_menu and node.type(Thresholds()) is Type.HUB:
-            counts = Counter(terms(whole.text(node), language))
+            counts = Counter(terms(whole.text(node.texts), language))
             if similarity(topic, normalised(counts)) > beta:
                 accepted.append(node)
     return node_links(whole, accepted)

@@ -10,7 +10,7 @@ here. A list is one container, so that its links are judged together.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -26,8 +26,8 @@ CONTAINERS = frozenset(
     "article aside blockquote caption center dl fieldset figure footer form header main nav ol pre section ul".split()
 )
 WEIGHTY = {
-    **{"h1": 4.0, "h2": 3.0, "h3": 2.5, "h4": 2.0, "h5": 1.5, "h6": 1.5},
-    **{"b": 1.5, "strong": 1.5, "big": 1.5, "mark": 1.5, "em": 1.2, "i": 1.2, "u": 1.2, "font": 1.2},
+    **{"h1": 6.0, "h2": 2.0, "h3": 1.5, "h4": 1.3, "h5": 1.2, "h6": 1.1},
+    **{"b": 1.2, "strong": 1.2, "big": 1.2, "mark": 1.2, "em": 1.1, "i": 1.1, "u": 1.1, "font": 1.1},
 }
 """Force of each weighty tag. The paper only says that H1 has more than H3. A node without weighty tags has force 1."""
 _NEARLY_ALL = 0.9  # share of a page's words
@@ -184,11 +184,11 @@ class TagTree:
         in_links = [count if is_link else 0.0 for count, is_link in zip(words, self.page.in_link, strict=True)]
         return self.page.totals(words), self.page.totals(in_links)
 
-    def text(self, node: Node) -> str:
-        """Return the text attached to a node, with a line break where a paragraph begins."""
+    def text(self, texts: Iterable[int]) -> str:
+        """Join texts of a node, with a line break where a paragraph begins."""
         parts: list[str] = []
         previous = -1
-        for number in node.texts:
+        for number in texts:
             text = self.page.texts[number]
             before_break = text.tags[: text.tags.index("br")] if "br" in text.tags else ()
             # Pages without heading tags write <b>Heading</b><br>.

@@ -1,36 +1,58 @@
 """Weigh the blocks of a page, and with them its terms (section 3.2).
 
-A leaf block's weight is multiplied by its force, the sum of the forces of its weighty tags. The weights of its parent
-and siblings are multiplied by pforce, the part of the force that is passed on (algorithm 1). The paper does not define
-that part. Here pforce is force to the power of `spread`, so that a block without emphasis (force 1) changes nothing
-around it. Weights are kept as logarithms, because a list of a thousand bold items multiplies a thousand forces;
-formula 2 divides by the length of the vector anyway.
+The tree is the topic content tree (section 4.2): containers without kept text are pruned. Its leaves are the blocks
+with a force. A container may have text beside inner containers, such as a heading above paragraphs. Each stretch of
+such text is a leaf too, so headings have a force wherever they are.
 
-Pseudo-weighty tags, which emphasise logos and advertisements, have no force. These are tags without text or with
-nothing but links, tags in blocks of links or images, and tags at the margins of the page.
+A leaf's weight is multiplied by its force, the sum of the forces of its weighty tags. The weights of its siblings and
+of the text of its parent are multiplied by pforce, the part of the force that is passed on (algorithm 1). The paper
+does not define that part. Here pforce is force to the power of `spread`, so that a block without emphasis (force 1)
+changes nothing around it. Weights are computed as logarithms, because a list of a thousand bold items multiplies a
+thousand forces. Formula 2 divides by the length of the vector anyway.
+
+Pseudo-weighty tags have no force. These are tags around links only, in blocks of links or at the margins of the page,
+labels that end in a colon, and emphasis in blocks that use it more than twice. A tag inside a stronger one adds
+nothing.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log, sqrt
+from typing import NamedTuple
 
-from victorpy.description.tag_tree import WEIGHTY, TagTree, Thresholds, Type
+from victorpy.description.tag_tree import CONTAINERS, WEIGHTY, TagTree, Thresholds, Type
 from victorpy.description.terms import terms
 
-SPREAD = 0.5
+SPREAD = 0.1
+_MOST_EMPHASIS = 2
+_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _DIGITS = 9  # differences after these are rounding errors
+_SHORTEST_NUMBER = 3
 
 Vector = dict[str, float]
 """Terms with their weights. Its length is 1, or it is empty."""
 
 
+class Block(NamedTuple):
+    """A leaf of the topic content tree."""
+
+    node: int
+    """Number of the container."""
+    is_beside: bool
+    """Whether it is text beside inner containers, not all of the container's text."""
+    texts: Sequence[int]
+    force: float
+
+
 def feature_vector(tree: TagTree, language: str = "", spread: float = SPREAD) -> Vector:
     """Return the weights of a page's terms: counts per block times the block's weight (formula 2)."""
     weights: defaultdict[str, float] = defaultdict(float)
-    for node, weight in zip(tree.nodes, block_weights(tree, spread), strict=True):
-        for term in terms(tree.text(node), language) if node.texts else ():
+    blocks = topic_blocks(tree)
+    for block, weight in zip(blocks, block_weights(tree, blocks, spread), strict=True):
+        for term in terms(tree.text(block.texts), language):
             weights[term] += weight
     return normalised(weights)
 
@@ -47,41 +69,77 @@ def similarity(one: Vector, other: Vector) -> float:
     return sum(weight * long.get(term, 0.0) for term, weight in short.items())
 
 
-def block_weights(tree: TagTree, spread: float = SPREAD) -> list[float]:
+def block_weights(tree: TagTree, blocks: Sequence[Block], spread: float = SPREAD) -> list[float]:
     """Return the weight of every block by algorithm 1, relative to the heaviest."""
-    own = [log(force) if node.is_leaf else 0.0 for node, force in zip(tree.nodes, forces(tree), strict=True)]
-    from_leaves = [0.0] * len(tree.nodes)  # passed on to each node by the leaves directly in it
-    for node, force in zip(tree.nodes, own, strict=True):
-        if node.parent >= 0:
-            from_leaves[node.parent] += spread * force
-    logarithms = [
-        force + from_leaves[number] + (from_leaves[node.parent] - spread * force if node.parent >= 0 else 0.0)
-        for number, (node, force) in enumerate(zip(tree.nodes, own, strict=True))
-    ]
+    parents = [block.node if block.is_beside else tree.nodes[block.node].parent for block in blocks]
+    passed: defaultdict[int, float] = defaultdict(float)  # by the blocks in each node, to each other
+    for block, parent in zip(blocks, parents, strict=True):
+        passed[parent] += spread * log(block.force)
+    logarithms = []
+    for block, parent in zip(blocks, parents, strict=True):
+        logarithm = (1 - spread) * log(block.force) + passed[parent]
+        if block.is_beside:  # its container is a sibling of other blocks
+            logarithm += passed[tree.nodes[block.node].parent]
+        logarithms.append(logarithm)
     highest = max(logarithms, default=0.0)
     return [exp(max(logarithm - highest, -500.0)) for logarithm in logarithms]
 
 
-def forces(tree: TagTree) -> list[float]:
-    """Return the force of every block: the sum over its weighty tags, or 1 if it has none."""
+def topic_blocks(tree: TagTree) -> list[Block]:
+    """Return the leaves of the tree in document order of their containers, without nodes that have no text."""
     words, link_words = tree.word_totals()
-    block_forces = []
-    for node, is_central in zip(tree.nodes, tree.central, strict=True):
-        force = 0.0
-        if is_central and node.type(Thresholds()) is Type.TOPIC:
-            genuine = [element for element in node.weighty if words[element] > link_words[element]]
-            force = sum(WEIGHTY[tree.page.elements.tag[element]] for element in genuine)
-        block_forces.append(force or 1.0)
-    return block_forces
+    blocks = []
+    for number, node in enumerate(tree.nodes):
+        if not node.texts:
+            continue
+        inner = [tree.nodes[child].element for child in node.children]
+        starts = [tree.page.text_ranges[element].start for element in inner if words[element]]
+        has_force = tree.central[number] and node.type(Thresholds()) is not Type.HUB
+        for texts in _stretches(node.texts, starts):
+            force = _force(tree, texts, words, link_words) if has_force else 0.0
+            blocks.append(Block(number, bool(starts), texts, force or 1.0))
+    return blocks
+
+
+def _stretches(texts: Sequence[int], starts: Sequence[int]) -> Iterator[list[int]]:
+    """Divide the texts of a container at the starts of its inner containers."""
+    stretches: defaultdict[int, list[int]] = defaultdict(list)
+    for text in texts:
+        stretches[bisect(starts, text)].append(text)
+    yield from stretches.values()
+
+
+def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_words: Sequence[float]) -> float:
+    """Return the sum of the forces of the weighty tags around some texts."""
+    elements = tree.page.elements
+    last_text: dict[int, int] = {}  # of each weighty tag
+    for text in texts:
+        strongest, element = -1, tree.page.texts[text].element
+        while element >= 0 and elements.tag[element] not in CONTAINERS:
+            force = WEIGHTY.get(elements.tag[element], 0.0)
+            if force and (strongest < 0 or force >= WEIGHTY[elements.tag[strongest]]):
+                strongest = element
+            element = elements.parent[element]
+        if strongest >= 0:
+            last_text[strongest] = text
+    tags = [
+        elements.tag[element]
+        for element, text in last_text.items()
+        if words[element] > link_words[element] and not tree.page.texts[text].text.endswith(":")
+    ]
+    headings = [tag for tag in tags if tag in _HEADINGS]
+    is_style = len(tags) - len(headings) > _MOST_EMPHASIS
+    return sum(WEIGHTY[tag] for tag in (headings if is_style else tags))
 
 
 def keywords(vector: Vector, count: int) -> list[str]:
-    """Return the `count` (the paper's λ) heaviest terms, heaviest first, without numbers (section 6).
+    """Return the `count` (the paper's λ) heaviest terms, heaviest first (section 6).
 
-    Equally heavy terms keep the order of the vector, which is that of the page.
+    Numbers of one or two digits are left out. Equally heavy terms keep the order of the vector, which is that of the
+    page.
 
-    >>> keywords({"tea": 0.8, "1848": 0.5, "leaf": 0.2, "bush": 0.2}, 3)
-    ['tea', 'leaf', 'bush']
+    >>> keywords({"tea": 0.8, "12": 0.6, "1848": 0.5, "7d": 0.3, "leaf": 0.2, "bush": 0.2}, 4)
+    ['tea', '1848', '7d', 'leaf']
     """
-    named = (term for term in vector if not term[0].isdigit())
+    named = (term for term in vector if len(term) >= _SHORTEST_NUMBER or not term.isnumeric())
     return sorted(named, key=lambda term: -round(vector[term], _DIGITS))[:count]
