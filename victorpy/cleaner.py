@@ -23,6 +23,7 @@ from victorpy.page.split import split
 
 if TYPE_CHECKING:
     from victorpy.description.record import DocView
+    from victorpy.outputs.layout import Layout, LayoutReader
 
 
 def read_document(
@@ -42,32 +43,48 @@ def read_document(
     >>> [(block.text, block.containers[-1]) for block in document.blocks]
     [('Tea', 'h1'), ('Tea is hot.', 'p')]
     """
-    return _read(page, config, url, content_type, source, metadata=False)[0]
+    return _read(page, config, url, content_type, source, metadata=False, layout=False)[0]
 
 
 def _read(
-    page: bytes | str, config: Config, url: str | None, content_type: str | None, source: str, metadata: bool
-) -> tuple[Document, Metadata | None]:
-    """Read a page and, on request, its metadata, which pruning removes."""
+    page: bytes | str,
+    config: Config,
+    url: str | None,
+    content_type: str | None,
+    source: str,
+    metadata: bool,
+    layout: bool,
+) -> tuple[Document, Metadata | None, Layout | None]:
+    """Read a page and, on request, its metadata and its layout, which pruning removes."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
     if page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode()):
         from victorpy.outputs.anno import read_anno
 
         document = replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
-        return document, _metadata(Tree(None, document.url, document.title), url) if metadata else None
+        about = _metadata(Tree(None, document.url, document.title), url) if metadata else None
+        return document, about, None
     decoded = decode(page, content_type)
     whole = parse_whole(decoded.text, decoded.utf8)
-    found = _metadata(whole, url) if metadata else None
-    document = split(prune(whole, config.get("tag-delete")), config.cuts)
+    about = _metadata(whole, url) if metadata else None
+    reader = _layout_reader(whole, url) if layout else None
+    pruned = prune(whole, config.get("tag-delete"))
+    document = split(pruned, config.cuts)
     losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
-    return replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses), found
+    document = replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses)
+    return document, about, reader.read(pruned, config.cuts) if reader else None
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:
     from victorpy.description.metadata import read_metadata  # only for those who ask
 
     return read_metadata(tree, url or "")
+
+
+def _layout_reader(tree: Tree, url: str | None) -> LayoutReader:
+    from victorpy.outputs.layout import LayoutReader  # only for those who ask
+
+    return LayoutReader(tree, url or "")
 
 
 class Cleaner:
@@ -151,21 +168,24 @@ class Cleaner:
         source: str = "",
         features: bool = False,
         metadata: bool = False,
+        layout: bool = False,
     ) -> CleanPage:
         """Clean a page and return its blocks, their labels and probabilities.
 
         The page and `url` are as in `clean`, the other parameters as in `read_document`. With `features` the result
-        has the features of each block, and with `metadata` the title, author, date and so on of the page.
+        has the features of each block, with `metadata` the title, author, date and so on of the page, and with
+        `layout` its markup, which the format ``page`` needs.
 
         >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
         'Tea'
         """
-        document, about = _read(page, self.config, url, content_type, source, metadata)
+        document, about, markup = _read(page, self.config, url, content_type, source, metadata, layout)
         labeller = self.labeller
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
         return CleanPage(
             *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
             spans=found.spans,
+            layout=markup,
             by_method=True,
         )
 
@@ -178,7 +198,9 @@ class Cleaner:
         'Tea is made by pouring hot water over the cured leaves of the tea bush.\\n'
         """
         output = find_output(format)
-        cleaned = self.document(page, url, content_type, features=output.wants_features, metadata=output.wants_metadata)
+        cleaned = self.document(
+            *(page, url, content_type, ""), output.wants_features, output.wants_metadata, output.wants_layout
+        )
         return output.alone(cleaned)
 
 

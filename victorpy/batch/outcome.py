@@ -91,6 +91,7 @@ class PageCleaner:
                 source=record.name,
                 features=self.output.wants_features,
                 metadata=self.output.wants_metadata,
+                layout=self.output.wants_layout,
             )
             return self._describe(cleaned, digest, size)
         except Exception as error:  # a bug of ours must not cost the other pages

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
 from victorpy.document import Block, Document, Label, Metadata, Spans
 from victorpy.errors import ConfigError
+
+if TYPE_CHECKING:
+    from victorpy.outputs.layout import Layout
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
@@ -49,6 +52,8 @@ class CleanPage:
     """The page's metadata, if it was requested."""
     spans: tuple[Spans | None, ...] = ()
     """Kept stretches of text, None for blocks that are whole. Empty if all blocks are whole."""
+    layout: Layout | None = field(default=None, compare=False)
+    """The page's markup, if it was requested."""
     by_method: bool = field(default=False, compare=False)
     """Whether a method assigned the labels, rather than a person."""
 
@@ -103,6 +108,8 @@ class Output:
     """Returns a page's text and the values of `columns`."""
     configure: Callable[[Sequence[str]], Output] | None = None
     """Returns the format with other parameters, each given as ``NAME=VALUE``. None if it has no parameters."""
+    wants_layout: bool = False
+    """Whether the format needs the page's markup."""
     check: Callable[[], None] | None = None
     """Raises an error if a required package is not installed."""
 
@@ -128,13 +135,21 @@ def find_output(format: str) -> Output:
 
 
 def output(
-    name: str, suffix: str, wants_features: bool = False, joins: bool = False, wants_metadata: bool = False
+    name: str,
+    suffix: str,
+    wants_features: bool = False,
+    joins: bool = False,
+    wants_metadata: bool = False,
+    wants_layout: bool = False,
 ) -> Callable[[AnyRenderer], AnyRenderer]:
     """Register a function as an output format, described by the first line of its docstring."""
 
     def register(function: AnyRenderer) -> AnyRenderer:
         description = (function.__doc__ or "").strip().partition("\n")[0]
-        OUTPUTS.add(name, Output(name, suffix, description, function, wants_features, joins, wants_metadata))
+        described = Output(
+            name, suffix, description, function, wants_features, joins, wants_metadata, wants_layout=wants_layout
+        )
+        OUTPUTS.add(name, described)
         return function
 
     return register

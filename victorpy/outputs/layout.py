@@ -1,0 +1,271 @@
+"""The page format: a page in its original layout, without its noise (DocView's topic content page, section 4.2).
+
+Pages are untrusted. Only known tags and attributes are written, all texts and values are escaped, and addresses and
+style sheets are filtered, so nothing in the result can act. No element is written whose content browsers parse by
+other rules (svg, math, noscript, template, textarea), so parsing the result again gives the same elements. As a second
+defence, the result has a content security policy that allows pictures, fonts and style sheets only.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from lxml import etree
+
+from victorpy.config import Cuts
+from victorpy.errors import DataError
+from victorpy.outputs.base import CleanPage, output
+from victorpy.outputs.structure import safe_link
+from victorpy.outputs.tables import without_controls
+from victorpy.page.parse import VOID, Tree
+from victorpy.page.split import Splitter
+
+_TAGS = frozenset(
+    "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del "
+    "details dfn dir div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i img ins kbd li "
+    "main mark menu nav ol p pre q rp rt ruby s samp section small span strike strong sub summary sup table tbody td "
+    "tfoot th thead time tr tt u ul var wbr".split()
+)
+_BLOCKS = frozenset(["html", "body", "form", "fieldset", "legend", "noscript", "object", "dialog", "search", "label"])
+"""Tags that are written as a div. All other unknown tags are written as a span."""
+_VALUES = frozenset(
+    "abbr align alt bgcolor border cellpadding cellspacing class clear color colspan compact datetime dir face frame "
+    "headers height hspace id lang noshade nowrap reversed role rowspan rules scope size span start title type valign "
+    "value vspace width".split()
+)
+_LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src")
+_PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
+_CELLS = frozenset(["td", "th"])
+_COLUMNS = frozenset(["col", "colgroup"])
+_LINE_END = re.compile(r"\r\n?|\n")
+
+_POLICY = (
+    "default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline' http: https:; "
+    "font-src http: https: data:; form-action 'none'; base-uri 'none'"
+)
+
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
+_ESCAPE = re.compile(r"\\0{0,4}([2-7][0-9a-fA-F])\s?")
+_AT_RULE = re.compile(r"@(?:import|charset|namespace)[^;{}]*;?", re.IGNORECASE)
+_URL = re.compile(r"url\(\s*(?:\"([^\"\n]{0,9999})\"|'([^'\n]{0,9999})'|([^)\"'\n]{0,9999}?))\s*\)", re.IGNORECASE)
+_ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz-binding\s*:", re.IGNORECASE)
+
+
+class Event(NamedTuple):
+    """A tag, a text or white space of a page, in document order."""
+
+    markup: str
+    tag: str = ""
+    """Name of an opening or closing tag, the latter with a slash."""
+    text: int = -1
+    """Number of the text among the pieces of the page's blocks."""
+
+
+class Layout(NamedTuple):
+    """The markup of a page, without anything that can act."""
+
+    styles: str
+    root: str
+    """Attributes of the html element."""
+    body: str
+    """Attributes of the body element."""
+    events: tuple[Event, ...]
+
+
+class LayoutReader:
+    """Reads the layout of a page in two steps: the head before the page is pruned, the rest afterwards."""
+
+    def __init__(self, tree: Tree, url: str) -> None:
+        self._base = url or tree.url
+        self._styles: list[str] = []
+        for node in tree.root.iter("base", "style", "link") if tree.root is not None else ():
+            media = _attribute("media", node.get("media") or "")
+            if node.tag == "base":
+                base = safe_link(node.get("href") or "", url or tree.url)
+                self._base = base if base.startswith(("http://", "https://")) else self._base
+            elif node.tag == "style":
+                self._styles.append(f"<style{media}>{safe_css(node.text or '', self._base)}</style>\n")
+            elif {"stylesheet", "alternate"}.intersection((node.get("rel") or "").lower().split()) == {"stylesheet"}:
+                address = _attribute("href", _resource(node.get("href") or "", self._base))
+                self._styles.append(f'<link rel="stylesheet"{address}{media}>\n' if address else "")
+
+    def read(self, tree: Tree, cuts: Cuts) -> Layout:
+        """Read the pruned page. Its texts are numbered as the pieces of the Document that `split` returns."""
+        splitter = Splitter(cuts)  # counts the texts
+        events: list[Event] = []
+        frames: dict[str, str] = {}  # attributes of html and body
+        around: list[tuple[etree._Element, str]] = []  # open elements, each with the tag that is written for it
+        open_pre = 0
+
+        def add_text(text: str) -> None:
+            number = splitter.texts
+            splitter.text(text)
+            for line_number, line in enumerate(_LINE_END.split(text) if open_pre else [text]):
+                if line_number:
+                    events.append(Event("\n"))
+                is_text = bool(line.strip()) and number < splitter.texts
+                if line:
+                    events.append(Event(html.escape(without_controls(line, "\n")), text=number if is_text else -1))
+                number += is_text
+
+        def close() -> None:
+            nonlocal open_pre
+            node, tag = around.pop()
+            splitter.end()
+            open_pre -= node.tag == "pre"
+            if tag:
+                events.append(Event(f"</{tag}>", "/" + tag))
+            add_text(node.tail or "")
+
+        for node in tree.root.iter("*") if tree.root is not None else ():
+            while around and around[-1][0] is not node.getparent():
+                close()
+            number = splitter.texts
+            splitter.start(node.tag, {name: str(value) for name, value in node.items() if name in cuts.attributes})
+            open_pre += node.tag == "pre"
+            tag = node.tag if node.tag in _TAGS else "div" if node.tag in _BLOCKS else "span"
+            if node.tag in {"html", "body"} and node.tag not in frames:
+                frames[node.tag] = self._attributes(node)
+                tag = ""
+            elif node.tag in VOID:
+                tag = ""
+                if node.tag in _TAGS:
+                    alt = number if splitter.texts > number else -1
+                    events.append(Event(f"<{node.tag}{self._attributes(node)}>", node.tag, alt))
+            else:
+                events.append(Event(f"<{tag}{self._attributes(node)}>", tag))
+            around.append((node, tag))
+            add_text(node.text or "")
+        while around:
+            close()
+        return Layout("".join(self._styles), frames.get("html", ""), frames.get("body", ""), tuple(events))
+
+    def _attributes(self, node: etree._Element) -> str:
+        """Write the harmless attributes of an element, with absolute addresses."""
+        base = self._base
+        values = {name: str(value) for name, value in node.items() if name in _VALUES}
+        if "style" in node.attrib:
+            values["style"] = safe_css(node.get("style") or "", base)
+        if "background" in node.attrib:
+            values["background"] = _resource(node.get("background") or "", base)
+        if node.tag == "a":
+            href = (node.get("href") or "").strip()
+            values["href"] = href if href.startswith("#") else safe_link(href, base)
+            values["id"] = node.get("id") or node.get("name") or ""  # targets of links within the page
+        elif node.tag == "img":
+            first_of_set = (node.get("srcset") or "").strip().partition(" ")[0]
+            sources = [*(node.get(name) or "" for name in _LAZY_SOURCES), node.get("src") or "", first_of_set]
+            values["src"] = next(filter(None, (_resource(source, base) for source in sources)), "")
+        elif node.tag == "details":
+            values["open"] = "open"
+        return "".join(_attribute(name, value) for name, value in values.items())
+
+
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{html.escape(without_controls(value))}"' if value else ""
+
+
+def _resource(address: str, base: str) -> str:
+    """Return the absolute address of a picture or style sheet, or an empty string if it is none."""
+    if _PICTURE.fullmatch(address.strip()):
+        return address.strip()
+    absolute = safe_link(address, base)
+    scheme = absolute.partition(":")[0].lower() if ":" in absolute.partition("/")[0] else ""
+    return absolute if scheme in {"", "http", "https"} else ""
+
+
+def safe_css(css: str, base: str = "") -> str:
+    """Return style rules without imports and without anything that old browsers run, with absolute addresses.
+
+    >>> safe_css("@import 'x.css'; p {background: url(a.png); width: expression(alert(1))}", "https://tea.example/")
+    ' p {background: url("https://tea.example/a.png"); width: removed alert(1))}'
+    >>> safe_css("a { content: '</style><script>' }")
+    "a { content: '\\\\3c /style>\\\\3c script>' }"
+    """
+
+    def absolute(match: re.Match[str]) -> str:
+        address = _resource(next(filter(None, match.groups()), ""), base)
+        return 'url("' + re.sub(r"[\"\\\s]", lambda char: f"%{ord(char[0]):02X}", address) + '")'
+
+    css = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if chr(int(match[1], 16)).isalpha() else match[0], css)
+    css = _AT_RULE.sub("", _COMMENT.sub("", css))
+    css = _ACTIVE.sub("removed ", _URL.sub(absolute, css))
+    return without_controls(css, "\n").replace("<", "\\3c ")
+
+
+@output("page", ".html", wants_layout=True)
+def render_page(page: CleanPage) -> str:
+    """The page in its original layout without its noise: no scripts, forms or frames, and absolute addresses."""
+    if page.layout is None:
+        name = page.document.name or "this page"
+        raise DataError(f"{name} has no layout, as after reading an annotation file; use the format html instead")
+    layout = page.layout
+    title = html.escape(without_controls(page.document.title))
+    return (
+        f'<!DOCTYPE html>\n<html{layout.root}>\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="viewport" content="width=device-width">\n'
+        f"<title>{title}</title>\n{layout.styles}</head>\n"
+        f"<body{layout.body}>\n{''.join(_kept_markup(layout.events, _kept_texts(page)))}\n</body>\n</html>\n"
+    )
+
+
+def _kept_texts(page: CleanPage) -> list[bool]:
+    """Return whether each piece of the page's blocks is kept."""
+    blocks = zip(page.document.blocks, page.labels, strict=True)
+    return [label.is_content for block, label in blocks for _ in block.pieces]
+
+
+def _kept_markup(events: tuple[Event, ...], kept: list[bool]) -> Iterator[str]:
+    """Yield the markup of the elements that contain kept text, and the text.
+
+    Cells of kept rows stay without their text, so that columns keep their places. Elements without text, such as
+    pictures and rules, stay between kept texts and inside the parts of the element that contains all kept text.
+    """
+    stops = _stops(events)
+    kept_before = [0, *accumulate(event.text >= 0 and kept[event.text] for event in events)]
+    shown_before = [0, *accumulate(event.text >= 0 and not event.tag for event in events)]
+    total = kept_before[-1]
+    holding_all = [start for start, stop in stops.items() if kept_before[stop] - kept_before[start] == total]
+    topic_root = max(holding_all, default=-1)
+    around = [-1]
+    number = 0
+    while number < len(events):
+        event = events[number]
+        stop = stops.get(number, number)
+        has_kept = kept_before[stop + 1] > kept_before[number]
+        has_text = shown_before[stop + 1] > shown_before[number]
+        is_near = 0 < kept_before[number] < total or around[-1] > topic_root
+        if event.text >= 0 and not event.tag:
+            yield event.markup if kept[event.text] else ""
+        elif event.tag.startswith("/"):
+            around.pop()
+            yield event.markup
+        elif stop > number and has_kept:
+            around.append(number)
+            yield event.markup
+        elif event.tag in _CELLS:
+            yield event.markup + events[stop].markup
+            number = stop
+        elif not event.tag or has_kept or event.tag in _COLUMNS or (is_near and not has_text and total):
+            yield from (inner.markup for inner in events[number : stop + 1])
+            number = stop
+        else:
+            number = stop
+        number += 1
+
+
+def _stops(events: tuple[Event, ...]) -> dict[int, int]:
+    """Return the number of the closing tag of each opening tag, innermost elements first."""
+    stops: dict[int, int] = {}
+    opened: list[int] = []
+    for number, event in enumerate(events):
+        if event.tag.startswith("/"):
+            stops[opened.pop()] = number
+        elif event.tag and event.tag not in VOID:
+            opened.append(number)
+    return stops
