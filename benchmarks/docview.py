@@ -32,7 +32,7 @@ from benchmarks.lib.tables import cpu_seconds, table
 from victorpy import Cleaner, CleanPage
 from victorpy.base.words import icu_words
 from victorpy.description.record import PAGE_HUB, area_of_content, describe, page_type
-from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.description.tag_tree import TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.terms import terms
 from victorpy.description.weights import Vector, feature_vector, keywords, normalised
 from victorpy.errors import DataError
@@ -65,7 +65,7 @@ def read(arguments: argparse.Namespace) -> list[Page]:
     for data, gold in tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None):
         cleaned = cleaner.document(gold.html, metadata=True)
         whole = TagTree(cleaned.document)
-        content = TagTree(whole.page, [label.is_content for label in cleaned.labels])
+        content = content_tree(cleaned, whole.page)
         pages.append(Page(data, gold.page_type, cleaned, whole, content))
     if not pages:
         raise DataError("there are no pages in the data")

@@ -35,7 +35,7 @@ NOT_NEEDED = {
 
 @pytest.fixture(scope="module")
 def page():
-    return Cleaner.load().document(TEA, url="https://tea.example/", features=True, metadata=True)
+    return Cleaner.load().document(TEA, url="https://tea.example/", features=True, metadata=True, layout=True)
 
 
 # CleanPage

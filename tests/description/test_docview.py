@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from math import prod, sqrt
 from pathlib import Path
@@ -313,6 +314,15 @@ def test_record_of_a_page(page):
     assert "eight bells" in record.abstract
     assert "socks" not in record.content
     assert record.images == record.main_links == ()
+
+
+def test_deleted_parts_of_blocks_are_not_described():
+    html = "<p>Log in to the newsletter. Tea is made by pouring hot water over the leaves of the tea bush.</p>"
+    page = replace(load_method("everything").document(html, metadata=True), spans=(((26, 91),),))
+    record = describe(page)
+    assert record.content == "Tea is made by pouring hot water over the leaves of the tea bush.\n"
+    assert "newsletter" not in record.keywords
+    assert "Log in" not in record.abstract
 
 
 def test_title_of_a_page_without_one_is_its_keywords(cleaner):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import html5lib
@@ -104,6 +105,12 @@ def test_lines_of_listings_and_spaces_stay():
     expected = '<p>Tea <a href="https://weir.example/b">is</a> <b>hot</b>.</p><pre>one\n  two\n\nthree</pre>'
     assert body(to_page(html)) == expected
     assert body(to_page("<pre>one\ntwo\nthree</pre>", {"one", "three"})) == "<pre>one\n\nthree</pre>"
+
+
+def test_parts_of_blocks_are_deleted():
+    document = EVERYTHING.document("<p>Log in. Tea is <b>hot</b> &amp; <i>good</i>. Bye.</p>", URL, layout=True)
+    page = replace(document, spans=(((8, 25),),))
+    assert body(page.to("page")) == "<p>Tea is<b> hot</b> &amp;<i> good</i></p>"
 
 
 def test_pages_of_one_template_stay_alike():

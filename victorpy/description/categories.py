@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
 from victorpy.base.score import Score
-from victorpy.description.tag_tree import TagTree
+from victorpy.description.tag_tree import content_tree
 from victorpy.description.terms import language_of, terms
 from victorpy.description.weights import feature_vector
 from victorpy.errors import ConfigError, DataError, ModelError, missing, suggest
@@ -158,7 +158,7 @@ def bag_of(page: CleanPage, weights: str = "counts") -> Bag:
     text = render_text(page)
     language = language_of(text, page.metadata.language if page.metadata else "")
     if weights == "blocks":
-        return feature_vector(TagTree(page.document, [label.is_content for label in page.labels]), language)
+        return feature_vector(content_tree(page), language)
     return Counter(terms(text, language))
 
 

@@ -10,14 +10,13 @@ from typing import Any
 from victorpy.base.parameters import check_count, check_range
 from victorpy.description.categories import CategoryModel, load_categories
 from victorpy.description.integration import Link, abstract, node_images, node_links, relevant_links
-from victorpy.description.tag_tree import TagTree, Thresholds, Type, type_by_shares
+from victorpy.description.tag_tree import TagTree, Thresholds, Type, content_tree, type_by_shares
 from victorpy.description.terms import language_of
 from victorpy.description.weights import SPREAD, feature_vector, keywords
 from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
-from victorpy.page.tree import PageTree
 
 PAGE_HUB = 0.13
 """Share of words in hub blocks from which a page is a hub: the mean of the shares around and inside the content."""
@@ -99,8 +98,7 @@ def describe(
     text = render_text(page, page_parts)
     language = language_of(text, metadata.language)
     whole = TagTree(page.document)
-    page_tree = PageTree(page.document, page.spans) if page.spans else whole.page
-    content = TagTree(page_tree, [label.is_content for label in page.labels])
+    content = content_tree(page, whole.page)
     vector = feature_vector(content, language, chosen.spread)
     kind = page_type(whole, content)
     kept_nodes = [node for node, part in zip(whole.nodes, content.nodes, strict=True) if part.texts]

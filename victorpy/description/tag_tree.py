@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from victorpy.base.unicode import count_words
 from victorpy.document import Document, Elements
+from victorpy.outputs.base import CleanPage
 from victorpy.page.markup import begins_segment
 from victorpy.page.tree import PageTree
 
@@ -262,6 +263,13 @@ class TagTree:
 
     def page_type(self, thresholds: Thresholds) -> Type:
         return type_by_shares(self.shares(thresholds), thresholds.page_hub, thresholds.page_image)
+
+
+def content_tree(page: CleanPage, page_tree: PageTree | None = None) -> TagTree:
+    """Return the tree of a page's kept text. It has the same nodes as the tree of the whole page."""
+    if page.spans or page_tree is None:
+        page_tree = PageTree(page.document, page.spans)
+    return TagTree(page_tree, [label.is_content for label in page.labels])
 
 
 def type_by_shares(shares: Mapping[Type, float], page_hub: float, page_image: float) -> Type:

@@ -214,20 +214,29 @@ def render_page(page: CleanPage) -> str:
     )
 
 
-def _kept_texts(page: CleanPage) -> list[bool]:
-    """Return whether each piece of the page's blocks is kept."""
-    blocks = zip(page.document.blocks, page.labels, strict=True)
-    return [label.is_content for block, label in blocks for _ in block.pieces]
+def _kept_texts(page: CleanPage) -> list[bool | str]:
+    """Return whether each piece of the page's blocks is kept, or the text of a piece that is kept in part."""
+    kept: list[bool | str] = []
+    all_spans = page.spans or (None,) * len(page.labels)
+    for block, label, spans in zip(page.document.blocks, page.labels, all_spans, strict=True):
+        stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
+        for piece, stop in zip(block.pieces, stops, strict=True):
+            if spans is None or not label.is_content:
+                kept.append(label.is_content)
+            else:
+                parts = (block.text[max(start, piece.start) : min(end, stop)] for start, end in spans)
+                kept.append(html.escape(without_controls(" ".join(filter(None, parts)))))
+    return kept
 
 
-def _kept_markup(events: tuple[Event, ...], kept: list[bool]) -> Iterator[str]:
+def _kept_markup(events: tuple[Event, ...], kept: list[bool | str]) -> Iterator[str]:
     """Yield the markup of the elements that contain kept text, and the text.
 
     Cells of kept rows stay without their text, so that columns keep their places. Elements without text, such as
     pictures and rules, stay between kept texts and inside the parts of the element that contains all kept text.
     """
     stops = _stops(events)
-    kept_before = [0, *accumulate(event.text >= 0 and kept[event.text] for event in events)]
+    kept_before = [0, *accumulate(event.text >= 0 and bool(kept[event.text]) for event in events)]
     shown_before = [0, *accumulate(event.text >= 0 and not event.tag for event in events)]
     total = kept_before[-1]
     holding_all = [start for start, stop in stops.items() if kept_before[stop] - kept_before[start] == total]
@@ -241,7 +250,8 @@ def _kept_markup(events: tuple[Event, ...], kept: list[bool]) -> Iterator[str]:
         has_text = shown_before[stop + 1] > shown_before[number]
         is_near = 0 < kept_before[number] < total or around[-1] > topic_root
         if event.text >= 0 and not event.tag:
-            yield event.markup if kept[event.text] else ""
+            part = kept[event.text]
+            yield part if isinstance(part, str) else event.markup * part
         elif event.tag.startswith("/"):
             around.pop()
             yield event.markup
