@@ -23,7 +23,7 @@ from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.tables import table
 from victorpy.base.parameters import split_names
 from victorpy.base.score import Score
-from victorpy.description.categories import Bag, Settings, bag_of, cross_validate, score, train_categories
+from victorpy.description.categories import WEIGHTS, Bag, Settings, bag_of, cross_validate, score, train_categories
 from victorpy.methods import load_method
 from victorpy.research.datasets import read_dataset
 from victorpy.sites.grouping import site_of
@@ -37,7 +37,7 @@ class Page(NamedTuple):
     site: str
 
 
-def read_pages(directory: Path, limit: int, method: str, settings: list[str]) -> list[Page]:
+def read_pages(directory: Path, limit: int, method: str, settings: list[str], weights: str) -> list[Page]:
     """Clean the first pages of each site and vertical."""
     cleaner = load_method(method, settings)
     taken: dict[str, int] = {}
@@ -46,7 +46,7 @@ def read_pages(directory: Path, limit: int, method: str, settings: list[str]) ->
         folder = gold.name.partition("/")[0]
         taken[folder] = taken.get(folder, 0) + 1
         if taken[folder] <= limit:
-            bag = bag_of(cleaner.document(gold.html, gold.url))
+            bag = bag_of(cleaner.document(gold.html, gold.url), weights)
             pages.append(Page(bag, gold.page_type, site_of(gold.url)))
     print(f"{method}: {len(pages)} pages cleaned", file=sys.stderr, flush=True)
     return pages
@@ -124,13 +124,14 @@ def main() -> None:
     parser.add_argument("--train-sites", type=int, nargs="*", default=[1, 2], metavar="N")
     parser.add_argument("--runs", type=int, default=10, help="draws of training sites (default: 10)")
     parser.add_argument("--terms", type=int, default=Settings().terms)
+    parser.add_argument("--weights", choices=WEIGHTS, default=WEIGHTS[0], help="of terms (default: counts)")
     arguments = parser.parse_args()
     pages = {
-        name: read_pages(arguments.directory, arguments.limit, name, settings)
+        name: read_pages(arguments.directory, arguments.limit, name, settings, arguments.weights)
         for name, settings in split_names(arguments.methods)
     }
     for classifier in arguments.classifiers.split(","):
-        settings = Settings(classifier, arguments.terms)
+        settings = Settings(classifier, arguments.terms, weights=arguments.weights)
         for count in arguments.train_sites:
             few = {name: by_few_sites(each, settings, count, arguments.runs) for name, each in pages.items()}
             print(describe(f"{classifier}, {count} sites a vertical, {arguments.runs} draws", few), flush=True)

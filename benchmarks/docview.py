@@ -38,7 +38,7 @@ from victorpy.description.weights import Vector, feature_vector, keywords, norma
 from victorpy.errors import DataError
 
 HUBS = frozenset(["listing", "collection"])
-SPREADS = (0.0, 0.25, 0.5, 1.0)
+SPREADS = (0.0, 0.1, 0.5, 1.0)
 KEYWORDS = 10
 _LEAST_KEYWORDS = 3
 

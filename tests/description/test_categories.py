@@ -307,6 +307,24 @@ def test_train_and_predict(folders, tmp_path, method):
     assert [line.split("\t")[1] for line in told.splitlines()] == list(TEXTS)
 
 
+@pytest.mark.parametrize("weights", ["counts", "blocks"])
+def test_train_on_folders_in_folders(folders, tmp_path, weights):
+    for topic, parent in {"tea": "drinks", "bikes": "vehicles", "ships": "vehicles"}.items():
+        shutil.copytree(folders / topic, tmp_path / "in" / parent / topic)
+    model = tmp_path / "model"
+    trained = categories(
+        *("train", tmp_path / "in", "-o", model, "-k", 3, "--folds", 3, "--levels", 2, "--weights", weights)
+    )
+    assert trained.returncode == 0, trained.stderr
+    names = [line.split()[0] for line in trained.stdout.decode().splitlines() if line.split()]
+    assert names == [
+        *("level", "drinks", "vehicles", "mean"),
+        *("level", "drinks/tea", "vehicles/bikes", "vehicles/ships", "mean"),
+    ]
+    told = categories("predict", model, folders / "ships" / "0.html").stdout.decode()
+    assert told.strip().endswith("\tvehicles/ships")
+
+
 def test_records_have_the_category(folders, tmp_path):
     model = tmp_path / "topics.model"
     categories("train", folders, "-o", model, "-k", 3, "--folds", 0)

@@ -3,11 +3,12 @@
 examples:
   victor categories train topics/ -o topics.model            train on a directory with one folder per category
   victor categories train topics/ -o topics.model --classifier linear-svm --by-site
+  victor categories train topics/ -o topics.model --levels 2     folders in folders: sport/football
   victor categories predict topics.model page.html more/     print the name and category of each page
   victor clean --format 'docview(categories=topics.model)' page.html
 
 Pages are cleaned first, unless you give --method everything. After training, a table shows the precision, recall and F1
-of each category in a cross-validation.
+of each category in a cross-validation. With --levels there is one table per level.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     classifiers = f"{', '.join(categories.CLASSIFIERS)} (default: {default.classifier})"
     add("--classifier", default=default.classifier, metavar="NAME", help=classifiers)
     add_number(parser, "--terms", default=default.terms, help="number of terms, selected by χ²")
+    weights = f"weight of a term: counts, or blocks for formula 2 of the DocView paper (default: {default.weights})"
+    add("--weights", default=default.weights, metavar="NAME", help=weights)
+    add_number(parser, "--levels", default=1, help="levels of folders that are categories")
     add_number(parser, "-k", default=default.k, help="number of neighbours that vote, for knn")
     add_number(parser, "--folds", default=5, help="folds of the cross-validation; 0 for none")
     add("--by-site", action="store_true", help="keep the pages of a site or sub-folder in one fold")
@@ -62,8 +66,12 @@ def _train(arguments: Arguments) -> int:
         raise DataError("train needs an output file; give -o MODEL")
     if len(arguments.inputs) != 1:
         raise DataError("train takes one directory, with one folder per category")
+    if arguments.levels < 1:
+        raise DataError(f"--levels must be at least 1, not {arguments.levels}")
     categories.check_target(arguments.output)
-    settings = categories.Settings(arguments.classifier, arguments.terms, arguments.k, arguments.seed)
+    settings = categories.Settings(
+        arguments.classifier, arguments.terms, arguments.k, arguments.seed, arguments.weights
+    )
     method = arguments.method or DEFAULT
     bags, labels, groups = _read_folders(arguments, load_method(*split_name(method)))
     predicted = [""] * len(bags)
@@ -77,12 +85,14 @@ def _train(arguments: Arguments) -> int:
     categories.save_categories(replace(model, method=method, training={"pages": counts}), arguments.output)
     arguments.say(f"{arguments.output}: {len(bags)} pages, {len(counts)} categories, {len(model.terms)} terms")
     if arguments.folds:
-        scores = categories.score(predicted, labels)
-        measures = [(name, row.gold, row.precision, row.recall, row.f1) for name, row in scores.items()]
-        means = [sum(column) / len(scores) for column in zip(*(row[2:] for row in measures), strict=True)]
-        measures.append(("mean", len(labels), means[0], means[1], means[2]))
-        rows = [[name, str(pages), *map(percent, values)] for name, pages, *values in measures]
-        print(aligned(["category", "pages", "precision", "recall", "F1"], rows))
+        by_level = categories.score_levels(predicted, labels)
+        for level, scores in enumerate(by_level, 1):
+            measures = [(name, row.gold, row.precision, row.recall, row.f1) for name, row in scores.items()]
+            means = [sum(column) / len(scores) for column in zip(*(row[2:] for row in measures), strict=True)]
+            measures.append(("mean", len(labels), means[0], means[1], means[2]))
+            rows = [[name, str(pages), *map(percent, values)] for name, pages, *values in measures]
+            name = "category" if len(by_level) == 1 else f"level {level}"
+            print(aligned([name, "pages", "precision", "recall", "F1"], rows))
     return 0
 
 
@@ -103,13 +113,14 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[categori
         for record, page in _clean(arguments, records, cleaner):
             if page is None:
                 continue
+            path = [folder.name, *record.place.parent.parts]
+            category, sub_folders = categories.SEPARATOR.join(path[: arguments.levels]), path[arguments.levels :]
             group = record.name
             if arguments.by_site:  # by sub-folder if the page has no address
-                parents = record.place.parent.parts
-                sub_folder = f"{folder.name}/{parents[-1]}" if parents else record.name
+                sub_folder = f"{category}/{sub_folders[-1]}" if sub_folders else record.name
                 group = site_of(page.document.url, arguments.site_key) or sub_folder
-            bags.append(categories.bag_of(page))
-            labels.append(folder.name)
+            bags.append(categories.bag_of(page, arguments.weights))
+            labels.append(category)
             groups.append(group)
     return bags, labels, groups
 
