@@ -1,4 +1,4 @@
-"""List all features, with their family and the parts of the config's model that use them.
+"""List all features with their family, and whether the CRF or the trees of a config use them.
 
 examples:
   victor features                       all features, and which of them the default config uses

@@ -6,8 +6,8 @@ examples:
   victor learn --config crf --data cleaneval:DIR          train on a gold standard
   victor clean --model my-model page.html                 clean with the new model
 
-`victor annotate` writes .anno files. Labels that a model predicted and nobody confirmed are used too, with a warning;
---only-confirmed leaves out files that contain such labels.
+`victor annotate` writes .anno files. Unconfirmed predictions in them are used as labels, with a warning. To leave out
+files with unconfirmed predictions, give --only-confirmed.
 """
 
 from __future__ import annotations
