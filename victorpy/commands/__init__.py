@@ -108,7 +108,7 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
     """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
     parsed = Arguments(command=name, program=program or f"{name}.py", options={})
     if name == "clean" and "numpy" not in sys.modules:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads takes longer than a page
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads takes longer than cleaning a page
     try:
         command = _load_command(name)
         description, epilog = _description(command)
