@@ -21,6 +21,7 @@ from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import load_method, method_names
 from victorpy.outputs import OUTPUTS
 from victorpy.research.mining import read_pages
+from victorpy.research.report.style_tree import as_text
 from victorpy.sites.store import load_tree
 
 Ended = subprocess.CompletedProcess[bytes]
@@ -150,6 +151,25 @@ def test_sample_is_reproducible(crawl: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.sst").read_bytes() == (tmp_path / "b.sst").read_bytes()
 
 
+@pytest.mark.parametrize("settings", ["gamma=0", "virtual_leaves=no", "freq=0.1", "lam=1.1", "t=0.9", "styles=modern"])
+def test_sst_takes_all_parameters_of_the_method(crawl: Path, settings: str) -> None:
+    pages = [*crawl.glob("*.html")]
+    mixed = ["--styles", "paper", "--full"]
+    shown, changed = sst("show", *pages, *mixed), sst("show", *pages, *mixed, "--param", settings)
+    assert (shown.returncode, changed.returncode, changed.stderr) == (0, 0, b"")
+    labeller = SiteStyleTree(styles="paper")
+    name, _, value = settings.partition("=")
+    labeller.set_params(**{name: {"no": False}.get(value) if value == "no" else type(getattr(labeller, name))(value)})
+    tree = labeller.fit([read_document(page.read_bytes(), load_method("sst").config) for page in pages])
+    assert changed.stdout.decode() == as_text(tree.tree_, tree.judgement_, full=True)
+
+
+def test_sst_builds_trees_with_parameters(crawl: Path, tmp_path: Path) -> None:
+    ended = sst("build", crawl, "--styles", "paper", "--param", "virtual_leaves=no", "-o", tmp_path / "basic.sst")
+    assert ended.returncode == 0
+    assert not load_tree(tmp_path / "basic.sst").virtual_leaves
+
+
 def test_unreadable_pages_are_named_and_left_out(crawl: Path, tmp_path: Path) -> None:
     pages = [crawl / "page0.html", tmp_path / "nothing.html", crawl / "page1.html"]
     ended = sst("build", *pages, "-o", tmp_path / "site.sst")
@@ -174,6 +194,11 @@ def test_unreadable_pages_are_named_and_left_out(crawl: Path, tmp_path: Path) ->
         (["add", "{tree}", "empty"], "sst: empty: no pages"),
         (["show", "junk.sst"], "sst: junk.sst: not a site's style tree, or damaged"),
         (["show", "{tree}", "-t", "-1"], "sst: -t must be from 0 to 1, not -1"),
+        (["show", "{tree}", "--param", "t=2"], "sst: -t must be from 0 to 1, not 2"),
+        (["show", "{tree}", "--param", "gamma=2"], "sst: sst: gamma=2.0: expected a number from 0 to 1"),
+        (["show", "{tree}", "--param", "gama=1"], "sst: --param: 'gama=1' is not a parameter (did you mean 'gamma'?)"),
+        (["show", "{tree}", "--param", "virtual_leaves=no"], "sst: {tree}: built with virtual_leaves=True"),
+        (["show", "{tree}", "--styles", "paper"], "sst: {tree}: built with styles=modern; for styles=paper build"),
         (["show", "empty"], "sst: empty: no pages"),
     ],
 )
@@ -337,7 +362,7 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--param", "styles=paper", "{page}"],
-            "clean: {tree}: was built with styles=modern; for styles=paper build another tree",
+            "clean: {tree}: built with styles=modern; for styles=paper build another tree",
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--sample", "9", "{page}"],

@@ -21,9 +21,10 @@ from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
 from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
 from victorpy.outputs import CleanPage
+from victorpy.research.report import style_tree as report
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.content import Content
-from victorpy.sites.importance import Judgement, block_importances, node_importance, places_of_blocks
+from victorpy.sites.importance import Judgement, block_importances, node_importance
 from victorpy.sites.page_tree import STYLES, page_tree
 from victorpy.sites.store import is_tree, load_tree, save_tree
 from victorpy.sites.style_tree import MOST_KNOWN, ElementNode, StyleNode, StyleTree, merge_alike
@@ -401,7 +402,7 @@ def test_unimportant_node_over_an_important_one_is_not_noisy():
 
 
 def test_important_node_over_noise_is_neither_noisy_nor_meaningful():
-    styles = [(1, [leaf("", first=number)]) for number in range(8)]  # every page has its style, and none says anything
+    styles = [(2, [leaf("", "", first=2 * number)]) for number in range(8)]  # different styles without any text
     element = inner(*styles)
     found = judged(element).of(element)
     assert found.composite > 0.4
@@ -471,7 +472,9 @@ def mapped(element, node, judgement, tree):
     if found.noisy:
         return
     style = element.styles.get(tuple(child.key for child in node.children))
-    if found.meaningful or style is None:
+    if not node.children and element.content is not None:  # a leaf, on some pages or on all
+        yield from node.blocks if found.said > judgement.t else ()
+    elif found.meaningful or style is None:
         yield from every_block(node)
     else:
         for pair in zip(style.elements, node.children, strict=True):
@@ -487,11 +490,121 @@ def test_kept_blocks_match_figure_7(seen, new, t):
     for page in [*documents, *documents_from(new)]:
         expected = set(mapped(tree.root, tree.page(page), judgement, tree))
         values = block_importances(tree, judgement, page)
-        for block, (place, value) in enumerate(
-            zip([place.leaf for place in places_of_blocks(tree, page)], values, strict=True)
-        ):
-            if place is None or not (place.styles and place.content):  # the paper knows no leaf that is none elsewhere
-                assert (value > t) is (block in expected)
+        assert {block for block, value in enumerate(values) if value > t} == expected
+
+
+# `victor sst show` and `victor clean`.
+
+
+def shown_marks(tree, judgement, monkeypatch):
+    """The marks that `victor sst show --full` prints, by element, and those of text beside elements."""
+    monkeypatch.setattr(report, "_name", lambda element: f"<{id(element)}>")
+    monkeypatch.setattr(report, "MOST_CHILDREN", 10_000)
+    marks, text_marks, parents = {}, {}, []
+    for line in as_text(tree, judgement, full=True).splitlines():
+        indent, name = len(line[14:]) - len(line[14:].lstrip()), line[14:].split()[0]
+        del parents[indent // 2 :]
+        if name == "#text":
+            text_marks[parents[-1]] = line[0]
+            parents.append(name)
+        else:
+            parents.append(int(name.strip("<>")))
+            marks[parents[-1]] = line[0]
+    return marks, text_marks
+
+
+def kept_by_marks(tree, page, marks, text_marks):
+    """The blocks that a reader of the tree would keep: from the root down, the first mark decides."""
+    kept_blocks = set()
+    open_nodes = [(tree.root, tree.page(page))]
+    while open_nodes:
+        element, node = open_nodes.pop()
+        mark = marks[id(element)]
+        keys = [child.key for child in node.children]
+        style = element.styles.get(tuple(keys))
+        matches = tree.find(element, keys) if tree.aligned else style.elements if style else [None] * len(keys)
+        if mark == " " and not node.children and id(element) in text_marks:
+            mark = text_marks[id(element)]
+        for match, child in zip(matches, node.children, strict=True) if mark == " " else ():
+            if match is None:  # a style that no other page has
+                kept_blocks.update(every_block(child))
+            else:
+                open_nodes.append((match, child))
+        if mark == "+" or (mark == " " and not node.children):
+            kept_blocks.update(every_block(node))
+    return kept_blocks
+
+
+def assert_show_and_clean_agree(documents, others, monkeypatch, **parameters):
+    labeller = SiteStyleTree(epsilon=0, **parameters).fit(documents)
+    tree = labeller.tree_
+    marks, text_marks = shown_marks(tree, labeller.judgement_, monkeypatch)
+    assert marks.keys() == {id(node) for node in tree.root.walk()}
+    assert text_marks.keys() == {id(node) for node in tree.root.walk() if node.styles and node.content}
+    for page in [*documents, *others]:
+        labels = labeller.label(page).labels
+        expected = kept_by_marks(tree, page, marks, text_marks)
+        assert {block for block, keep in enumerate(kept(labels)) if keep} == expected
+
+
+@pytest.mark.parametrize("t", [0.0, 0.2, 0.4, 0.6, 0.9])
+@pytest.mark.parametrize("virtual_leaves", [True, False])
+@pytest.mark.parametrize("styles", STYLES)
+def test_show_and_clean_agree_on_sites(styles, virtual_leaves, t, monkeypatch):
+    pages = [*site(8, "news"), *site(8, "shop", first=8)]
+    assert_show_and_clean_agree(pages[:14], pages[14:], monkeypatch, styles=styles, virtual_leaves=virtual_leaves, t=t)
+
+
+@given(pages_of_site, pages_of_site, st.sampled_from(STYLES), st.booleans(), st.sampled_from([0.0, 0.3, 0.5, 0.8]))
+@repeatable
+def test_show_and_clean_agree_on_every_node(seen, new, styles, virtual_leaves, t):
+    with pytest.MonkeyPatch.context() as patch:
+        documents = documents_from(seen)
+        assert_show_and_clean_agree(
+            documents, documents_from(new), patch, styles=styles, virtual_leaves=virtual_leaves, t=t
+        )
+
+
+def test_leaf_of_some_pages_is_judged_by_its_content():
+    own = [f"<body><div>{word} {word}s</div><hr></body>" for word in ("milk", "rum", "gin", "salt")]
+    menu = ["<body><div><p>home</p></div><hr></body>", "<body><div><p>home</p></div><hr><b>x</b></body>"]
+    tree = tree_of(*own, menu[0], menu[1])
+    (division,) = (node for node in tree.root.walk() if node.content and node.styles)
+    found = Judgement(t=0.9).judge(tree).of(division)
+    assert found.composite < 0.9 < found.said == found.highest == 1
+    assert (found.noisy, found.meaningful) == (False, True)
+    assert block_importances(tree, Judgement(t=0.9).judge(tree), document(own[0])) == [1]
+
+
+def test_empty_leaf_of_one_page_has_importance_1():
+    assert leaf("").content.importance() == 1
+    assert leaf("", "").content.importance() == 0
+    tree = tree_of("<body><p>tea</p><hr></body>", "<body><p>milk</p></body>")
+    judgement = Judgement().judge(tree)
+    (rule,) = (node for node in tree.root.walk() if node.tag == "hr")
+    assert judgement.of(rule).composite == 1
+
+
+def test_inline_tags_are_no_leaves_in_the_basic_algorithm():
+    plain, marked = (
+        tree_of(*(f"<div><p>{text.format(word)}</p></div>" for word in OWN))
+        for text in ("{0} is {0}ish", "{0} <b>is</b> <a href=/{0}><i>{0}ish</i></a>")
+    )
+    for tree in (plain, marked):
+        (paragraph,) = (node for node in tree.root.walk() if node.tag == "p")
+        assert (paragraph.styles, paragraph.content.page_count) == ({}, 5)
+    judged_paragraph = Judgement().judge(plain)
+    (paragraph,) = (node for node in plain.root.walk() if node.tag == "p")
+    assert judged_paragraph.of(paragraph).composite == pytest.approx(1 - 1 / 11)  # "is" is the only repeated word
+
+
+def test_basic_algorithm_has_nodes_for_images_breaks_and_whole_links():
+    root = page_tree(
+        document("<div>one<br>two <img src=x> three<p></p><a>four</a></div>"), "paper", virtual_leaves=False
+    )
+    (body,) = root.children
+    (division,) = body.children
+    assert [child.key[0] for child in division.children] == ["#text", "br", "#text", "img", "p", "a"]
 
 
 # The enhancements of 3.6, each by a case that fails without it.

@@ -16,7 +16,7 @@ from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import Config
 from victorpy.document import Document, Elements
-from victorpy.errors import ConfigError, DataError, VictorError
+from victorpy.errors import DataError, VictorError
 from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import Method
 from victorpy.outputs.anno import load_anno
@@ -59,13 +59,8 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cle
             f"{path}: is a site's style tree, which only the `method` sst can use; give a directory of pages"
         )
     examples = [load_anno(name, cleaner.config.cuts) for name in labelled]
-    labeller, tree = SiteStyleTree(**cleaner.labeller.get_params()), load_tree(path)
-    defaults = SiteStyleTree()
-    for name in ("styles", "virtual_leaves"):  # parameters of building a tree: setting them now has no effect
-        value, built = getattr(labeller, name), getattr(tree, name)
-        if value not in {getattr(defaults, name), built}:
-            raise ConfigError(f"{path}: was built with {name}={built}; for {name}={value} build another tree")
-    labeller.with_tree(tree, [(example.document, example.labels) for example in examples])
+    labelled_pages = [(example.document, example.labels) for example in examples]
+    labeller = cleaner.labeller.clone().with_tree(load_tree(path), labelled_pages, str(path))
     return Cleaner(labeller, cleaner.config)
 
 

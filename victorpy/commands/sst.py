@@ -5,6 +5,7 @@ examples:
   victor sst add example.sst more-pages/                     add pages to the tree
   victor sst show example.sst                                print the tree: - marks noise, + content
   victor sst show example.sst -o example.html                write an HTML page, coloured by importance
+  victor sst show crawl/ --styles paper --param gamma=0.8    set parameters of the method sst
   victor clean --method sst --site example.sst page.html     clean with the tree
 
 All pages are taken as one site.
@@ -18,19 +19,20 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from victorpy.base.parameters import parse_settings
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import documents_of
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_number
 from victorpy.config import load_config
 from victorpy.errors import DataError
+from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.grouping import SAMPLE, draw_sample
-from victorpy.sites.importance import GAMMA, Judgement
 from victorpy.sites.page_tree import STYLES
 from victorpy.sites.store import is_tree, load_tree, save_tree
-from victorpy.sites.style_tree import StyleTree, merge_alike
+from victorpy.sites.style_tree import StyleTree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,21 +45,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--styles", choices=STYLES, default=STYLES[0], help=styles)
     threshold = "importance below which an element is noise, from 0 to 1 (default: 0.4)"
     add("-t", type=float, default=0.4, metavar="T", help=threshold)
+    param = "set any parameter of the method sst, such as gamma=0.8 or virtual_leaves=no"
+    add("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
     add("--full", action="store_true", help="also show what is inside noise and content")
 
 
 def run(arguments: Arguments) -> int:
-    if not 0 <= arguments.t <= 1:
-        raise DataError(f"-t must be from 0 to 1, not {arguments.t}")
-    if arguments.sample < 2:
-        raise DataError(f"--sample must be at least 2, not {arguments.sample}")
+    options = [f"sample={arguments.sample}", f"styles={arguments.styles}", f"t={arguments.t}"]
+    method = SiteStyleTree(**parse_settings("--param", SiteStyleTree, [*options, *arguments.param]))
+    if not 0 <= method.t <= 1:
+        raise DataError(f"-t must be from 0 to 1, not {method.t}")
+    if method.sample < 2:
+        raise DataError(f"--sample must be at least 2, not {method.sample}")
+    method.check()
     first, *others = arguments.inputs
     target = arguments.output
     if arguments.action == "show":
-        tree = load_tree(Path(first)) if is_tree(Path(first)) and not others else _build_tree(arguments)
-        if tree.styles == "paper":
-            merge_alike(tree)
-        judgement = Judgement(GAMMA, arguments.t).judge(tree)
+        tree = load_tree(Path(first)) if is_tree(Path(first)) and not others else _build_tree(arguments, method)
+        judgement = method.with_tree(tree, name=first).judgement_
+        assert judgement is not None
         if target is None:
             print(as_text(tree, judgement, arguments.full), end="")
         else:
@@ -68,29 +74,29 @@ def run(arguments: Arguments) -> int:
     if arguments.action == "build":
         if target is None:
             raise DataError("build needs an output file; give -o FILE")
-        tree = _build_tree(arguments)
+        tree = _build_tree(arguments, method)
     else:
         if not others:
             raise DataError(f"{first}: name the pages to add after the tree")
         tree, target = load_tree(Path(first)), target or Path(first)
-        _add_pages(arguments, tree, others)
+        _add_pages(arguments, tree, others, method.sample)
     save_tree(tree, target)
     arguments.say(f"{target}: a tree of {tree.page_count} pages")
     return 0
 
 
-def _build_tree(arguments: Arguments) -> StyleTree:
-    tree = StyleTree(arguments.styles)
-    _add_pages(arguments, tree, arguments.inputs)
+def _build_tree(arguments: Arguments, method: SiteStyleTree) -> StyleTree:
+    tree = StyleTree(method.styles, method.virtual_leaves)
+    _add_pages(arguments, tree, arguments.inputs, method.sample)
     if tree.page_count < 2:
         pages = ", ".join(arguments.inputs)
         raise DataError(f"a style tree needs at least two pages with text; {pages} has {tree.page_count}")
     return tree
 
 
-def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str]) -> None:
+def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str], sample: int) -> None:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
         raise DataError(f"{', '.join(pages)}: no such directory, page or tree")
-    records = draw_sample(list(find_records(pages)), arguments.sample)
+    records = draw_sample(list(find_records(pages)), sample)
     for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), arguments.say):
         tree.add(document)

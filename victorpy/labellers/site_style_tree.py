@@ -78,8 +78,16 @@ class SiteStyleTree(SiteLabeller):
         tree = StyleTree(self.styles, self.virtual_leaves)
         return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
-    def with_tree(self, tree: StyleTree, examples: Sequence[Example] = ()) -> Self:
-        """Use an existing tree, and choose the threshold from examples, if there are any."""
+    def with_tree(self, tree: StyleTree, examples: Sequence[Example] = (), name: str = "the tree") -> Self:
+        """Use an existing tree, and choose the threshold from examples, if there are any.
+
+        Raises ConfigError if parameters for building a tree are set and the tree was built with others.
+        """
+        self.check()
+        for parameter in ("styles", "virtual_leaves"):
+            value, built = getattr(self, parameter), getattr(tree, parameter)
+            if value not in {getattr(SiteStyleTree, parameter), built}:
+                raise ConfigError(f"{name}: built with {parameter}={built}; for {parameter}={value} build another tree")
         if not tree.page_count:
             raise no_pages("sst")
         if tree.styles == "paper":

@@ -86,10 +86,11 @@ def pieces(block: Block) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def begins_segment(distance: Sequence[str]) -> bool:
     """Whether the tags before a block start a new segment. A single ``<br>`` does not."""
-    breaks = [tag for tag in distance if tag.lstrip("/") in _block_level()]
+    breaks = [tag for tag in distance if tag.lstrip("/") in block_level()]
     return breaks != ["br"] and bool(breaks)
 
 
 @cache
-def _block_level() -> frozenset[str]:
+def block_level() -> frozenset[str]:
+    """Return the tags that separate text from the text before and after them."""
     return load_config("base").cuts.block_level

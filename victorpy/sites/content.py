@@ -72,11 +72,14 @@ class Content:
         return min(max(entropy, 0.0), 1.0)
 
     def importance(self) -> float:
-        """Return CompImp of a leaf, equation 4: 1 minus the mean entropy of its features; 0 without features."""
-        if not self.sums:
-            return 0.0
+        """Return CompImp of a leaf, equation 4: 1 minus the mean entropy of its features.
+
+        A leaf of several pages without features, for which the equation has no value, has 0.
+        """
         if self.page_count == 1:
             return 1.0
+        if not self.sums:
+            return 0.0
         return 1 - sum(map(self.entropy, self.sums)) / len(self.sums)
 
     def repeated(self, epsilon: float) -> frozenset[str]:

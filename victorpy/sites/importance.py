@@ -47,11 +47,11 @@ class Judged(NamedTuple):
     repeated: frozenset[str]
     """Features that pages repeat there. A block that has no other features is noise."""
     highest: float
-    """The highest composite importance of the node and all nodes below: it is noise for all higher thresholds."""
+    """The highest importance of the node, its content and all nodes below: it is noise for all higher thresholds."""
     noisy: bool
-    """Whether neither the node nor any node below is more important than the threshold (figure 5)."""
+    """Whether neither the node, nor its content, nor any node below is more important than the threshold (figure 5)."""
     meaningful: bool
-    """Whether no node below is noisy."""
+    """Whether neither its content nor any node below is noisy."""
 
 
 @dataclass(slots=True)
@@ -61,6 +61,9 @@ class Judgement:
     gamma: float = GAMMA
     t: float = 0.4
     epsilon: float = EPSILON
+    as_trained: bool = False
+    """Compute importances as version 0.1 did, which models with site features were trained with: a leaf without
+    features has 0 even on a single page, and `highest` ignores the content of nodes that also have styles."""
     _judged: dict[ElementNode, Judged] = field(default_factory=dict)
 
     def of(self, element: ElementNode) -> Judged:
@@ -78,7 +81,7 @@ class Judgement:
             return self._judged[element]
         below = [self._judge(child) for child in element.children()]
         content = element.content
-        said = content.importance() if content else 0.0
+        said = content.importance() if content and (content.sums or not self.as_trained) else 0.0
         node, composite = node_importance(element), said  # the composite importance of a leaf is equation 4
         if element.styles:  # CompImp(E), equation 2
             importances = [self.style_importance(style) for style in element.styles.values()]
@@ -88,8 +91,11 @@ class Judgement:
             mean = sum(share * value for share, value in zip(_style_shares(element), importances, strict=True))
             composite = (1 - weight) * node + weight * mean
         highest = max([composite, *(child.highest for child in below)])
+        if not self.as_trained:
+            highest = max(highest, said)
         noisy = highest <= self.t
-        meaningful = not noisy and all(child.meaningful for child in below)
+        is_noisy_leaf = content is not None and said <= self.t
+        meaningful = not noisy and not is_noisy_leaf and all(child.meaningful for child in below)
         repeated = content.repeated(self.epsilon) if content else frozenset()
         judged = self._judged[element] = Judged(node, composite, said, repeated, highest, noisy, meaningful)
         return judged

@@ -7,7 +7,8 @@ class, id and role without digits, and siblings with the same name are one.
 
 The smallest tags are not nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, with
 their links, images, inline elements and line breaks, as in 3.1. Only ``paper`` without virtual leaves, the basic
-algorithm, has a node for every element, as in figure 3.
+algorithm, also has nodes for images, line breaks and empty elements, as in figure 3. Inline elements inside a block
+have no node there either: their text belongs to the block, and a leaf without text would lower equation 3.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from victorpy.document import Document
+from victorpy.page.markup import block_level
 
 Key = tuple[str, str]
 """Tag and display attributes."""
@@ -72,7 +74,7 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
     added = 0
     for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
         node = nodes[parent] if parent >= 0 else root
-        if has_all_elements or number in holders:
+        if number in holders or (has_all_elements and (tag == "img" or tag in block_level())):
             while added < elements.first_block[number] and blocks[added].element < number:
                 _add_block(nodes, root, blocks[added].element, added)
                 added += 1

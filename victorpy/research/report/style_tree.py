@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from victorpy.errors import plural
 from victorpy.research.report.base import html_page, text
+from victorpy.sites.content import Content
 from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
@@ -39,6 +40,10 @@ def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
         words = "" if children else f"  {_words(element)}"
         facts = f"{_SIGNS[_mark(importance)]} {importance.composite:.2f} {element.page_count:>5}"
         yield f"{facts}  {'  ' * depth}{_name(element)[:70]}{words}".rstrip()
+        content = element.content if children else None
+        if content is not None:  # some pages have text here instead of elements
+            facts = f"{_SIGNS[_content_mark(importance, judgement.t)]} {importance.said:.2f} {content.page_count:>5}"
+            yield f"{facts}  {'  ' * (depth + 1)}#text  {_content_words(content)}".rstrip()
         for child in children:
             yield from lines(child, depth + 1)
         if hidden:
@@ -61,7 +66,15 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
             words = _words(element)
             label += f' <span class="words">{text(words)}</span>' if words else ""
             return f'<div class="leaf {colour} {mark}">{label}</div>\n'
-        below = "".join(draw(child, depth + 1) for child in children)
+        below = ""
+        if element.content is not None:  # some pages have text here instead of elements
+            mark = _content_mark(importance, judgement.t)
+            facts = f"{importance.said:.2f} · {element.content.page_count} pages · {mark}"
+            words = f'<span class="words">{text(_content_words(element.content))}</span>'
+            colour_of_text = f"i{min(int(importance.said * 10 + 0.5), 10)}"
+            label_of_text = f'<code>#text</code> <span class="facts">{facts}</span> {words}'
+            below = f'<div class="leaf {colour_of_text} {mark}">{label_of_text}</div>\n'
+        below += "".join(draw(child, depth + 1) for child in children)
         below += f'<div class="leaf">... {hidden} more</div>' if hidden else ""
         is_open = " open" if depth < OPEN_LEVELS else ""
         return f'<details{is_open}><summary class="{colour}">{label}</summary>{below}</details>\n'
@@ -86,6 +99,10 @@ def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[lis
     return children[:MOST_CHILDREN], max(len(children) - MOST_CHILDREN, 0)
 
 
+def _content_mark(importance: Judged, t: float) -> str:
+    return "noise" if importance.said <= t else "content"
+
+
 def _mark(importance: Judged) -> str:
     return "noise" if importance.noisy else "content" if importance.meaningful else "mixed"
 
@@ -96,10 +113,12 @@ def _name(element: ElementNode) -> str:
 
 def _words(element: ElementNode) -> str:
     """Return the words that most pages have at the first leaf below an element."""
-    for node in element.walk():
-        if node.content is not None and node.content.sums:
-            sums = node.content.sums
-            words = [feature for feature in sums if " " not in feature]
-            words.sort(key=lambda word: -int(sums[word][0]).bit_count())
-            return " ".join(words[:EXAMPLES])
-    return ""
+    contents = (node.content for node in element.walk() if node.content is not None and node.content.sums)
+    first = next(contents, None)
+    return "" if first is None else _content_words(first)
+
+
+def _content_words(content: Content) -> str:
+    words = [feature for feature in content.sums if " " not in feature]
+    words.sort(key=lambda word: -content.pages_with(word))
+    return " ".join(words[:EXAMPLES])
