@@ -8,7 +8,16 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.annotation import CONFIG, H, L, O, P, annotate, app_of, leave, screen_of, session_of
+from support.annotation import (
+    CONFIG,
+    H,
+    L,
+    O,
+    P,
+    app_of,
+    screen_of,
+    session_of,
+)
 from support.commands import ROOT
 
 from benchmarks.annotation import LARGE, count_keys
@@ -321,18 +330,3 @@ def test_large_shipped_pages_take_less_than_a_tenth_of_a_key_per_block():
     assert sum(count.keys for count in large) < blocks / 10
     assert sum(count.keys_and_clicks for count in large) < sum(count.keys for count in large)
     assert all(count.blocks > count.from_nothing > count.keys for count in large)
-
-
-# In a terminal
-
-
-def test_shared_lines_and_alt_in_a_terminal(bridge):
-    with annotate(bridge, TERM="xterm", shows="block 1 of 161") as terminal:
-        row, line = next((row, line) for row, line in enumerate(terminal.lines) if line.count("┊") > 2)
-        terminal.click(line.index("┊") + 6, row)
-        terminal.wait_for(lambda here: "┊►O" in here.lines[row])
-        terminal.type("\x1bl")  # alt and l
-        terminal.wait_for(lambda here: re.search(r"\d+ blocks: list", here.lines[-1]) is not None)
-        assert "L*" in terminal.lines[row]
-        terminal.type("u", "b", until=lambda here: "┊" not in here.text)
-        leave(terminal)

@@ -1,15 +1,10 @@
-"""The annotation tool in a real terminal: typed keys, the screen, and the files that are written."""
+"""The screens of the annotation tool, without a terminal: text, keys, messages, paging and lists."""
 
 from __future__ import annotations
 
-import random
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,196 +13,27 @@ from hypothesis import strategies as st
 from support.annotation import (
     CONFIG,
     CUPS,
-    adjudicate,
-    annotate,
+    HOSTILE,
     app_of,
     config_of,
-    decided_in,
-    environment,
-    labels_in,
-    leave,
-    open_cups,
+    screen_of,
     session_of,
 )
-from support.commands import ROOT, names_in
-from support.terminal import Terminal
+from support.commands import ROOT
 
-from victorpy.annotation.learning import Learning
 from victorpy.annotation.pages import INDEX, Pages
-from victorpy.annotation.session import Choice
+from victorpy.annotation.session import Choice, Session
+from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
 from victorpy.annotation.tui.layout import cells_of
 from victorpy.annotation.tui.screen import canvas_of
 from victorpy.annotation.tui.side_panes import draw_result
 from victorpy.annotation.tui.text import BOX, cut, fit, palette, text_of, visible, width_of, wrap
+from victorpy.annotation.tui.views import HelpView, PageListView
 from victorpy.cleaner import read_document
 from victorpy.document import Label
 from victorpy.errors import ConfigError
-
-# A page
-
-
-def test_a_person_labels_a_page(page):
-    with open_cups(page) as terminal:
-        assert "0 decided 0 %" in terminal.lines[0]
-        assert re.search(r"► ?1 \? +│ +• Home", terminal.text)
-        assert "h1 Tea" in terminal.text
-        assert "[hidden] Nobody sees me." in terminal.text
-        assert "nav" in terminal.text
-        terminal.type("o", "o", "o", "h", "p", "p", "o", "o", until="All 8 blocks are decided")
-        terminal.wait_for("saved")
-        leave(terminal)
-    assert labels_in(page.with_suffix(".anno")) == "ooohppoo"
-    assert decided_in(page.with_suffix(".anno")) == 8
-    assert names_in(page.parent) == ["tea.anno", "tea.anno.journal", "tea.html"]
-
-
-def test_the_model_proposes_and_the_person_decides(bridge):
-    anno = bridge.with_suffix(".anno")
-    with annotate(bridge, shows="block 1 of 161") as terminal:
-        terminal.type("w", until="block 50 of")  # the next that the model is not sure of
-        assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
-        terminal.type("space", until="1 decided")
-        assert re.search(r" 50 H✓", terminal.text)
-        terminal.type("p", until=lambda here: re.search(r" 51 P\*", here.text))
-        terminal.type("u", until="undo: 1 block; 1 more to undo")
-        terminal.type("U", until="redo: 1 block")
-        terminal.type("a", until="All 161 blocks are decided")
-        terminal.type("d", until="block 51 of 161")  # where the person thinks otherwise
-        leave(terminal)
-    assert decided_in(anno) == 161
-    assert labels_in(anno)[49:51] == "hp"
-
-
-def test_moving_searching_and_selecting(bridge):
-    with annotate(bridge, shows="block 1 of") as terminal:
-        for keys, place in [
-            (["down", "j"], "block 3 of"),
-            (["up", "k"], "block 1 of"),
-            (["end"], "block 161 of"),
-            (["home"], "block 1 of"),
-            (["g", "7", "7", "enter"], "block 77 of"),
-            (["/", "bearings", "enter"], "block 59 of 161"),
-        ]:
-            terminal.type(*keys)
-            terminal.wait_for(place)
-        terminal.type("n", until=lambda here: "block 59" not in here.lines[0])
-        terminal.type("N", until="block 59 of")
-        terminal.type("page down", until=lambda here: "block 59" not in here.lines[0])
-        terminal.type("g", "5", "3", "enter", until="block 53 of")
-        terminal.type("'", until="Type the letter")
-        top = next(line for line in terminal.lines if re.match(r" +a +[A-Z]", line)).partition("│")[2]
-        terminal.type("a", until=lambda here: any(line.startswith("►") and top in line for line in here.lines))
-        terminal.type("g", "5", "3", "enter", "r", until="4 blocks selected")
-        terminal.type("esc", until="hplco label")
-        terminal.type("v", "shift down", "down", "l", until="3 blocks: list")
-        terminal.type("z", until="'z' does nothing here")
-        leave(terminal)
-    assert labels_in(bridge.with_suffix(".anno"))[52:55] == "lll"
-
-
-def test_the_mouse_moves_the_cursor_except_in_a_side_pane(page):
-    with open_cups(page) as terminal:
-        row = next(number for number, line in enumerate(terminal.lines) if "Hot water" in line)
-        terminal.click(20, row)
-        terminal.wait_for("block 6 of 8")
-        terminal.click(20, 5, button=64)
-        terminal.wait_for("block 3 of 8")
-        terminal.click(20, 5, button=65)
-        terminal.wait_for("block 6 of 8")
-        terminal.type("tab", until="cleaned: text")
-        terminal.click(80, 3)
-        terminal.settle()
-        assert "block 6 of 8" in terminal.lines[0]
-        terminal.click(20, 3)
-        terminal.wait_for(lambda here: "block 6 of" not in here.lines[0])
-
-
-def test_the_panes_show_the_result_and_the_facts(bridge):
-    with annotate(bridge, columns=120, shows="block 1 of") as terminal:
-        terminal.type("g", "5", "9", "enter", "tab", until="cleaned: text")
-        terminal.type("tab", until="# Weir Bridge to close")
-        terminal.type("tab", until="<p> Weir Bridge, the only road")
-        terminal.type("o")  # the result follows at once
-        terminal.wait_for(lambda here: "<p> Weir Bridge, the only road" not in here.text)
-        terminal.type("tab", until="features other than 0")
-        assert "path: /html[1]/body[1]" in terminal.text
-        terminal.type("f", until=lambda here: "features" not in here.text)
-
-
-def test_reopening_restores_cursor_and_undo(page):
-    with open_cups(page) as terminal:
-        leave(terminal, "o", "o", "down", "p")
-    with annotate(page.with_suffix(".anno"), "--no-model", shows="block 5 of 8") as terminal:
-        assert "3 decided" in terminal.lines[0]
-        terminal.type("u", "u", "u", "u", until="Nothing to undo")
-        assert "0 decided" in terminal.lines[0]
-        leave(terminal)
-    assert labels_in(page.with_suffix(".anno")) == "????????"
-
-
-# Terminals of all kinds
-
-
-def test_cursor_stays_visible_when_the_terminal_is_resized(bridge):
-    with annotate(bridge, shows="block 1 of") as terminal:
-        terminal.type("g", "9", "0", "enter", until="block 90 of")
-        for columns, lines in [(140, 50), (80, 24), (60, 10), (40, 8)]:
-            terminal.resize(columns, lines)
-            terminal.wait_for(lambda here: re.search(r"^► *90 ", here.text, re.MULTILINE) and not here.read(0.3))
-            assert max(map(len, terminal.lines)) <= columns
-
-
-def test_small_terminals_show_a_note(page):
-    with annotate("--no-model", page, columns=60, lines=10, shows="60×10, better with 80×24") as terminal:
-        terminal.type("tab", until="Side panes need a terminal with at least 80 columns")
-        terminal.resize(20, 4)
-        terminal.wait_for("Too small")
-        terminal.type("o")  # works all the same
-        terminal.resize(1, 1)
-        terminal.settle()
-        terminal.resize(100, 30)
-        terminal.wait_for("1 decided")
-
-
-def test_without_colours_nothing_is_lost(page):
-    with open_cups(page, NO_COLOR="1") as terminal:
-        terminal.type("o", "p", until="2 decided")
-        terminal.settle()
-        assert re.search(r" 1 O✓", terminal.text)
-        codes = {code for codes in re.findall(rb"\x1b\[([0-9;]*)m", terminal.written) for code in codes.split(b";")}
-        assert codes <= {b"0", b"1", b"4", b"7", b"39", b"49", b""}
-
-
-def test_eight_colours_are_enough(page):
-    with open_cups(page, TERM="xterm") as terminal:
-        terminal.type("o", until="1 decided")
-        assert b"38;5;" not in terminal.written
-        assert re.search(rb"\x1b\[[0-9;]*4[0-7]m", terminal.written)
-
-
-HOSTILE = (
-    "<p>red \x1b[31mtext\x1b]0;title\x07 bell \x08\x9b2J end</p><p>left \u202etfel\u202c right</p>"
-    "<p>zero\u200bwidth\u2060joined\ufeff</p><p>茶は飲み物です。" + "お茶" * 60 + "</p>"
-    "<p>العربية نص طويل " + "كلمة " * 40 + "</p><p>e\u0301\u0301\u0301\u0301\u0301\u0301 combining</p>"
-    "<p>family 👨‍👩‍👧 flag 🇨🇿 thumbs 👍🏽 heart ❤️ end</p><p>private \ue000 end</p><p>last words</p>"
-)
-
-
-@pytest.mark.parametrize("columns", [40, 63, 100])
-def test_odd_text_neither_escapes_nor_breaks_the_layout(tmp_path, columns):
-    (tmp_path / "odd.html").write_text(HOSTILE, encoding="utf-8")
-    with annotate("--no-model", tmp_path / "odd.html", columns=columns, lines=40, shows="last words") as terminal:
-        terminal.settle()
-        for forbidden in ("\u202e", "\u200b", "\ufeff", "\x1b[31m", "\x1b]0;", "\x9b2J", "\ue000"):
-            assert forbidden.encode() not in terminal.written
-        assert "⟨U+001B⟩[31m" in terminal.text
-        assert "⟨U+202E⟩" in terminal.text
-        rows = [line for line in terminal.lines[1:-1] if line]
-        assert all(re.match(r"[► ] ?\d? [ ?][ ]{0,5}", line) for line in rows)
-        at = {line.index("│") for line in rows if "│" in line}
-        assert len(at) == 1  # the bar stands in one column
 
 
 @pytest.mark.parametrize(
@@ -275,18 +101,6 @@ def test_drawing_lays_out_only_visible_blocks(sure):
     assert len(pane.layout._blocks) < 900
 
 
-def test_block_taller_than_the_screen_can_be_scrolled_to_its_end(tmp_path):
-    (tmp_path / "long.html").write_text(
-        "<p>Begin</p><p>" + " ".join(f"word{number}" for number in range(400)) + "</p><p>End</p>"
-    )
-    with annotate("--no-model", tmp_path / "long.html", columns=80, lines=12, shows="block 1 of 3") as terminal:
-        terminal.type("down", until="word0 ")
-        for _ in range(12):
-            terminal.type("down")
-        terminal.wait_for("word399")
-        terminal.wait_for("block 3 of 3")
-
-
 def test_a_very_long_block_is_cut_for_the_screen():
     document = read_document("<p>" + "tea " * 50_000, CONFIG)
     shown = text_of(cells_of(document.blocks[0], document, ""))
@@ -295,6 +109,8 @@ def test_a_very_long_block_is_cut_for_the_screen():
 
 
 KEYS = st.sampled_from([*(key for key in Keys().action_of if key not in {"q", "R"}), "z", "5", "backspace", "茶", "f7"])
+
+
 SIZES = st.tuples(st.integers(1, 130), st.integers(1, 50))
 
 
@@ -316,28 +132,7 @@ def test_any_keys_and_terminal_sizes_can_be_drawn(steps, page):
         assert 0 <= session.cursor < max(len(session), 1)
 
 
-def test_work_is_saved_while_the_help_is_shown(page):
-    with open_cups(page) as terminal:
-        terminal.type("o", "?", until="All keys")
-        terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
-
-
-def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
-    with open_cups(page, columns=160) as terminal:
-        page.with_suffix(".anno").mkdir()  # in its place nothing can be put
-        terminal.type("o", until="Cannot save: Is a directory")
-        assert "NOT SAVED" in terminal.text
-        terminal.type("q", until="The last changes are not saved: Is a directory. Press q again to leave anyway")
-        terminal.type("down", "q", until="Press q again to leave anyway")  # any other key is a change of mind
-        terminal.type("q")
-        assert terminal.end() == 1
-        assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
-    page.with_suffix(".anno").rmdir()
-    with annotate("--no-model", page) as terminal:
-        terminal.wait_for("1 decided")  # the journal has it
-
-
-# Keys of one's own
+# Configured keys
 
 
 def test_every_action_of_a_page_is_in_the_key_table_and_no_key_has_two_actions(tmp_path):
@@ -382,166 +177,6 @@ def test_the_documentation_lists_every_action_and_its_keys():
             assert f"| {keys} | {binding.help} | `{binding.action}` |" in written
 
 
-USING_DEFAULT = "Using the bundled model default, because no model is named my; --model chooses another"
-
-
-def test_a_configured_key_works_and_the_model_is_named(page):
-    (page.parent / "my.conf").write_text("include default\nannotate-key-label-other: 0\n")
-    with annotate("--config", page.parent / "my.conf", page, columns=160, shows=USING_DEFAULT) as terminal:
-        terminal.type("home", until="hplc0 label")
-        leave(terminal, "0")
-        assert b"using the bundled model default, because" in terminal.written  # on the screen after the end
-    assert decided_in(page.with_suffix(".anno")) == 1
-
-
-# Wrong usage
-
-
-def run(*arguments, **options):
-    options = {"capture_output": True, "timeout": 60, "env": environment()} | options
-    return subprocess.run([sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)], check=False, **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["tea.html"], "start it in a terminal"),
-        (["gone.html"], "gone.html: cannot be read"),
-        ([], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
-        (["tea.html", "a.anno", "b.anno"], "give PAGE.html [PAGE.anno], PAGE.anno or DIR"),
-        (["tea.html", "--no-model", "--model", "default"], "cannot be combined"),
-        (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
-        (
-            ["tea.html", "--config", "crf"],
-            "no model is named crf, and the model 'default' does not fit the config 'crf'",
-        ),
-        (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
-        (["tea.html", "-o", "x.anno"], "-o works only with --adjudicate"),
-        (["--adjudicate", "a.anno", "b.anno"], "-o GOLD.anno"),
-        (["tea.html", "--config", "nokeys.conf"], "nokeys.conf:2: annotate-key-udno: there is no action 'udno'"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
-    (page.parent / "nokeys.conf").write_text("include default\nannotate-key-udno: z\n")
-    ended = run(*arguments, cwd=page.parent, stdin=subprocess.DEVNULL)
-    assert ended.returncode == 2
-    assert said in ended.stderr.decode()
-    assert ended.stderr.count(b"\n") == 1
-    assert names_in(page.parent) == ["nokeys.conf", "tea.html"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["tea.html", "gone/tea.anno"], "is not a directory"),
-        (["gone.anno"], "gone.anno: cannot be read"),
-        (["wrong.anno"], "wrong.anno:1: not an annotation file"),
-        (["empty"], "no pages"),
-        (["--no-model", "tea.html", "/"], "/ is a directory, not an annotation file"),
-        (["--adjudicate", "wrong.anno", "tea.html", "-o", "gold.anno"], "not an annotation file"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_files_that_cannot_be_opened_give_one_line_in_the_terminal(page, arguments, said):
-    (page.parent / "empty").mkdir()
-    (page.parent / "wrong.anno").write_text("no annotation")
-    command = [sys.executable, str(ROOT / "annotate.py"), *arguments]
-    with Terminal(command, 160, 24, environment(), page.parent) as terminal:
-        assert terminal.end() == 2
-        assert said in terminal.text
-        assert "Traceback" not in terminal.text
-
-
-def test_help_has_examples_and_needs_no_terminal():
-    ended = run("--help")
-    assert ended.returncode == 0
-    assert b"examples:" in ended.stdout
-
-
-def test_a_page_can_be_opened_only_once(page):
-    with open_cups(page) as first:
-        with annotate("--no-model", page, columns=160) as second:
-            assert second.end() == 2
-            assert "tea.anno is already open, by " in second.text
-            assert f"(process {first.pid}," in second.text
-        with annotate("--no-model", "--read-only", page, shows="read only") as looking:
-            leave(looking, "o")
-        leave(first, "p")
-    assert labels_in(page.with_suffix(".anno")) == "p???????"
-
-
-# Never losing work
-
-
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, "window closed", "interrupt"])
-def test_everything_is_saved_however_it_ends(page, how):
-    with open_cups(page) as terminal:
-        terminal.type("o", "p", until="2 decided")
-        if how == "window closed":
-            terminal.hang_up()
-            assert terminal.end() != 0
-        elif how == "interrupt":
-            terminal.type("\x03")
-            assert terminal.end() == 130
-        else:
-            assert terminal.end(how) == 128 + how
-    assert labels_in(page.with_suffix(".anno")) == "op??????"
-    assert not page.with_suffix(".anno.lock").exists()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_kill_at_any_moment_loses_at_most_the_last_key(tmp_path, seed):
-    chance = random.Random(seed)
-    (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))
-    anno, typed = tmp_path / "many.anno", ""
-    for _ in range(2):
-        with annotate("--no-model", tmp_path / "many.html", shows=f"{len(typed)} decided") as terminal:
-            terminal.wait_for(f"block {len(typed) + 1} of 300")
-            keys = "".join(chance.choice("hplco") for _ in range(chance.randint(1, 60)))
-            for key in keys:
-                terminal.type(key)
-                terminal.read(0)
-                typed += key
-                terminal.wait_for(f"{len(typed)} decided")
-            time.sleep(chance.random() * 0.6)
-            terminal.end(signal.SIGKILL)
-        if anno.exists():
-            assert typed.startswith(labels_in(anno).rstrip("?"))
-    with annotate(tmp_path / "many.html", "--no-model", shows=f"{len(typed)} decided") as terminal:
-        leave(terminal)
-    assert labels_in(anno) == typed + "?" * (300 - len(typed))
-
-
-# Many pages
-
-
-@pytest.fixture
-def pages(tmp_path):
-    for name in ("courier-bridge", "courier-bakery", "courier-council"):
-        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "tea.html").write_text(CUPS)
-    return tmp_path
-
-
-def test_pages_of_a_directory_one_after_another(pages):
-    with annotate(pages, shows="0 of 4 pages finished") as terminal:
-        terminal.wait_for(lambda here: "not read" not in here.text)
-        assert re.search(r"► .* 154 .*courier-bakery.html", terminal.text)
-        terminal.type("enter", until="block 1 of 154")
-        terminal.type("a", ">", until="2/4 ")
-        terminal.wait_for("courier-bridge.html")
-        terminal.type("o", "q", until="1 of 4 pages finished")
-        assert re.search(r"100 % .*courier-bakery.html", terminal.text)
-        terminal.type("=", until="by uncertainty")
-        terminal.type("=", until="by progress")
-        terminal.wait_for(lambda here: "courier-bridge" in here.lines[2])
-        leave(terminal)
-    assert decided_in(pages / "courier-bakery.anno") == 154
-    assert decided_in(pages / "courier-bridge.anno") == 1
-
-
 def test_order_by_uncertainty_is_kept_in_an_index(pages):
     class Guess:
         name = identity = "guess"
@@ -563,58 +198,127 @@ def test_order_by_uncertainty_is_kept_in_an_index(pages):
     assert len(Pages(pages, CONFIG, Guess()).unread) == 4
 
 
-def test_a_page_that_cannot_be_read_is_listed_with_the_reason(pages):
-    (pages / "bad.anno").write_text("no annotation")
-    with annotate("--no-model", pages, columns=160, shows="not an annotation file") as terminal:
-        terminal.type("enter")
-        terminal.settle()
-        assert "0 of 5 pages" in terminal.text
+def test_all_of_the_help_can_be_read_in_80_columns():
+    rows = HelpView(App(Keys(), CONFIG)).body(80, 1000)
+    text = " ".join(" ".join(map(text_of, rows)).split())
+    for group, bindings in GROUPS.items():
+        assert group in text
+        for binding in bindings:
+            assert binding.help in text
+    assert max(width_of(text_of(row)) for row in rows) <= 80
+    assert "Ctrl-C leaves at once" in text
+    assert "A range that you mark is taken whole" in text
 
 
-def test_learning_in_the_background_refreshes_undecided_blocks(tmp_path):
-    for name in ("courier-bridge", "courier-bakery", "courier-council", "courier-obituary"):
-        shutil.copy(ROOT / "data" / "article" / f"{name}.html", tmp_path)
-        if name != "courier-bridge":
-            shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path)
-    with annotate("--no-model", "--retrain", tmp_path, columns=140, shows="3 of 4 pages finished") as terminal:
-        terminal.type("down", "enter", until="block 1 of 161")
-        terminal.type("h", "R", until="Training on 3 finished pages")
-        terminal.wait_for("labels of this page changed", seconds=120)
-        assert "Trained on 3 pages" in terminal.text
-        terminal.type("g", "5", "9", "enter", until=lambda here: re.search(r"59 P \d\d", here.text))
-        assert decided_in(tmp_path / "courier-bridge.anno") == 1
-        assert labels_in(tmp_path / "courier-bridge.anno")[0] == "h"
-        leave(terminal, "q")
+def test_the_end_of_a_page_fills_the_screen():
+    session = session_of("".join(f"<p>Block {number}" for number in range(200)), sure=0.9)
+    pane = BlockPane(session)
+    for place in (0, 199, 0, 190, 100, 198):
+        session.move(place)
+        rows = pane.rows(80, 30)
+        assert len(rows) == 30
+        assert any(text_of(row).startswith("►") for row in rows)
+    assert len(BlockPane(session_of("<p>A<p>B", sure=0.9)).rows(80, 30)) == 2
 
 
-def test_failed_learning_shows_a_message(tmp_path):
-    bad = tmp_path / "bad.anno"
-    bad.write_text("no annotation")
-    said = []
-    learning = Learning(None, said.append)
-    entries = [bad] * 3
-    learning.begin(entries[:2], asked=False)
-    learning.begin(entries, asked=False)
-    stop = time.monotonic() + 60
-    while len(said) < 3 and time.monotonic() < stop:
-        assert not learning.see()
-        time.sleep(0.05)
-    learning.stop()
-    assert said[0] == "Training needs at least 3 finished pages (2 so far)"
-    assert said[1] == "Training on 3 finished pages in the background"
-    assert said[2].startswith("Training failed: ")
-    assert "not an annotation file" in said[2]
+# Messages
 
 
-# Two annotations
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("w", "There is no model; press e to go to the next undecided block"),
+        ("a", "8 blocks have no label to confirm; press e to go to the next one"),
+        (" ", "This block has no label to confirm; give it one"),
+        ("x", "This block is undecided already"),
+        (".", "Nothing to repeat"),
+        ("u", "Nothing to undo"),
+        ("U", "Nothing to redo"),
+        ("n", "No search yet; press / to search"),
+        ("d", "There are no differences"),
+        ("1", "There are no two annotations to choose from; start with --adjudicate"),
+        (">", "There is only this page; start with a directory to go through many"),
+        (["g", *"999", "enter"], "There is no block 999; blocks are numbered from 1 to 8"),
+        (["g", "0", "enter"], "There is no block 0; blocks are numbered from 1 to 8"),
+        (["g", "x", "enter"], "x is not a number"),
+        (["/", "x", "z", "backspace", "y", "enter"], "Not found: xy"),
+        ("oooooooo", "All 8 blocks are decided. Press q to leave"),
+        ("ooooooooa", "Nothing left to confirm: all blocks are decided"),
+    ],
+)
+def test_messages_explain_why_nothing_happens(tmp_path, keys, message):
+    app = app_of(Session(read_document(CUPS, CONFIG)), tmp_path)
+    for key in keys:
+        app.key(key)
+    assert screen_of(app)[-1].strip() == message
 
 
-def test_adjudication_on_the_screen(page):
-    with adjudicate(page, "ooohppoo", "opohploo") as terminal:
-        terminal.wait_for("6 decided 75 %")
-        terminal.type("e", until="block 2 of 8")
-        assert "? O/P" in next(line for line in terminal.lines if line.startswith("►"))
-        terminal.type("1", until="block 6 of 8")
-        terminal.type("2", until="All 8 blocks are decided")
-        leave(terminal)
-    assert labels_in(page.parent / "gold.anno") == "ooohploo"
+# Doubtful blocks and paging
+
+
+def test_least_certain_blocks_get_digits_in_page_order():
+    session = session_of("<p>A" * 12, sure=(0.9, 0.99, 0.5, *[0.8] * 6, 0.1, 0.94, None))
+    assert session.most_doubtful(range(12), 3) == [2, 3, 9]
+    assert session.most_doubtful(range(12), 99) == [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    session.move(2)
+    session.act(Label.OTHER)
+    assert session.most_doubtful(range(5), 3) == [0, 3, 4]
+
+
+@pytest.mark.parametrize(("line", "cursor", "label"), [("", 3, None), ("annotate-key-label-list: 3", 1, Label.LIST)])
+def test_configured_digit_does_its_action(tmp_path, line, cursor, label):
+    session = session_of("<p>A<p>B<p>C<p>D", sure=(0.99, 0.6, 0.7, 0.8))
+    app_of(session, tmp_path, Keys(config_of(tmp_path, line))).key("3")
+    assert (session.cursor, session.given[0]) == (cursor, label)
+
+
+def test_paging_shows_all_of_a_page_once():
+    session = session_of("".join(f"<p>Block {number} here" for number in range(100)), sure=0.9)
+    pane = BlockPane(session)
+
+    def seen():
+        return [int(found[1]) for row in pane.rows(80, 20) if (found := re.search(r"Block (\d+) here", text_of(row)))]
+
+    screens = [seen()]
+    while screens[-1][-1] < 99:
+        session.move(pane.scroll_page(1))
+        screens.append(seen())
+    assert sorted(set().union(*screens)) == list(range(100))
+    assert len(screens) == 6  # 20 lines each, of which 4 were seen before
+    session.move(pane.scroll_page(1))
+    assert session.cursor == 99
+    while session.cursor:
+        session.move(pane.scroll_page(-1))
+        screens.append(seen())
+    assert screens[-1] == screens[0]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize(("lines", "height"), [(1, 20), (7, 20), (10, 20), (16, 20), (19, 20), (30, 20), (13, 40)])
+def test_paging_through_long_paragraphs_repeats_only_a_few_lines(lines, height, step):
+    ids = [[100 * paragraph + line for line in range(lines)] for paragraph in range(10, 99)]
+    html = "".join("<p>" + " ".join(f"x{number}".ljust(24, "x") + " " + 24 * "y" for number in page) for page in ids)
+    session = session_of(html, sure=0.9)
+    pane = BlockPane(session)
+    session.move(0 if step > 0 else len(session) - 1)
+
+    def screen():
+        return [int(found[1]) for row in pane.rows(71, height) if (found := re.search(r" x(\d+)x", text_of(row)))]
+
+    screens = [[], screen()]
+    while screens[-1] != screens[-2]:
+        if not pane.scroll_inside(step):
+            session.move(pane.scroll_page(step))
+        screens.append(screen())
+    overlaps = [len({*one} & {*other}) for one, other in pairwise(screens[1:-1])]
+    unseen = {number for page in ids for number in page} - {number for numbers in screens for number in numbers}
+    assert not unseen or (step < 0 and unseen == set(range(9820, 9830)))  # it begins at the top of the last one
+    assert min(overlaps) > 0
+    if lines <= height:
+        assert max(overlaps[:-2]) <= 6
+
+
+def test_list_ignores_escape_and_knows_no_labels(directory):
+    view = PageListView(App(Keys(), CONFIG), Pages(directory, CONFIG, None), "name")
+    assert view.act("cancel")
+    assert not view.act("label-header")

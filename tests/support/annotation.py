@@ -30,6 +30,13 @@ CUPS = """<nav><ul><li class="m">Home<li class="m">Tea<li class="m">Cups</ul></n
 <main><h1>Tea</h1><p>A <a href="/drink">drink</a> of leaves.</p><p>Hot water.</p><p hidden>Nobody sees me.</p></main>
 <footer><p>Imprint</p></footer>"""
 
+HOSTILE = (
+    "<p>red \x1b[31mtext\x1b]0;title\x07 bell \x08\x9b2J end</p><p>left \u202etfel\u202c right</p>"
+    "<p>zero\u200bwidth\u2060joined\ufeff</p><p>茶は飲み物です。" + "お茶" * 60 + "</p>"
+    "<p>العربية نص طويل " + "كلمة " * 40 + "</p><p>e\u0301\u0301\u0301\u0301\u0301\u0301 combining</p>"
+    "<p>family 👨‍👩‍👧 flag 🇨🇿 thumbs 👍🏽 heart ❤️ end</p><p>private \ue000 end</p><p>last words</p>"
+)
+
 
 class Guess:
     """A model with fixed predictions."""
