@@ -183,8 +183,8 @@ def test_blocks_in_a_unique_style_are_kept():
         ([(0.25, True), (0.35, False)], 0.3),
         ([(0.25, True), (0.75, True)], 1.0),
         ([(0.05, True), (0.1, False)], 1.0),  # nothing lies between: rather too much than nothing
-        ([(0.5, False)], -1.0),  # nothing is wanted here
-        ([], -1.0),
+        ([(0.5, False)], None),  # nothing is wanted here
+        ([], None),
     ],
 )
 def test_threshold_with_the_highest_f_is_chosen(sentences, expected):
@@ -210,7 +210,7 @@ def test_nodes_with_labels_get_their_own_threshold():
     assert kept(fixed.label(pages[3]).labels) == [False, True, False, True]
     labelled = SentenceEntropy().fit(pages, [WANTED, WANTED, None, None])
     assert kept(labelled.label(pages[3]).labels) == [True, True, False, True]
-    assert sorted(labelled.thresholds_.values()) == [-1.0, 1.0, 1.0, 1.0]
+    assert sorted(labelled.thresholds_.values(), key=str) == [1.0, 1.0, 1.0, None]
 
 
 def test_nodes_without_labels_keep_the_fixed_threshold():

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from lxml import etree
 from support.sitepages import BLOCKS, document
 
+from victorpy.cleaner import read_document
 from victorpy.description.record import describe
 from victorpy.document import Label, Labelling
 from victorpy.labellers.spans import PART_END, SENTENCE_END, join_kept, split_text
+from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.outputs.anno import read_anno
 from victorpy.research.mining.cleaning import _kept_text
@@ -83,10 +85,19 @@ def test_descriptions_mined_texts_and_views_have_the_kept_text():
     assert "<del>Log in now. </del>Sencha is hot and green.<del> Log out later.</del></span>" in view
 
 
-@pytest.mark.parametrize("format", sorted(set(OUTPUTS) - {"features", "anno", "jsonl"}))
+@pytest.mark.parametrize("format", sorted(set(OUTPUTS) - {"features", "anno", "jsonl", "page"}))
 def test_no_format_writes_deleted_text(format):
     assert "Log" not in CLEAN.to(format)
     assert "Home" not in CLEAN.to(format)
+
+
+def test_cleaned_layout_has_the_kept_text_only():
+    pages = [f"<p><a href=/>Home</a> &gt; <b>{name}</b> tea</p><hr>" for name in ("Green", "Black", "White", "Red")]
+    method = load_method("sst")
+    at_site = method.at_site([read_document(page, method.config) for page in pages])
+    written = at_site.clean(pages[0], format="page")
+    assert "<b>Green</b> tea" in written
+    assert "Home" not in written
 
 
 # Random markup and random spans.

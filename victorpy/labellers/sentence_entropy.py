@@ -3,15 +3,15 @@
 Pages are trees of segments (3.1 and 3.2): from the leaves up, siblings that are all leaves with the same tag become
 one, and a node with a single child takes over the child's content. The site's tree is built from these.
 
-At each node of the site's tree a word has an entropy over the pages (equations 2 to 4): 1 if all pages have it alike,
-0 if only one page has it. A sentence's entropy is the mean of its words' (equation 5). The paper says that sentences
-above the threshold are redundant (4.4) and, one section later, that they are informative (4.5). By the equations the
-first must be right, since a sentence of every page has entropy 1. So a sentence is noise if its entropy is higher than
-T, and a higher T keeps more, as 4.4 says of recall.
+At each node of the site's tree a word has an entropy over the pages (equations 2 to 4): 1 if the pages have it equally
+often, 0 if only one page has it. A sentence's entropy is the mean of its words' (equation 5). The paper says that
+sentences above the threshold are redundant (4.4) and, one section later, that they are informative (4.5). By the
+equations the first must be right, since a sentence of every page has entropy 1. So a sentence is noise if its entropy
+is higher than T, and recall rises with T, as in 4.4.
 
 T is chosen for each node from the labels of a few pages, from 0 to 1 in steps of 0.1, and fixed where there are none. A
-block is noise if most of its words are in noisy sentences. Words that occur all over the site's tree are left out as
-stop words, in any language.
+node whose labelled sentences are all noise is noise. Words at many places of the site's tree are left out as stop
+words, in any language.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def merge_segments(node: PageNode) -> None:
 @LABELLERS.register("sentence-entropy")
 @dataclass(eq=False, repr=False)
 class SentenceEntropy(SiteLabeller):
-    """Drops blocks with sentences that the pages of a site repeat in the same place."""
+    """Drops sentences that the pages of a site repeat in the same place."""
 
     T: float = 0.9
     stop_share: float = 0.2
@@ -93,8 +93,8 @@ class SentenceEntropy(SiteLabeller):
     sample: int = SAMPLE
     tree_: SegmentTree | None = field(default=None, init=False)
     stop_words_: frozenset[str] = field(default=frozenset(), init=False)
-    thresholds_: dict[ElementNode, float] = field(default_factory=dict, init=False)
-    """The threshold of each node with labels."""
+    thresholds_: dict[ElementNode, float | None] = field(default_factory=dict, init=False)
+    """The threshold of each node with labels; None if it is noise."""
 
     @property
     def tunes(self) -> bool:
@@ -120,7 +120,7 @@ class SentenceEntropy(SiteLabeller):
             if leaf is not None and leaf.content is not None:
                 sentences = self.sentences(block, leaf.content)
                 threshold = self.thresholds_.get(leaf, self.T)
-                informative = [sentence.entropy <= threshold for sentence in sentences]
+                informative = [threshold is not None and sentence.entropy <= threshold for sentence in sentences]
                 kept[block.index] = any(informative) or not sentences
                 if kept[block.index] and not block.preformatted:
                     stretches = [(sentence.start, sentence.stop) for sentence in sentences]
@@ -143,8 +143,8 @@ class SentenceEntropy(SiteLabeller):
             raise not_fitted(self)
         return [place.leaf for place in places_of_blocks(self.tree_, document)]
 
-    def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float]:
-        """Choose for each node the threshold with the highest F on the sentences of the examples there."""
+    def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float | None]:
+        """Choose the threshold of each node that has sentences of the examples."""
         sentences: dict[ElementNode, list[tuple[Sentence, bool]]] = defaultdict(list)
         for document, labels in examples:
             for block, leaf, label in zip(document.blocks, self._leaves(document), labels, strict=True):
@@ -154,11 +154,14 @@ class SentenceEntropy(SiteLabeller):
         return {node: best_threshold(of_node) for node, of_node in sentences.items() if of_node}
 
 
-def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float:
-    """Return the T of 0, 0.1 ... 1 with the highest F1 of informative sentences by words; -1 if none is content."""
+def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float | None:
+    """Return the T of 0, 0.1 ... 1 with the highest word F1 of informative sentences, the highest of equal ones.
+
+    Returns None if no sentence is content: then F1 is 0 for every T.
+    """
     content_words = sum(sentence.words for sentence, is_content in sentences if is_content)
-    if not any(is_content for _, is_content in sentences):
-        return -1.0
+    if not content_words:
+        return None
 
     def f1(threshold: float) -> float:
         kept = [(sentence.words, is_content) for sentence, is_content in sentences if sentence.entropy <= threshold]
