@@ -126,7 +126,7 @@ def test_labels_of_the_model_are_not_agreed_on(tmp_path):
     opened.close()
 
 
-# The page that an annotation is of
+# Annotations and their pages
 
 
 def test_an_annotation_of_another_page_is_refused(place):
@@ -399,7 +399,7 @@ def test_edits_by_hand_are_not_repeated(place):
     again.close()
 
 
-# One rule for what is selected
+# Selections and decided blocks
 
 
 @pytest.mark.parametrize("scope", [Scope.CONTAINER, Scope.PATH, Scope.TEXT])
@@ -440,4 +440,4 @@ def test_pages_without_text_are_finished_and_broken_ones_are_not(tmp_path):
     assert [found[name].is_finished for name in ("empty.html", "binary.html", "tea.html")] == [True, False, False]
     assert found["empty.html"].progress == 1
     assert found["binary.html"].status.problem
-    assert "binary.html" not in found["binary.html"].status.problem  # it stands in the list anyway
+    assert "binary.html" not in found["binary.html"].status.problem  # the list shows the name anyway

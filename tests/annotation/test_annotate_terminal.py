@@ -188,7 +188,7 @@ def test_odd_text_neither_escapes_nor_breaks_the_layout(tmp_path, columns):
         rows = [line for line in terminal.lines[1:-1] if line]
         assert all(re.match(r"[► ] ?\d? [ ?][ ]{0,5}", line) for line in rows)
         at = {line.index("│") for line in rows if "│" in line}
-        assert len(at) == 1  # the bar stands in one column
+        assert len(at) == 1  # the bar is in one column
 
 
 def test_block_taller_than_the_screen_can_be_scrolled_to_its_end(tmp_path):
