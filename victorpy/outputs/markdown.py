@@ -85,7 +85,8 @@ def _add_markers(markers: _Markers, previous: Places, places: Places, shared: in
             if sibling and _is_valid(sibling.number):
                 follows = sibling.list == place.list and sibling.number == place.number - 1
                 last_delimiter = markers[sibling][-2]
-                delimiter = last_delimiter if follows else ".)".replace(last_delimiter, "")
+                other_delimiter = ")" if last_delimiter == "." else "."
+                delimiter = last_delimiter if follows else other_delimiter
             markers[place] = f"{place.number}{delimiter} "
         sibling = None
 
@@ -283,10 +284,11 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
         started = sorted(starting - dropped)
         if len(started) > 1:
             two_started_together = True
-            rest = spans[number:]
-            started.sort(
-                key=lambda style: [*(style in other.styles for other in rest), False].index(False), reverse=True
-            )
+            lengths = {}
+            for style in started:
+                has_style = [style in other.styles for other in spans[number:]]
+                lengths[style] = [*has_style, False].index(False)
+            started.sort(key=lengths.__getitem__, reverse=True)
         open_styles += started
         written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
         written.append(_write_span(span))
