@@ -110,9 +110,7 @@ def _read_folders(arguments: Arguments, cleaner: Cleaner) -> tuple[list[categori
     labels, groups = [], []
     for folder in folders:
         records = tqdm(list(find_records([str(folder)])), desc=folder.name, unit="page", disable=None)
-        for record, page in _clean(arguments, records, cleaner):
-            if page is None:
-                continue
+        for record, page in _clean(arguments, records, cleaner, failed=[]):
             path = [folder.name, *record.place.parent.parts]
             category, sub_folders = categories.SEPARATOR.join(path[: arguments.levels]), path[arguments.levels :]
             group = record.name
@@ -131,22 +129,19 @@ def _predict(arguments: Arguments) -> int:
         raise DataError(f"{path}: name the pages to classify after the model")
     model = categories.load_categories(path)
     cleaner = load_method(*split_name(arguments.method or model.method))
-    failed = False
-    for record, page in _clean(arguments, find_records(pages), cleaner):
-        if page is None:
-            failed = True
-        else:
-            print(record.name, model.category(page), sep="\t")
+    failed: list[str] = []
+    for record, page in _clean(arguments, find_records(pages), cleaner, failed):
+        print(record.name, model.category(page), sep="\t")
     return EXIT_FAILED if failed else 0
 
 
 def _clean(
-    arguments: Arguments, records: Iterable[Record], cleaner: Cleaner
-) -> Iterator[tuple[Record, CleanPage | None]]:
-    """Yield each record with its cleaned page, or with None if it cannot be read."""
+    arguments: Arguments, records: Iterable[Record], cleaner: Cleaner, failed: list[str]
+) -> Iterator[tuple[Record, CleanPage]]:
+    """Yield each record with its cleaned page. Report unreadable records and add their names to `failed`."""
     for record in records:
         try:
             yield record, cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
         except (VictorError, OSError) as error:
             arguments.say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
-            yield record, None
+            failed.append(record.name)

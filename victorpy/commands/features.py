@@ -14,6 +14,7 @@ from victorpy.config import load_config
 from victorpy.features import FEATURES, check_features, find_feature, load_modules
 from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
+from victorpy.research.report.base import aligned
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,13 +32,11 @@ def run(arguments: Arguments) -> int:
     in_trees = [name for stage in stages for name in load_tree_template(config, stage).features]
     used = dict.fromkeys([*config.features, *in_trees])
     names = used if arguments.used else used | dict.fromkeys(FEATURES)
-    rows = [("feature", "family", "used", "description")]
+    rows = []
     for name in names:
         feature = find_feature(name)
         if feature:
             users = ["crf"] * (name in config.features) + ["trees"] * (name in in_trees)
             rows.append((name, feature.family, "+".join(users) or "-", feature.description))
-    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:3]]
-    for *cells, description in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), description]))
+    print(aligned(["feature", "family", "used", "description"], rows, all_left=True))
     return 0
