@@ -37,12 +37,12 @@ STEPS = ("overhead", "jobs", "memory", "kills")
 ALONE = """
 import sys, time
 from pathlib import Path
-from victorpy.batch.inputs import read_inputs
+from victorpy.batch.inputs import find_files, read_files
 from victorpy.batch.outcome import PageCleaner
 from victorpy.batch.plan import Plan
 from victorpy.batch.sources import ReadOptions
 
-records = [record for _, record in read_inputs([sys.argv[1]], ReadOptions())]
+records = [record for _, record in read_files(find_files([sys.argv[1]]), ReadOptions())]
 pages = PageCleaner(Plan())
 pages.clean(records[0])
 wall, cpu = time.perf_counter(), time.process_time()

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from support.batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 
-from victorpy.batch.local import worker
-from victorpy.batch.local.guard import Task, cleaning_guard
+from victorpy.batch.local.guard import Task, clean_batch, cleaning_guard
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.reasons import Kind, Problem, Status
-from victorpy.batch.record import Record
+from victorpy.batch.record import Kind, Problem, Record, Status
 from victorpy.errors import install_command
 from victorpy.methods import Method
 
@@ -101,7 +99,7 @@ def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     assert [row["url"] for row in found] == [url(number) for number in AT]
     assert {row["status"] for row in found} == {"kept"}
     assert after["retry-2-failed.jsonl"] == b""
-    assert b"all is done already" in clean(*again, "--model", "default").stderr
+    assert b"the run is already complete" in clean(*again, "--model", "default").stderr
     assert tree(place / "out") == after
 
 
@@ -131,7 +129,7 @@ def test_a_worker_that_exits_silently_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
     workers = cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=1.0)))
     try:
-        tasks = [Task(worker.clean_batch, records), Task(worker.clean_batch, records[:1])]
+        tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
         found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
     finally:
         workers.stop()
@@ -164,7 +162,7 @@ def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
     workers = cleaning_guard(Plan())
     try:
-        ((_, (outcome,)),) = workers.map([Task(worker.clean_batch, [record])])
+        ((_, (outcome,)),) = workers.map([Task(clean_batch, [record])])
     finally:
         workers.stop()
     assert (outcome.kind, outcome.reason) == tuple(told)

@@ -35,13 +35,13 @@ from support.sitepages import FOOTER, MENU
 
 import victorpy
 from victorpy.batch.inputs import Mark
-from victorpy.batch.local.by_site import SiteFeed
+from victorpy.batch.local.by_site import spill
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.run import run_plan
 from victorpy.batch.names import LONGEST_PART, Names, safe_place
-from victorpy.batch.outcome import Outcome, Status
+from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.record import Record
+from victorpy.batch.record import Record, Status
 from victorpy.batch.site_model import at_site_bytes, from_bytes
 from victorpy.batch.store import Counts, Store
 from victorpy.cleaner import read_document
@@ -123,7 +123,7 @@ def test_finished_parts_are_not_written_again(archive, copy):
     before = {path: path.stat().st_mtime_ns for path in copy.glob("part-*")}
     ended = clean(archive, "-o", copy, *COMMAND, "-j", 2)
     assert ended.returncode == 1
-    assert b"all is done already" in ended.stderr
+    assert b"the run is already complete" in ended.stderr
     assert {path: path.stat().st_mtime_ns for path in copy.glob("part-*")} == before
 
 
@@ -219,9 +219,12 @@ def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tm
 def test_empty_files_are_reported(tmp_path):
     for name in ("a.warc.gz", "b.jsonl"):
         (tmp_path / name).touch()
-    assert b"a.warc.gz: has no bytes" in clean("a.warc.gz", "-o", "one", "--to", "jsonl", "-j", 1, cwd=tmp_path).stderr
+    assert (
+        b"a.warc.gz: the file is empty"
+        in clean("a.warc.gz", "-o", "one", "--to", "jsonl", "-j", 1, cwd=tmp_path).stderr
+    )
     ended = clean("a.warc.gz", "b.jsonl", "-o", "two", "--to", "jsonl", "-j", 1, cwd=tmp_path)
-    assert (ended.returncode, b"2 files have no bytes, and so no pages, such as a.warc.gz" in ended.stderr) == (0, True)
+    assert (ended.returncode, b"2 files are empty and have no pages, such as a.warc.gz" in ended.stderr) == (0, True)
 
 
 def test_a_run_that_cannot_begin_leaves_the_directory_to_others(archive, tmp_path):
@@ -405,7 +408,7 @@ def test_texts_of_a_batch_are_not_overwritten_by_another_command(tmp_path):
     assert clean("in", "-o", "out", "-j", 1, "-q", cwd=tmp_path).returncode == 0
     written = tree(tmp_path / "out")
     ended = clean("in/0.html", "-o", "out", cwd=tmp_path)
-    assert (ended.returncode, b"holds the output of another command" in ended.stderr) == (2, True)
+    assert (ended.returncode, b"contains the output of another command" in ended.stderr) == (2, True)
     assert tree(tmp_path / "out") == written
 
 
@@ -426,7 +429,7 @@ def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypa
     monkeypatch.undo()
     stream = io.StringIO()
     assert run_plan(plan, stream, guarded=False)["pages-now"] == 8
-    assert "going on after 12 pages" in stream.getvalue()
+    assert "resuming after 12 pages" in stream.getvalue()
     assert sorted(tree(out)) == sorted(f"{number}.txt" for number in range(20))
 
 
@@ -463,7 +466,7 @@ def test_full_disk_stops_the_run_which_can_be_resumed(archive, whole, tmp_path):
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
     assert ended.returncode == 2
     assert b"File too large" in ended.stderr
-    assert b"the same command goes on" in ended.stderr
+    assert b"run the same command to resume" in ended.stderr
     assert b"Traceback" not in ended.stderr
     assert clean(archive, "-o", tmp_path, *COMMAND, "-j", 1).returncode == 1
     assert tree(tmp_path) == whole
@@ -498,7 +501,7 @@ def test_inputs_are_never_overwritten_nor_results_read_as_inputs(tmp_path):
     for _ in range(2):
         ended = clean("in", "--to", "warc.gz", "-o", "in/out", "-j", 1, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
-    assert b"all is done already" in ended.stderr
+    assert b"the run is already complete" in ended.stderr
 
 
 # names
@@ -698,13 +701,13 @@ def test_a_missing_file_is_retried_whole(tmp_path):
 
 def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, tmp_path):
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
-    laid = SiteFeed(Plan((str(two_sites),)), tmp_path / "out" / ".spill", Progress(io.StringIO(), quiet=True))
-    laid._spill()  # there was room for that much
+    progress = Progress(io.StringIO(), quiet=True)
+    spill(Plan((str(two_sites),)), tmp_path / "out" / ".spill", progress)  # the disk had room for this
     ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=lambda: small_disk(5_000))
     assert ended.returncode == 2, ended.stderr
     assert (tmp_path / "out" / ".spill" / "done").exists()
     assert not list((tmp_path / "out" / ".spill").glob("*model*"))
-    assert b"the same command goes on" in ended.stderr
+    assert b"run the same command to resume" in ended.stderr
     assert ended.stderr.count(b"\n") == 1
     assert rows(tmp_path / "out") == []
     assert clean(two_sites, "-o", tmp_path / "out", *options).returncode == 0
@@ -781,9 +784,7 @@ def test_only_some_failures_of_a_batch_are_named():
 
 def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
     stream = Terminal()
-    progress = Progress(stream, interval=0.0)
-    feed = SiteFeed(Plan((str(two_sites),)), tmp_path / "spill", progress)
-    feed._spill()
+    spill(Plan((str(two_sites),)), tmp_path / "spill", Progress(stream, interval=0.0))
     assert "sorting pages by site: 40page" in stream.getvalue()
 
 

@@ -17,12 +17,11 @@ import pytest
 from support.batchpages import CrashingName, page, response, url, warc_record, write_warc
 
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import InputFile, find_files, read_file, read_inputs, survey
+from victorpy.batch.inputs import InputFile, find_files, read_file, read_files, survey
 from victorpy.batch.local.guard import Task
-from victorpy.batch.local.reading import Reader, read_guarded, reading_guard
+from victorpy.batch.local.reading import file_reader, read_guarded, reading_guard
 from victorpy.batch.plan import Limits
-from victorpy.batch.reasons import Kind, ProblemError
-from victorpy.batch.record import Record
+from victorpy.batch.record import Kind, ProblemError, Record
 from victorpy.batch.retry import Wanted, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import ConfigError, DataError
@@ -494,13 +493,10 @@ def guard():
 def test_table_is_read_by_a_child_that_may_die(tmp_path):
     pytest.importorskip("pebble")
     path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
-    reader = Reader(Limits(memory=30_000_000))
-    try:
-        records = [record for _, record in read_inputs([str(path)], OPTIONS, read=reader.read)]
+    with file_reader(Limits(memory=30_000_000)) as read:
+        records = [record for _, record in read_files(find_files([str(path)]), OPTIONS, read=read)]
         with pytest.raises(DataError, match="no column 'raw'"):
-            list(read_inputs([str(path)], ReadOptions(html_field="raw"), read=reader.read))
-    finally:
-        reader.close()
+            list(read_files(find_files([str(path)]), ReadOptions(html_field="raw"), read=read))
     assert kinds(records) == [None, Kind.MEMORY, None]
 
 
@@ -545,9 +541,9 @@ def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
     assert paths == [*folder, "x1.html", "x2.html", "in/a.html", "gone.html"]
     seen = survey(["in"])
     assert (seen.pages, seen.sources, seen.size) == (3, 1, Path("in/w.warc.gz").stat().st_size)
-    marks = [mark for mark, _ in read_inputs(["in"], OPTIONS)]
+    marks = [mark for mark, _ in read_files(find_files(["in"]), OPTIONS)]
     for number, mark in enumerate(marks):
-        assert [later for later, _ in read_inputs(["in"], OPTIONS, mark)] == marks[number + 1 :]
+        assert [later for later, _ in read_files(find_files(["in"]), OPTIONS, mark)] == marks[number + 1 :]
     Path("tables").mkdir()
     Path("in/c.jsonl").rename("tables/c.jsonl")
     assert [str(file.path) for file in find_files(["tables"])] == ["tables/c.jsonl"]
@@ -555,10 +551,10 @@ def test_inputs_are_files_folders_patterns_and_lists(tmp_path, monkeypatch):
 
 def test_missing_source_is_one_failed_record(tmp_path):
     path = str(tmp_path / "gone.warc.gz")
-    ((mark, record),) = read_inputs([path], OPTIONS)
+    ((mark, record),) = read_files(find_files([path]), OPTIONS)
     assert (record.name, record.origin) == (path, (path, 0, True))
     assert record.problem == (Kind.READ, "the file was not read: No such file or directory")
-    assert list(read_inputs([path], OPTIONS, mark)) == []
+    assert list(read_files(find_files([path]), OPTIONS, mark)) == []
 
 
 # retries

@@ -96,7 +96,7 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
     )
     assert not any(line["rest"] for line in failed)
     other = replace(plan, format="markdown")
-    with pytest.raises(OutputError, match="another format"):
+    with pytest.raises(OutputError, match="format was"):
         spark.run_plan(session, other, quiet)
 
 
@@ -113,7 +113,7 @@ def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_pa
     assert rows == expected
     messages = []
     summary = spark.run_plan(session, plan, messages.append)
-    assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: all is done already"], 0)
+    assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: the run is already complete"], 0)
 
 
 def test_output_that_cannot_be_written_is_reported_in_one_line(session, inputs):
@@ -179,7 +179,7 @@ def test_cut_files_give_every_record_once(inputs, monkeypatch):
 def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
     (tmp_path / "page.html").write_text("<p>tea")
     pq.write_table(pa.table({"content": ["<p>tea"]}), tmp_path / "t.parquet")
-    for name, words in {"page.html": "a page by itself", "t.parquet": "no column 'html'"}.items():
+    for name, words in {"page.html": "single page files", "t.parquet": "no column 'html'"}.items():
         with pytest.raises(DataError, match=words):
             list(spark_task.find_units([str(tmp_path / name)], ReadOptions()))
 

@@ -315,7 +315,7 @@ def test_resume_after_any_part_gives_same_bytes(run, tmp_path, has_index):
     if not has_index:
         (directory / ".replicas.sqlite").unlink()
     ended = clean(*arguments, "-j", 1, "-o", directory)
-    assert b"going on after 21 pages" in ended.stderr
+    assert b"resuming after 21 pages" in ended.stderr
     assert outputs(directory) == outputs(place / "out.jsonl")
 
 

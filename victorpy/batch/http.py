@@ -1,4 +1,4 @@
-"""HTTP messages in archives: their headers, and the encodings of their bodies, undone within a limit of size."""
+"""HTTP messages in archives: split headers from bodies, and decode bodies within a size limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Callable
 
-from victorpy.batch.reasons import Kind, ProblemError
+from victorpy.batch.record import Kind, ProblemError
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _CHUNK_HEAD = re.compile(rb"\s*([0-9a-fA-F]+)[^\n]*\n")
@@ -18,7 +18,7 @@ _NO_LIMIT = 1 << 62
 
 
 def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
-    """Split an HTTP response into its headers, by name in lower case, and its body.
+    """Return the headers of an HTTP response, with names in lower case, and its body.
 
     >>> split_message(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>Tea")
     ({'content-type': 'text/html'}, b'<p>Tea')
@@ -38,7 +38,7 @@ def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
 
 
 def codings_of(headers: dict[str, str]) -> tuple[str, ...]:
-    """Return the encodings of a body, outermost first: those of the transfer, then those of the content.
+    """Return the encodings of a body, outermost first: transfer encodings, then content encodings.
 
     >>> codings_of({"content-encoding": "gzip", "transfer-encoding": "chunked"})
     ('chunked', 'gzip')
@@ -51,7 +51,7 @@ def codings_of(headers: dict[str, str]) -> tuple[str, ...]:
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Whether a body is a page: by its content type, or by how it begins if it has none."""
+    """Whether a body is HTML, judged by its content type. Without a content type, its first bytes decide."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind:
         return kind.startswith(_HTML_TYPES)
@@ -59,19 +59,19 @@ def is_html(content_type: str, body: bytes) -> bool:
 
 
 def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) -> bytes:
-    """Undo encodings, outermost first. Raises ProblemError as soon as a page is larger than the limit."""
+    """Decode a body. Raises ProblemError as soon as a page is larger than the limit."""
     limit = _NO_LIMIT if most_bytes is None else most_bytes
     for coding in codings:
         undo = _UNDO.get(coding)
         if undo is None:
-            raise ProblemError(Kind.DECODE, f"the content encoding {coding!r} is not known")
+            raise ProblemError(Kind.DECODE, f"unknown content encoding {coding!r}")
         size = len(body)
         try:
             body = undo(body, limit)
         except (zlib.error, OSError, EOFError, ValueError) as error:
             if body.lstrip()[:1] == b"<":
-                continue  # some crawlers store decoded pages with their original headers
-            raise ProblemError(Kind.DECODE, f"the page was sent as {coding}, and cannot be decoded: {error}") from error
+                continue  # some crawlers store decoded pages with the original headers
+            raise ProblemError(Kind.DECODE, f"cannot decode the {coding} content encoding: {error}") from error
         if len(body) > limit:
             raise ProblemError(
                 Kind.TOO_LARGE, f"{size:,} bytes of {coding} expand to more than the limit of {limit:,} bytes"
@@ -80,7 +80,7 @@ def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) 
 
 
 def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
-    """Inflate gzip or zlib, member after member. A truncated member gives what it can."""
+    """Expand all members of a gzip or zlib body. A truncated member gives its first bytes."""
     parts: list[bytes] = []
     room = limit + 1
     while body and room > 0:
@@ -89,7 +89,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
             part = inflate.decompress(body, room)
         except zlib.error:
             if parts:
-                break  # some servers pad the first member
+                break  # some servers add padding
             raise
         parts.append(part)
         room -= len(part)
@@ -98,7 +98,7 @@ def _unzip(body: bytes, limit: int, window: int = 32 + zlib.MAX_WBITS) -> bytes:
 
 
 def _inflate(body: bytes, limit: int) -> bytes:
-    """Undo ``deflate``: some servers send zlib's format and some the raw one."""
+    """Expand ``deflate``. Some servers send the zlib format and some the raw format."""
     try:
         return _unzip(body, limit)
     except zlib.error:
@@ -106,7 +106,7 @@ def _inflate(body: bytes, limit: int) -> bytes:
 
 
 def _unchunk(body: bytes, limit: int) -> bytes:
-    """Join the chunks of a body; the last one may be cut off."""
+    """Join the chunks of a body. The last chunk may be truncated."""
     parts: list[bytes] = []
     offset = 0
     while head := _CHUNK_HEAD.match(body, offset):
@@ -116,7 +116,7 @@ def _unchunk(body: bytes, limit: int) -> bytes:
         offset = head.end() + size
         parts.append(body[head.end() : offset])
     if not parts:
-        raise ValueError("there is no chunk's length at its beginning")
+        raise ValueError("the body does not begin with a chunk length")
     return b"".join(parts)
 
 

@@ -6,13 +6,12 @@ import glob
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Origin, Record, page_record
+from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Kind, Origin, Record, broken_record, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 
@@ -22,36 +21,34 @@ _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: 
 
 
 class Mark(NamedTuple):
-    """How far the inputs have been read: the number of a file, and of the first record in it that is left."""
+    """How far the inputs have been read: the number of a file, and the number of the next record in it."""
 
     file: int
     position: int
 
 
 class InputFile(NamedTuple):
-    """A page, or a file with many pages, or a stretch of one."""
+    """A page, a file with many pages, or the records from `start` to `end` of such a file."""
 
     path: Path
     place: Path
-    """Path below the directory that it was found in."""
+    """Path relative to the input directory."""
     name: str
     start: int = 0
-    """Number of its first record ..."""
     end: int | None = None
-    """... and of the first one after it."""
     offset: int = 0
-    """Byte offset of the first record, if it is known."""
+    """Byte offset of the first record, or 0 if unknown."""
     base: str = ""
-    """Directory that its path is relative to, if it is read on another machine."""
+    """Directory that `path` is relative to, if another machine reads it."""
     number: int = 0
-    """Number of the file among all, if it is read out of order."""
+    """Number of the file among all inputs, if files are read out of order."""
 
 
 # Finding files.
 
 
 def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
-    """Find all input files. Inputs are files, directories, patterns, and ``@LIST``, a file that lists any of these."""
+    """Find all input files. Inputs are files, directories, patterns, and ``@LIST``, a file that lists inputs."""
     for name in inputs:
         if name.startswith(LIST_MARK) and not Path(name).exists():
             with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
@@ -63,13 +60,16 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
-    """Find pages that are files: ``-`` or nothing is standard input, a directory means all pages below it."""
+    """Find page files, also below directories. Standard input is ``-`` or no input at all."""
     for name in list(inputs) or ["-"]:
         yield from (page_record(*file[:3]) for file in _find(name, lambda: [PAGE_SUFFIXES]))
 
 
 def _suffix_choices() -> list[tuple[str, ...]]:
-    """In a directory, find pages and archives; if there are none, lines and tables, which elsewhere may be results."""
+    """Return the suffixes to look for in a directory: pages and archives, or, if there are none, all sources.
+
+    Lines and tables beside pages may be results.
+    """
     archives = [suffix for suffix in SOURCES if SOURCES.get(suffix).archive]
     return [(*PAGE_SUFFIXES, *archives), tuple(SOURCES)]
 
@@ -91,7 +91,7 @@ def _find(name: str, suffix_choices: Callable[[], list[tuple[str, ...]]]) -> Ite
 
 
 def _find_below(directory: Path, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
-    """Find the files of the first choice of suffixes that there are any of."""
+    """Find the files below a directory that have the first choice of suffixes, or else the next choice."""
     for suffixes in suffix_choices:
         paths = _files_below(directory, suffixes)
         first = next(paths, None)
@@ -104,10 +104,7 @@ def _find_below(directory: Path, suffix_choices: list[tuple[str, ...]]) -> Itera
 
 
 def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    """Find files by their suffixes, in order of their paths, with one directory in memory at a time.
-
-    Directories that a batch run has written are left out: what is in them are results.
-    """
+    """Find files in the order of their paths, except in the output directories of batch runs."""
     with os.scandir(directory) as entries:
         ordered = sorted(entries, key=lambda entry: entry.name)
     for entry in ordered:
@@ -128,54 +125,53 @@ def is_output(directory: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Survey:
     """A summary of the inputs, made before any is read."""
 
-    pages: int
-    """Files that are pages."""
-    sources: int
-    """Files that hold many pages."""
-    size: int
-    """Size of those together, in bytes."""
-    digest: str
+    pages: int = 0
+    """Number of files that are pages."""
+    sources: int = 0
+    """Number of files that contain many pages."""
+    size: int = 0
+    """Size of the sources in bytes."""
+    digest: str = ""
     """Identifies these inputs."""
-    is_there: bool = True
-    """Whether any of them exists."""
-    empty: tuple[str, ...] = ()
-    """Files that should hold many pages and have no bytes."""
+    is_there: bool = False
+    """Whether any input exists."""
+    empty: list[str] = field(default_factory=list)
+    """Sources without any bytes."""
 
 
 def survey(inputs: Sequence[str]) -> Survey:
-    """Count the files, without reading them."""
-    pages = sources = total_size = 0
+    """Count the input files without reading them."""
+    seen = Survey()
     digest = hashlib.sha256()
-    is_there = False
-    empty = []
     for file in find_files(inputs):
         size = 0
-        is_there = is_there or file.path.exists()
+        seen.is_there = seen.is_there or file.path.exists()
         if source_of(file.path) is None:
-            pages += 1
+            seen.pages += 1
         else:
-            sources += 1
+            seen.sources += 1
             if file.path.is_file():
                 size = file.path.stat().st_size
                 if size == 0:
-                    empty.append(file.name)
-        total_size += size
+                    seen.empty.append(file.name)
+        seen.size += size
         digest.update(f"{file.name}\0{size}\n".encode("utf-8", "surrogateescape"))
-    return Survey(pages, sources, total_size, digest.hexdigest(), is_there, tuple(empty))
+    seen.digest = digest.hexdigest()
+    return seen
 
 
 def size_before(inputs: Sequence[str], number: int) -> int:
-    """Return the total size of the files with many pages that come before the file of this number."""
+    """Return the total size of the sources among the first `number` input files."""
     paths = (file.path for file in islice(find_files(inputs), number) if source_of(file.path))
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
-def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
-    """Find lines and tables that are not read, because their directory is read for its pages or archives."""
+def unread_files(inputs: Sequence[str]) -> Iterator[Path]:
+    """Find lines and tables in input directories that are not read, because there are pages or archives too."""
     for directory in (Path(name) for name in inputs if Path(name).is_dir()):
         suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
         first = next(_find_below(directory, _suffix_choices())).path
@@ -187,7 +183,7 @@ def passed_over(inputs: Sequence[str]) -> Iterator[Path]:
 
 
 def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-    """Read the records of a file, starting at a record number. A page is the only record of its file."""
+    """Read the records of a file, starting at a record number. A page file has one record."""
     source = source_of(file.path)
     if source is None:
         if start == 0:
@@ -206,32 +202,24 @@ def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator
 
 
 def unread_record(source: str, position: int, kind: Kind, words: str) -> Record:
-    """Make the failed record for the rest of a file that could not be read, starting at a record number."""
-    name = f"{source}:{position}" if position else source
-    problem = Problem(kind, _UNREAD_WORDS[position > 0] + words)
-    return Record(name, Path(name), origin=Origin(source, position, rest=True), problem=problem)
+    """Return the failed record for the rest of a file that could not be read, starting at a record number."""
+    name = "" if position else source
+    return broken_record(Origin(source, position, rest=True), kind, _UNREAD_WORDS[position > 0] + words, name=name)
 
 
 def is_unread(reason: str) -> bool:
-    """Whether a reason is that of a record for the rest of a file."""
+    """Whether a failure reason belongs to a record for the rest of a file."""
     return reason.startswith(_UNREAD_WORDS)
 
 
 Read = Callable[[InputFile, ReadOptions, int], Iterator[Record]]
-"""How a file is read: in this process, as by `read_file`, or in a child that may crash."""
-
-
-def read_inputs(
-    inputs: Sequence[str], options: ReadOptions, after: Mark | None = None, read: Read = read_file
-) -> Iterator[tuple[Mark, Record]]:
-    """Read all records, or those after a mark. Each comes with the mark to continue from."""
-    return read_files(find_files(inputs), options, after, read)
+"""Reads a file in this process, as `read_file` does, or in a child process that may crash."""
 
 
 def read_files(
-    files: Iterable[InputFile], options: ReadOptions, after: Mark | None, read: Read
+    files: Iterable[InputFile], options: ReadOptions, after: Mark | None = None, read: Read = read_file
 ) -> Iterator[tuple[Mark, Record]]:
-    """Read the records of files, or those after a mark. Each comes with the mark to continue from."""
+    """Read the records of files, or only those after a mark. Each record comes with the mark to resume after it."""
     after = after or Mark(0, 0)
     for number, file in enumerate(files):
         if number < after.file:

@@ -1,4 +1,4 @@
-"""Names of output files: safe, inside the output folder, and unique, whatever a page is called."""
+"""Names of output files: safe, unique and inside the output folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 LONGEST_PART = 120
-"""Most bytes in a part of a path; file systems allow 255, and temporary names are longer."""
+"""Maximum bytes in a path component. File systems allow 255, and temporary names are longer."""
 MOST_PARTS = 12
 
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
@@ -17,7 +17,7 @@ _DIGEST_LENGTH = 10
 
 
 def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
-    r"""Make a safe path below a folder of any name: no way out, no odd characters, no part too long.
+    r"""Turn any name into a relative path that stays inside its folder, without special characters or long parts.
 
     >>> str(safe_place("../../etc/passwd.html", ".txt")), str(safe_place("/abs/a?b.html", ".txt"))
     ('etc/passwd.txt', 'abs/a_b.txt')
@@ -29,7 +29,7 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
         parts = [*parts[: MOST_PARTS - 2], _digest("/".join(parts[MOST_PARTS - 2 : -1])), parts[-1]]
     *folders, last = parts
     stem = PurePosixPath(last).stem
-    # A folder never has the suffix of files: a page could have the name of the folder of another one.
+    # A folder never has the suffix of a file. Otherwise a page and a folder could have the same name.
     safe = [_safe_part(folder + "_" if folder.lower().endswith(suffix) else folder) for folder in folders]
     return PurePosixPath(*safe, _safe_part(stem, len(suffix)) + suffix)
 
@@ -50,12 +50,12 @@ def _digest(text: str) -> str:
 
 
 class Names:
-    """The names in use in a folder, as small keys, because there may be millions."""
+    """The names in use in a folder, stored as hashes, because there may be millions."""
 
     def __init__(self, reserved: tuple[str, ...] = ()) -> None:
         self._taken: set[int] = set()
         self._next: dict[int, int] = {}
-        """For names that were wanted more than once: the number to try next."""
+        """The next number to try for a name that is in use."""
         for name in reserved:
             self.take(PurePosixPath(name))
 
@@ -63,7 +63,7 @@ class Names:
         self._taken.add(_key(place))
 
     def unique(self, wanted: PurePosixPath) -> PurePosixPath:
-        """Return the wanted name, with the first free number if it is in use: ``page-2``."""
+        """Return the wanted name, or, if it is in use, the name with the first free number: ``page-2``."""
         place = wanted
         if _key(place) in self._taken:
             number = self._next.get(_key(wanted), 2)
@@ -75,6 +75,6 @@ class Names:
 
 
 def _key(place: PurePosixPath) -> int:
-    """Return a number for a name; names that differ only in case are the same on many file systems."""
+    """Return a hash of a name. Names that differ only in case have the same hash, as on many file systems."""
     folded = str(place).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(folded, digest_size=8).digest())

@@ -1,27 +1,24 @@
-"""Clean a record: bytes in, an outcome out, and an outcome as a row of plain data."""
+"""Clean a record: return its outcome, and the outcome as a row of plain data."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from victorpy.batch.plan import Plan
-from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
-from victorpy.batch.record import Origin, Record
+from victorpy.batch.record import Kind, Origin, Problem, ProblemError, Record, Status
+from victorpy.batch.sources import ReadOptions
 from victorpy.cleaner import Cleaner
 from victorpy.dedup.base import Signed
 from victorpy.errors import AnnotationError, DecodeError, ParseError, VictorError
 from victorpy.methods import Method, load_method
 from victorpy.outputs import OUTPUTS, CleanPage, Output, find_output
 
-__all__ = ["Outcome", "PageCleaner", "Status", "clean_record", "failure", "row"]
-
-_DIGITS = 6  # of a probability; more would be noise
+_DIGITS = 6  # decimal places of a probability
 
 _SMALL_PAGE = """<script type="application/ld+json">{"@type": "Article"}</script><h1>Tea</h1><p>May 17, 2024</p>
 <p>Tea is made by pouring hot water over the leaves of the tea bush. It is drunk hot or cold, with milk or lemon, in the
@@ -30,7 +27,7 @@ morning and in the afternoon, all over the world.</p>"""
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a record ended, with the text that came of it."""
+    """How a record ended, with its text."""
 
     status: Status
     text: str = ""
@@ -39,46 +36,46 @@ class Outcome:
     reason: str = ""
     """The same as a sentence."""
     losses: tuple[str, ...] = ()
-    """Parts of the page that were lost or guessed, though it did not fail."""
+    """Descriptions of text that was lost or guessed, although the page did not fail."""
     confidence: float | None = None
-    """Expected word F1 of the text; None if unknown."""
+    """Expected word F1 of the text."""
     url: str = ""
     title: str = ""
     language: str = ""
     """The language that the page declares."""
     digest: str = ""
-    """SHA-256 of the page's bytes."""
+    """SHA-256 of the page."""
     size: int = 0
-    """Number of bytes of the page."""
+    """Size of the page in bytes."""
     labels: Mapping[str, int] = field(default_factory=dict)
     """Number of blocks by label."""
     probability: float | None = None
-    """Mean probability of the blocks' labels; None if unknown."""
+    """Mean probability of the labels."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """Columns that the format adds."""
     signed: Signed | None = None
-    """Signature of the text, if replicas are to be found."""
+    """Signature of the text, with `dedup`."""
     repeats: Mapping[str, Any] | None = None
     """The record that a replica repeats."""
 
 
 class PageCleaner:
-    """The method, format and detector of a plan, loaded in this process: what every kind of run maps over records."""
+    """The method, format and detector of a plan, loaded in this process. Every kind of run cleans records with it."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.cleaner = plan.load()
         self.output: Output = find_output(plan.format)
         self.detector = plan.dedup.detector() if plan.dedup else None
-        # Some libraries are imported when they are first needed. Process a small page now, so that the first record
-        # does not pay for the imports: it has a deadline and a memory limit, and a busy machine may take long.
+        # Some libraries are imported when they are first needed. Process a small page now, so that these imports do
+        # not count for the deadline and the memory limit of the first record.
         if self.output.wants_metadata:
             self.output.render(load_method("everything").document(_SMALL_PAGE, metadata=True))
         if self.detector:
             self.detector.sign(_SMALL_PAGE)
 
     def clean(self, record: Record, cleaner: Cleaner | None = None) -> Outcome:
-        """Clean one page, perhaps by the cleaner of its site. Whatever goes wrong becomes its outcome."""
+        """Clean a page, with the cleaner of its site if one is given. Errors become the page's outcome."""
         digest, size = "", 0
         try:
             page = record.read(self.plan.most_bytes)
@@ -94,7 +91,7 @@ class PageCleaner:
                 layout=self.output.wants_layout,
             )
             return self._describe(cleaned, digest, size)
-        except Exception as error:  # a bug of ours must not cost the other pages
+        except Exception as error:  # a bug in victorpy must not affect other pages
             return failure(_problem(error), digest, size)
 
     def _describe(self, page: CleanPage, digest: str, size: int) -> Outcome:
@@ -103,7 +100,7 @@ class PageCleaner:
         root = document.elements.attributes[0] if document.elements.attributes else {}
         language = (root.get("lang") or root.get("xml:lang") or "").strip()[:40]
         signed = None
-        if self.detector and not page.is_empty:  # the plain text is signed, whatever the format
+        if self.detector and not page.is_empty:  # sign the plain text, whatever the format
             plain_text = text if output.name == "text" else OUTPUTS.get("text").render(page)
             signed = self.detector.signed(plain_text, language)
         probability = sum(page.probabilities) / len(page.probabilities) if page.probabilities else None
@@ -124,44 +121,27 @@ class PageCleaner:
         )
 
 
-def clean_record(
-    record: Mapping[str, Any] | Record,
-    format: str = "text",
-    model: str | None = None,
-    method: str | None = None,
-    favor: str | None = None,
-) -> dict[str, Any]:
-    """Clean a record and return a row. Errors of the page are in the row; nothing is raised for them.
-
-    Use it in engines that map a function over records themselves. A record has `html` (bytes or text) and may have
-    `url`, `content_type` and `name`; the row has among others `text`, `title`, `status` (kept, empty, skipped,
-    failed), `kind` and `reason`. The model is loaded once per process.
-
-    >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
-    ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
-    >>> row["status"], row["url"], row["text"][:11]
-    ('kept', 'http://tea.example/', 'Tea is made')
-    >>> clean_record({"url": "http://tea.example/"})["reason"]
-    "the record has no 'html'"
-    """
-    pages = _page_cleaner(Plan(format=format, method=Method(method, model=model, favor=favor)))
-    page = record if isinstance(record, Record) else _as_record(record)
-    return row(page, pages.clean(page), pages.output.columns)
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(float(number), _DIGITS)
 
 
-_page_cleaner = lru_cache(maxsize=8)(PageCleaner)
-
-
-def _as_record(fields: Mapping[str, Any]) -> Record:
-    page, url = fields.get("html"), str(fields.get("url") or "")
-    name = str(fields.get("name") or url)
-    origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
-    if isinstance(page, (bytearray, memoryview)):
-        page = bytes(page)
-    if not isinstance(page, (bytes, str)):
-        return Record(name, Path(name), url=url, origin=origin, problem=Problem(Kind.READ, "the record has no 'html'"))
-    content_type = str(fields.get("content_type") or "")
-    return Record(name, Path(name), payload=page, url=url, content_type=content_type, origin=origin)
+def _problem(error: Exception) -> Problem:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, MemoryError):  # parsers may wrap it in another error
+        cause = cause.__cause__ or cause.__context__
+    if cause is not None:
+        return Problem(Kind.MEMORY, "not enough memory")
+    match error:
+        case ProblemError():
+            return error.problem
+        case OSError():
+            return Problem(Kind.READ, f"cannot be read: {error.strerror or error}")
+        case VictorError():
+            parsing = isinstance(error, (ParseError, AnnotationError))
+            kind = Kind.DECODE if isinstance(error, DecodeError) else Kind.PARSE if parsing else Kind.INTERNAL
+            return Problem(kind, str(error))
+        case _:
+            return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
 
 
 def failure(problem: Problem, digest: str = "", size: int = 0) -> Outcome:
@@ -169,10 +149,47 @@ def failure(problem: Problem, digest: str = "", size: int = 0) -> Outcome:
     return Outcome(problem.kind.status, kind=problem.kind, reason=problem.words, digest=digest, size=size)
 
 
-def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Return all that is known of a record, as plain data: a line of JSON, a row of a table.
+def clean_record(
+    record: Mapping[str, Any] | Record,
+    format: str = "text",
+    model: str | None = None,
+    method: str | None = None,
+    favor: str | None = None,
+) -> dict[str, Any]:
+    """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
-    `columns` are those that the format adds; they are None if the page failed.
+    Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
+    `url`, `content_type` and `name`. The row has, among others, `text`, `title`, `status` (kept, empty, skipped,
+    failed), `kind` and `reason`. The model is loaded once per process.
+
+    >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
+    ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
+    >>> row["status"], row["url"], row["text"][:11]
+    ('kept', 'http://tea.example/', 'Tea is made')
+    >>> clean_record({"url": "http://tea.example/"})["reason"]
+    "there is no page in the field 'html'; the row has these fields: url"
+    """
+    pages = _page_cleaner(Plan(format=format, method=Method(method, model=model, favor=favor)))
+    if not isinstance(record, Record):
+        from victorpy.batch.sources.rows import field_record
+
+        fields = {
+            name: bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+            for name, value in record.items()
+        }
+        origin = Origin(str(record.get("source") or ""), int(record.get("position") or 0))
+        name = str(record.get("name") or record.get("url") or "")
+        record = replace(field_record(fields, origin, ReadOptions()), name=name)
+    return row(record, pages.clean(record), pages.output.columns)
+
+
+_page_cleaner = lru_cache(maxsize=8)(PageCleaner)
+
+
+def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a record and its outcome as plain data, with the columns that the format adds.
+
+    These columns are None if the page failed.
     """
     own = outcome.columns
     return {
@@ -194,34 +211,10 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
 
 
 def describe_place(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """Return what identifies a record: the first columns of its row."""
+    """Return the columns of a row that identify the record."""
     return {
         "url": record.url or outcome.url,
         "name": record.name,
         "source": record.origin.source,
         "position": record.origin.position,
     }
-
-
-def _problem(error: Exception) -> Problem:
-    """Find the kind of an error."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, MemoryError):  # parsers may hide it in another error
-        cause = cause.__cause__ or cause.__context__
-    if cause is not None:
-        return Problem(Kind.MEMORY, "the memory did not suffice")
-    match error:
-        case ProblemError():
-            return error.problem
-        case OSError():
-            return Problem(Kind.READ, f"cannot be read: {error.strerror or error}")
-        case VictorError():
-            parsing = isinstance(error, (ParseError, AnnotationError))
-            kind = Kind.DECODE if isinstance(error, DecodeError) else Kind.PARSE if parsing else Kind.INTERNAL
-            return Problem(kind, str(error))
-        case _:
-            return Problem(Kind.INTERNAL, f"internal error: {type(error).__name__}: {error}")
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(float(number), _DIGITS)

@@ -1,4 +1,4 @@
-"""The plan of a run: which pages are cleaned how, and what their texts become."""
+"""The plan of a run: its inputs, how they are cleaned, and the kind of output."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from victorpy.sites.grouping import SAMPLE, SITE_KEYS, site_of
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much time and memory a page may take, and how many workers there are."""
+    """The number of workers, and the time and memory that a page may use."""
 
     jobs: int = 1
     deadline: float = 10.0
-    """Seconds for a page."""
+    """Seconds per page."""
     memory: int = 1_000_000_000
-    """Bytes for a page, beyond what a worker needs for itself."""
+    """Bytes per page, in addition to what an idle worker uses."""
     recycle: int = 200
-    """Batches after which a worker is replaced, because C libraries leak."""
+    """Number of batches after which a worker is replaced, because C libraries leak memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dedup:
-    """How to find replicas, and which of them to keep."""
+    """How to find replicas, and which copy to keep."""
 
     method: str
     settings: tuple[str, ...] = ()
@@ -39,11 +39,10 @@ class Dedup:
     keep: str = Keep.FIRST
 
     def detector(self) -> Detector:
-        """Return the method, ready to run."""
         return load_detector(self.method, self.settings)
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that decide which records are removed."""
+        """Return the settings that determine which records are replicas."""
         return {"method": self.method, **self.detector().parameters(), "keep": str(self.keep)}
 
     def __str__(self) -> str:
@@ -52,24 +51,20 @@ class Dedup:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run over many pages, as plain data that every process of it receives.
-
-    Whatever its `identity` leaves out may change when a run is resumed.
-    """
+    """A run over many pages, as plain data that every process of the run receives."""
 
     inputs: tuple[str, ...] = ()
-    """Files, directories, patterns and lists of them. With `retry` and `by_site`, the other pages of the sites."""
+    """Files, directories, patterns and ``@LIST``s. With `retry` and `by_site`, the pages to learn sites from."""
     output: Path | str | None = None
-    """Output directory; None if a function receives the texts instead."""
+    """Output directory; None if a function receives the texts."""
     to: str = "folder"
     """Kind of output."""
     format: str = "text"
-    """Format of the texts."""
     method: Method = field(default_factory=Method)
     make: Callable[[], Cleaner] | None = None
-    """Returns the cleaner, if it is not just loaded: it may have learned from a site."""
+    """Returns the cleaner, if `method.load` does not: the cleaner may have learned from a site."""
     learned_from: tuple[str, ...] = ()
-    """Pages that the cleaner has learned from, if they are not the inputs."""
+    """Pages that the cleaner has learned from, if these are not the inputs."""
     learned: bool = False
     """Whether the cleaner has learned from `sample` pages."""
     url: str | None = None
@@ -77,26 +72,25 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     read: ReadOptions = field(default_factory=ReadOptions)
     by_site: bool = False
-    """Whether every site is learned from `sample` of its pages."""
+    """Whether to learn every site from `sample` of its pages."""
     site_key: str = SITE_KEYS[0]
     """What the pages of a site have in common, with `by_site`."""
     sample: int = SAMPLE
     dedup: Dedup | None = None
-    """How replicas are found, if they are to be left out."""
     retry: Path | None = None
     """The failed.jsonl whose records are cleaned again."""
     plain: bool = False
-    """Whether only the texts are wanted: no limit of size, all warnings, and no manifest or index that stays."""
+    """Whether to write only texts: without a size limit, with all warnings, and without manifest and index."""
     shard_records: int = 1_000
-    """Records in a part of the output of a local run."""
+    """Records per part of a local run's output."""
     shard_files: int = 64
-    """Input files, or stretches of large ones, in a shard of a run on Spark ..."""
+    """Input files per Spark shard. A large file counts as several."""
     buckets: int = 16
-    """... and its number of shards with `by_site`."""
+    """Number of Spark shards with `by_site`."""
 
     @property
     def most_bytes(self) -> int | None:
-        """Size of the largest page that is cleaned."""
+        """Maximum size of a page."""
         return None if self.plain else self.read.most_bytes
 
     def load(self) -> Cleaner:
@@ -104,7 +98,7 @@ class Plan:
         return (self.make or self.method.load)()
 
     def check(self) -> None:
-        """Raise if a name is wrong or a package is missing: otherwise every page would fail, one after the other."""
+        """Raise if a name is wrong or a package is missing. Otherwise every page would fail."""
         find_output(self.format)
         site_of("", self.site_key)
         self.load()
@@ -113,10 +107,9 @@ class Plan:
             detector.keys(detector.sign("Tea is made by pouring hot water over the leaves of the tea bush. " * 2))
 
     def identity(self, input_digest: str) -> dict[str, Any]:
-        """Return what decides the output's bytes. The number of workers and the limits of a page do not.
+        """Return the settings that determine the output bytes. A resumed run may change all others.
 
-        The version is part of it: what a run keeps to be resumed, site models and spilled records, are pickled
-        classes, which only the same version can read.
+        The version is included because runs are resumed from pickled site models and records.
         """
         identity = {
             "victorpy": __version__,
@@ -142,10 +135,10 @@ class Plan:
             identity["sample"] = self.sample
         if self.dedup:
             identity["dedup"] = self.dedup.identity()
-        if self.retry:  # here the limits count, because another retry usually raises them
+        if self.retry:  # a second retry usually raises the limits
             identity |= {"retry": str(self.retry), "timeout": self.limits.deadline, "memory": self.limits.memory}
         return identity
 
     def notes(self) -> dict[str, Any]:
-        """Return what a retry takes over besides the identity; it may differ when a run is resumed."""
+        """Return settings that a retry needs besides the identity. A resumed run may change them."""
         return {"choice": asdict(self.method)}

@@ -1,29 +1,72 @@
-"""Records: pages to be cleaned, as plain data."""
+"""Records: pages to be cleaned, as plain data, and the ways in which a record can end."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.batch.reasons import Kind, Problem, ProblemError
 from victorpy.sites.grouping import site_of
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 STDIN = Path("-")
 
 
+class Status(StrEnum):
+    """How a record ended."""
+
+    KEPT = "kept"
+    EMPTY = "empty"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    REPLICA = "replica"
+
+
+class Kind(StrEnum):
+    """Why a record was skipped or failed."""
+
+    NOT_HTML = "not-html"
+    TOO_LARGE = "too-large"
+    READ = "read"
+    DAMAGED = "damaged"
+    DECODE = "decode"
+    PARSE = "parse"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    MEMORY = "memory"
+    SITE = "site"
+    INTERNAL = "internal"
+
+    @property
+    def status(self) -> Status:
+        return Status.SKIPPED if self in {Kind.NOT_HTML, Kind.TOO_LARGE} else Status.FAILED
+
+
+class Problem(NamedTuple):
+    """Why a record cannot be cleaned: a kind to count by, and a sentence to read."""
+
+    kind: Kind
+    words: str
+
+
+class ProblemError(Exception):
+    """Carries a problem from the code that detects it to the outcome of the record."""
+
+    def __init__(self, kind: Kind, words: str) -> None:
+        super().__init__(words)
+        self.problem = Problem(kind, words)
+
+
 class Origin(NamedTuple):
-    """Where a record was found."""
+    """The file that contains a record, and the record's number in this file."""
 
     source: str
-    """The file that it is in."""
     position: int = 0
-    """Its number in the file, from 0."""
     rest: bool = False
-    """Whether it represents the rest of the file, which could not be read."""
+    """Whether the record represents the rest of a file that could not be read."""
 
 
 NOWHERE = Origin("")
@@ -31,31 +74,31 @@ NOWHERE = Origin("")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A page to be cleaned. It contains the page's bytes or names their file; it can be pickled."""
+    """A page to be cleaned, with its bytes or the name of its file."""
 
     name: str
     """Name of the page in messages."""
     place: Path
-    """Path below the directory that it was found in; not safe as the name of a file."""
+    """Path relative to the input directory. It may contain `..` and characters that file systems refuse."""
     file: Path | None = None
-    """The file of a page that has one of its own."""
+    """The file of a page that is not part of an archive."""
     payload: bytes | str = b""
     url: str = ""
     content_type: str = ""
     codings: tuple[str, ...] = ()
-    """Encodings of the payload that are still to be undone, outermost first: chunked, gzip ..."""
+    """Encodings of the payload, outermost first: chunked, gzip ..."""
     origin: Origin = NOWHERE
     problem: Problem | None = None
-    """Why it cannot be cleaned, if that is known from reading it."""
+    """The problem, if reading the record failed."""
     record_id: str = ""
     """Identifier in the archive."""
     date: str = ""
     """Date in the archive."""
     reached: int = 0
-    """How far its source has been read, in bytes of the file."""
+    """Byte offset up to which the source has been read."""
 
     def site(self, by: str = "domain") -> str:
-        """Return the site of the page: that of its address, or else the folder that it was found in.
+        """Return the site of the page's address. A page without an address belongs to the site of its folder.
 
         >>> Record("x", Path("tea.example/a.html")).site(), Record("x", Path("a"), url="http://www.Tea.example:80/").site()
         ('tea.example', 'tea.example')
@@ -63,14 +106,14 @@ class Record:
         return site_of(self.url, by) or (self.place.parts[0] if len(self.place.parts) > 1 else "")
 
     def read(self, most_bytes: int | None = None) -> bytes | str:
-        """Return the page's bytes, or its text if it came as text. Raises ProblemError if it has none."""
+        """Return the page as bytes or text. Raises ProblemError if it cannot be read or is too large."""
         if self.problem is not None:
             raise ProblemError(*self.problem)
         if most_bytes is not None:
-            size = len(self.payload)
-            if self.file is not None and self.file.is_file():
-                size = self.file.stat().st_size
-            problem = size_problem(size, most_bytes)
+            has_file = self.file is not None and self.file.is_file()
+            problem = size_problem(
+                self.file.stat().st_size if self.file and has_file else len(self.payload), most_bytes
+            )
             if problem is not None:
                 raise ProblemError(*problem)
         if self.file is not None:
@@ -83,20 +126,26 @@ class Record:
 
 
 def size_problem(size: int, most_bytes: int) -> Problem | None:
-    """Return why a page of this size is skipped; None if it is not."""
+    """Return the problem of a page that is too large."""
     if size <= most_bytes:
         return None
     return Problem(Kind.TOO_LARGE, f"{size:,} bytes are more than the limit of {most_bytes:,}")
 
 
+def broken_record(origin: Origin, kind: Kind, words: str, reached: int = 0, name: str = "") -> Record:
+    """Return a record for input that cannot be read."""
+    name = name or f"{origin.source}:{origin.position}"
+    return Record(name, Path(name), origin=origin, problem=Problem(kind, words), reached=reached)
+
+
 @cache
 def _standard_input() -> bytes:
-    """Read standard input once: pages that a method learns from are read again to be cleaned."""
+    """Read standard input once. A method that learns from its pages reads them twice."""
     return sys.stdin.buffer.read()
 
 
 def page_record(path: Path, place: Path, name: str) -> Record:
-    """Make the record of a file that is a page, or of the page on standard input."""
+    """Return the record of a file that is a page, or of the page on standard input."""
     if path == STDIN:
         return Record(name, place, payload=_standard_input())
     return Record(name, place, path, origin=Origin(str(path)))

@@ -1,4 +1,4 @@
-"""Retries: the records that an earlier run failed on, and the settings of that run."""
+"""Retries: find the records again that an earlier run failed on."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from victorpy.batch.inputs import InputFile, Read
-from victorpy.batch.reasons import Kind
-from victorpy.batch.record import Origin, Record
+from victorpy.batch.record import Kind, Origin, Record, broken_record
 from victorpy.batch.sources import ReadOptions
-from victorpy.batch.sources.jsonl import broken_record
 from victorpy.errors import DataError
 
 _SAME_UNITS = (None, "", "row")
-"""Values of `unit` in files of 0.1.0 whose positions mean the same today."""
+"""Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
-_NEVER = 1 << 62  # a number that no record has
+_NEVER = 1 << 62  # larger than any record number
 
 
 class Failed(NamedTuple):
-    """A record that failed."""
+    """A line of a failed.jsonl."""
 
     origin: Origin
     place: Path
@@ -31,7 +29,7 @@ class Failed(NamedTuple):
 
 
 def read_failed(path: Path) -> Iterator[Failed]:
-    """Read the lines of a failed.jsonl."""
+    """Read a failed.jsonl."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -49,12 +47,12 @@ def read_failed(path: Path) -> Iterator[Failed]:
 
 
 class Wanted:
-    """The records that are to be cleaned again."""
+    """The records that are cleaned again."""
 
     def __init__(self, failed: Iterable[Failed]) -> None:
         self.failed = tuple(failed)
         self.rests: dict[str, int] = {}
-        """Files whose rest is wanted, and the number of its first record."""
+        """Files to be read to their end, with the number of the first record to read."""
         self._positions: dict[str, set[int]] = {}
         for (source, position, rest), _, _ in self.failed:
             positions = self._positions.setdefault(source, set())
@@ -65,23 +63,27 @@ class Wanted:
 
     def __contains__(self, record: Record) -> bool:
         source, position, _ = record.origin
-        return position in self._positions.get(source, ()) or position >= self.rests.get(source, position + 1)
+        return position in self._positions.get(source, ()) or position >= self.rests.get(source, _NEVER)
 
     def files(self) -> list[InputFile]:
-        """Return the files that have wanted records."""
+        """Return the files with records to clean again."""
         places = {failed.origin.source: failed.place for failed in self.failed}
         return [InputFile(Path(source), place, source) for source, place in places.items()]
 
     def select(self, read: Read) -> Read:
-        """Make a function that reads only the wanted records of a file.
+        """Return a function that reads only the wanted records of a file.
 
-        Wanted records that the file no longer has come as failed records.
+        Wanted records that no longer exist become failed records.
         """
 
         def read_wanted(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
             source = str(file.path)
+
+            def lost(position: int) -> Record:
+                return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")
+
             waiting = deque(sorted(position for position in self._positions.get(source, ()) if position >= start))
-            rest = max(self.rests[source], start) if source in self.rests else _NEVER
+            rest = max(self.rests.get(source, _NEVER), start)
             first = min([*waiting, rest])
             unread = None
             for record in read(file, options, first) if first < _NEVER else ():
@@ -90,21 +92,16 @@ class Wanted:
                     unread = replace(record, origin=Origin(source, max(position, rest), rest=True))
                     break
                 while waiting and waiting[0] < position:
-                    yield _lost(source, waiting.popleft())
-                if waiting and waiting[0] == position:
+                    yield lost(waiting.popleft())
+                is_waiting = bool(waiting) and waiting[0] == position
+                if is_waiting:
                     waiting.popleft()
-                    yield record
-                elif position >= rest:
+                if is_waiting or position >= rest:
                     yield record
                 if not waiting and rest == _NEVER:
                     break
-            for position in waiting:
-                yield _lost(source, position)
+            yield from map(lost, waiting)
             if unread is not None and rest < _NEVER:
                 yield unread
 
         return read_wanted
-
-
-def _lost(source: str, position: int) -> Record:
-    return broken_record(Origin(source, position), Kind.READ, f"there is no record {position:,} any more")

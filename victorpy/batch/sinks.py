@@ -1,6 +1,6 @@
-"""Kinds of output of a run. A sink writes parts, one file after the other; the same outcomes give the same bytes.
+"""Kinds of output: sinks that write the parts of a run's output. The same outcomes give the same bytes.
 
-``folder`` is a file per page and an index of them; the others are JSON lines, tables and archives of texts.
+``folder`` writes one file per page, and an index. The other sinks write JSON lines, tables and archives.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ from victorpy.base.files import write_atomically
 from victorpy.base.registry import Registry
 from victorpy.batch.inputs import find_files
 from victorpy.batch.names import Names, safe_place
-from victorpy.batch.outcome import Outcome, Status, row
-from victorpy.batch.record import PAGE_SUFFIXES, Record
+from victorpy.batch.outcome import Outcome, row
+from victorpy.batch.record import PAGE_SUFFIXES, Record, Status
 from victorpy.document import Label
 from victorpy.errors import DataError, missing
 from victorpy.outputs import Output
 
 INDEX = "_index"
-# The main process compresses, and all workers wait for it: gzip's usual level 6 takes more than twice the
-# time for files that are 5 % smaller.
 GZIP_LEVEL = 4
+"""The main process compresses for all workers. Level 6 takes twice as long, and the files are only 5 % smaller."""
 ZSTD_LEVEL = 3
 GROUP_ROWS = 500
 NO_DATE = "1970-01-01T00:00:00Z"
-"""Date of pages that came without one. With the time of the run, no two runs would give the same bytes."""
+"""Date of pages without a date. With the current time, two runs would give different bytes."""
 
 _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "application/json"}
 
 
 class Sink(ABC):
-    """Writes the parts of a run's output, one at a time: `open`, `write` for each record, `close`."""
+    """Writes parts one after the other: `open`, then `write` for each record, then `close`."""
 
     folder: ClassVar[str] = ""
-    """Subdirectory of the output directory that holds the parts."""
+    """Subdirectory for the parts."""
 
     def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
         self.suffix = f".{kind}"
@@ -47,7 +46,7 @@ class Sink(ABC):
 
     @abstractmethod
     def open(self, path: Path) -> None:
-        """Begin a part in this file."""
+        """Begin a part."""
 
     @abstractmethod
     def write(self, record: Record, outcome: Outcome) -> None:
@@ -55,31 +54,30 @@ class Sink(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Finish the part: its file is complete after this call."""
+        """Complete the part."""
 
     def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)
-        """Read back the state that earlier parts left, if later parts depend on it."""
+        """Restore the state that later parts depend on from earlier parts."""
 
 
 SINKS: Registry[type[Sink]] = Registry("kind of output", "victorpy.batch.sinks")
-"""By name. A class may have several names: ``jsonl.gz`` is ``jsonl`` with compression."""
 
 
 def sink_name(target: str) -> str | None:
-    """Return the kind of output that a directory's name asks for: ``corpus.jsonl.gz/`` is made of such files."""
+    """Return the kind of output for a directory name such as ``corpus.jsonl.gz/``."""
     names = [name for name in SINKS if target.rstrip("/").lower().endswith(f".{name}")]
     return max(names, key=len, default=None)
 
 
 def as_line(content: dict[str, Any]) -> bytes:
-    """Return a line of JSON in UTF-8. Lone surrogates from a page are written as escapes."""
+    """Return a line of JSON in UTF-8. Lone surrogates are escaped."""
     text = json.dumps(content, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
 
 
 @SINKS.register("folder")
 class Folder(Sink):
-    """Texts as files. The parts are the index: a row for each record, with the file that has its text."""
+    """One file per text. The parts are the index: rows with the name of the file."""
 
     folder = INDEX
 
@@ -87,7 +85,7 @@ class Folder(Sink):
         super().__init__("jsonl", directory, output)
         self.names = Names(("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX))
         self._inputs: set[Path] = set()
-        """Pages to clean that are in the folder: they must not be overwritten."""
+        """Input pages in the output folder, which must not be overwritten."""
         if output.suffix in PAGE_SUFFIXES:
             root = directory.resolve()
             pages = (file.path.resolve() for file in find_files(inputs))
@@ -115,14 +113,14 @@ class Folder(Sink):
         self._index.close()
 
     def save(self, record: Record, text: str) -> PurePosixPath:
-        """Write a page's text to a file of its own, atomically, and return its place in the folder."""
+        """Write a text to a new file, and return the path of the file in the folder."""
         wanted = safe_place(record.place, self.output.suffix)
         if wanted.parts[0].casefold() == INDEX or (len(wanted.parts) == 1 and wanted.name.startswith("retry-")):
-            wanted = PurePosixPath(f"_{wanted}")  # these names are the run's own
+            wanted = PurePosixPath(f"_{wanted}")  # these names are reserved
         place = self.names.unique(wanted)
         path = self.directory / place
         if self._inputs and path.resolve() in self._inputs:
-            raise DataError(f"{path}: is a page to clean; it would be overwritten: choose another output")
+            raise DataError(f"{path}: this input page would be overwritten; choose another output directory")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
         return place
@@ -132,7 +130,7 @@ class Folder(Sink):
 @SINKS.register("jsonl.gz")
 @SINKS.register("jsonl.zst")
 class JsonLines(Sink):
-    """JSON lines; a compressed part is one gzip member without a timestamp, or one zstd frame."""
+    """JSON lines. A compressed part is one gzip member without a timestamp, or one zstd frame."""
 
     def open(self, path: Path) -> None:
         zstandard: Any = None
@@ -158,7 +156,7 @@ class JsonLines(Sink):
 
 
 def table_schema(columns: Sequence[str] = ()) -> Any:
-    """Return the schema of a table of rows, with the columns that a format adds."""
+    """Return the schema of an output table, with the columns that a format adds."""
     import pyarrow as pa
 
     place = [("url", pa.string()), ("name", pa.string()), ("source", pa.string()), ("position", pa.int64())]
@@ -177,10 +175,10 @@ def table_schema(columns: Sequence[str] = ()) -> Any:
 
 
 def table_row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a row for a table: every label has a count, and strings are valid UTF-8."""
+    """Return a row for a table, with a count for every label, and with valid UTF-8."""
     values = row(record, outcome, columns)
     values["labels"] = {str(label): values["labels"].get(str(label), 0) for label in Label}
-    return {name: _valid_utf8(value) for name, value in values.items()}
+    return dict(_valid_utf8(values))
 
 
 def _valid_utf8(value: Any) -> Any:
@@ -224,7 +222,7 @@ class Parquet(Sink):
 @SINKS.register("warc")
 @SINKS.register("warc.gz")
 class Warc(Sink):
-    """An archive of the kept texts; in ``.warc.gz`` each record is a gzip member of its own."""
+    """An archive of the kept texts. In ``.warc.gz`` each record is a separate gzip member."""
 
     def open(self, path: Path) -> None:
         self._file = path.open("wb")
@@ -262,5 +260,5 @@ class Warc(Sink):
 
 
 def _one_line(value: str) -> str:
-    """Return a header's value without line breaks, which would begin another header."""
+    """Return a header value without line breaks, which would begin another header."""
     return " ".join(value.split()).encode("utf-8", "backslashreplace").decode()

@@ -35,29 +35,29 @@ def learn_site(
     sample: int = SAMPLE,
     warn: Warn = lambda words: None,
 ) -> Cleaner:
-    """Let a method learn from pages of a site: all annotated ones, then a random sample of the others."""
+    """Let a method learn from a site: from all annotated pages, and from a random sample of the other pages."""
     examples = [load_anno(path, cleaner.config.cuts) for path in labelled]
     chosen = draw_sample(records, max(sample - len(examples), 0))
     if len(chosen) + len(examples) < 2:
-        raise DataError("a method that learns from a site needs at least two of its pages: give more, or a `site`")
+        raise DataError(
+            "a method that learns from a site needs at least two of its pages; give more pages, or a `site`"
+        )
     documents = chain((example.document for example in examples), documents_of(chosen, cleaner.config, warn))
     labels = [*(example.labels for example in examples), *(None for _ in chosen)]
     return with_sample(cleaner, sample).at_site(documents, labels)
 
 
 def with_sample(cleaner: Cleaner, sample: int) -> Cleaner:
-    """Return the method with its limit of pages set to `sample`, unless its parameters already set one."""
+    """Return the method with a maximum of `sample` pages, unless its parameters set another maximum."""
     if cleaner.labeller.get_params().get("sample") != SAMPLE:
         return cleaner
     return Cleaner(cleaner.labeller.clone(sample=sample), cleaner.config)
 
 
 def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cleaner:
-    """Give the Site Style Tree a tree that was built before."""
+    """Let the Site Style Tree use a saved tree."""
     if not isinstance(cleaner.labeller, SiteStyleTree):
-        raise DataError(
-            f"{path}: is a site's style tree, which only the `method` sst can use; give a directory of pages"
-        )
+        raise DataError(f"{path}: only the `method` sst can use a style tree; give a directory of pages")
     examples = [load_anno(name, cleaner.config.cuts) for name in labelled]
     labelled_pages = [(example.document, example.labels) for example in examples]
     labeller = cleaner.labeller.clone().with_tree(load_tree(path), labelled_pages, str(path))
@@ -65,7 +65,7 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cle
 
 
 def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Iterator[Document]:
-    """Read pages one after the other. A page that cannot be read gives a warning and an empty document."""
+    """Read pages. A page that cannot be read gives a warning and an empty document."""
     for record in records:
         try:
             yield read_document(record.read(), config, source=record.name)
@@ -73,9 +73,6 @@ def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Itera
             reason = (error.strerror if isinstance(error, OSError) else None) or error
             warn(f"{record.name}: not learned from: {reason}")
             yield Document((), Elements())
-
-
-# As bytes: only what a site adds to the model that every worker has loaded anyway.
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ class SiteModel:
 
 
 def at_site_bytes(cleaner: Cleaner, base: Cleaner) -> bytes:
-    """Return a cleaner that has learned from a site. Parts that it shares with its base are only named."""
+    """Pickle a cleaner that has learned from a site, without the parts that it shares with its base."""
     names = {id(part): name for name, part in _shared_parts(base).items()}
     content = io.BytesIO()
     pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
@@ -101,7 +98,7 @@ def at_site_bytes(cleaner: Cleaner, base: Cleaner) -> bytes:
 
 
 def from_bytes(base: Cleaner, content: bytes) -> Cleaner:
-    """Load what `at_site_bytes` returned, given the same base. The bytes have to be our own."""
+    """Load a cleaner that `at_site_bytes` has pickled, with the same base. Never load untrusted bytes."""
     unpickler = pickle.Unpickler(io.BytesIO(content))
     unpickler.persistent_load = _shared_parts(base).__getitem__  # type: ignore[method-assign]
     with _deep_recursion():
@@ -111,17 +108,17 @@ def from_bytes(base: Cleaner, content: bytes) -> Cleaner:
 
 @contextmanager
 def _deep_recursion() -> Iterator[None]:
-    """Raise the recursion limit; pages that are nested even more deeply are refused."""
+    """Raise the recursion limit, and report pages with even deeper nesting."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(_DEEPEST, limit))
     try:
         yield
     except RecursionError as error:
-        raise DataError("the pages of this site are nested too deeply to be handed to workers") from error
+        raise DataError("the pages of this site are nested too deeply for worker processes") from error
     finally:
         sys.setrecursionlimit(limit)
 
 
 def _shared_parts(base: Cleaner) -> dict[str, Any]:
-    """Return the parts of a labeller by name, except numbers, strings and other builtin values."""
+    """Return the attributes of a labeller, except numbers, strings and other builtin values."""
     return {name: part for name, part in vars(base.labeller).items() if type(part).__module__ != "builtins"}

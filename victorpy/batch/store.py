@@ -1,8 +1,8 @@
-"""The output directory of a run: complete parts, a manifest of them, and what it takes to resume.
+"""The output directory of a run: complete parts, and a manifest that lists them.
 
-A part is written under a temporary name, renamed, and then named in the manifest, together with the records in it that
-failed. Parts that the manifest does not name are written again. Because the same records give the same bytes, an
-interruption leaves no trace in the result.
+A part is written under a temporary name, renamed, and then added to the manifest, together with its failed records.
+A resumed run writes all parts again that are not in the manifest. The same records give the same bytes, so the result
+does not depend on interruptions.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status, describe_place
-from victorpy.batch.record import Record
+from victorpy.batch.outcome import Outcome, describe_place
+from victorpy.batch.record import Record, Status
 from victorpy.batch.sinks import Sink, as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
 MANIFEST = "manifest.jsonl"
 SPARK_SETTINGS = "_settings.json"
-"""Where a run on Spark leaves its settings."""
+"""File with the settings of a Spark run."""
 
 
 class Counts:
-    """How many records ended how, and how many bytes they had."""
+    """Number of records by status and by kind of problem, and their total size."""
 
     def __init__(self, entry: Mapping[str, Any] | None = None) -> None:
         self.statuses: Counter[str] = Counter()
@@ -54,13 +55,26 @@ class Counts:
 
     @property
     def pages(self) -> int:
-        """Number of records, however they ended."""
+        """Number of records."""
         return sum(self.statuses.values())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts by name."""
         by_status = {str(status): self.statuses[str(status)] for status in Status}
         return {"pages": self.pages, **by_status, "bytes": self.bytes, "kinds": dict(sorted(self.kinds.items()))}
+
+
+@dataclass(slots=True)
+class _Part:
+    """The part that is being written."""
+
+    sink: Sink
+    path: Path
+    temporary: Path
+    last: Mark
+    counts: Counts = field(default_factory=Counts)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    repeats: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Store:
@@ -71,8 +85,7 @@ class Store:
     ) -> None:
         """Start or resume a run. Raises if the directory belongs to a different run.
 
-        The names of all files begin with `label`. The first line of the manifest has `notes` besides the settings;
-        they may differ when a run is resumed.
+        All file names begin with `label`. The manifest records `notes`, which may change when a run is resumed.
         """
         self.directory = directory
         self.label = label
@@ -84,7 +97,7 @@ class Store:
         self.last: Mark | None = None
         self.complete = False
         self.aside: Store | None = None
-        """Where pages are kept that cannot be written yet."""
+        """Directory for cleaned pages, until replicas are known."""
         self._part: _Part | None = None
         self._made_directory = not directory.exists()
         directory.mkdir(parents=True, exist_ok=True)
@@ -96,98 +109,7 @@ class Store:
             self._manifest.close()
             raise
 
-    @property
-    def safe_pages(self) -> int:
-        """Number of pages that need not be cleaned again."""
-        return max(self.counts.pages, self.aside.counts.pages if self.aside else 0)
-
-    def finished_parts(self) -> Iterable[Path]:
-        """Return the files of all parts of this and of other runs into the same directory, except temporary ones."""
-        manifests = [path for path in sorted(self.directory.glob("*manifest.jsonl")) if not path.name.startswith(".")]
-        for manifest in [self.manifest_path] if self.is_temporary else manifests:
-            for entry in _read_entries(manifest)[0]:
-                if "part" in entry:
-                    yield self.directory / entry["part"]
-
-    def write(self, sink: Sink, mark: Mark, record: Record, outcome: Outcome) -> int:
-        """Add a record to the current part, or begin a part with it. Return how many records the part has."""
-        if self._part is None:
-            folder = self.directory if self.is_temporary else self.directory / sink.folder
-            folder.mkdir(exist_ok=True)
-            self._part = _Part(sink, folder / f"{self.label}part-{len(self.parts):05d}{sink.suffix}")
-        self._part.write(mark, record, outcome)
-        return self._part.counts.pages
-
-    def commit(self) -> None:
-        """Put the current part, if there is one, in its place and name it in the manifest."""
-        if self._part is None:
-            return
-        digest = self._part.finish()
-        entry = {
-            "part": self._part.path.relative_to(self.directory).as_posix(),
-            "sha256": digest,
-            "last": list(self._part.last),
-            **self._part.counts.as_dict(),
-            "failures": self._part.failures,
-            "repeats": self._part.repeats,
-        }
-        self._append(entry)
-        self._part = None
-        self._add_entry(entry)
-
-    def finish(self) -> None:
-        """Mark the run as complete, with the lists of failed records and replicas beside the parts."""
-        self.commit()
-        if not self.is_temporary:
-            self.write_lists()
-        if not self.complete:
-            self._append({"complete": True, **self.counts.as_dict()})
-            self.complete = True
-
-    def write_lists(self) -> None:
-        """Write failed.jsonl, and replicas.jsonl if there are any, from the entries of the manifest."""
-        entries = _read_entries(self.manifest_path)[0]
-        failures = [json.dumps(record).encode() + b"\n" for entry in entries for record in entry.get("failures", ())]
-        repeats = [as_line(record) for entry in entries for record in entry.get("repeats", ())]
-        write_atomically(self.directory / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
-        if repeats:
-            write_atomically(self.directory / f"{self.label}replicas.jsonl", b"".join(repeats), alone=True)
-
-    def close(self) -> None:
-        """Release the directory. An unfinished part is deleted, and the lists say what failed so far."""
-        self._abandon_part()
-        if not self.complete and not self.is_temporary:
-            with suppress(OSError):  # on a full disk; the run that resumes this one writes them
-                self.write_lists()
-        with suppress(OSError):
-            self._manifest.close()
-
-    def discard(self) -> None:
-        """Delete the manifest and the parts, so that only what the sink wrote besides is left."""
-        for part in self.parts:
-            (self.directory / part).unlink(missing_ok=True)
-        self.manifest_path.unlink(missing_ok=True)
-
-    def give_back(self) -> None:
-        """Leave the directory to other commands if this run could not begin and nothing else is there."""
-        self._abandon_part()
-        others = (path for path in self.directory.iterdir() if path != self.manifest_path)
-        is_used = any(path.name.startswith(".") or not self.label for path in others) and not self.is_temporary
-        if not self._is_new or self.parts or is_used:
-            return
-        self.complete = True  # so that `close` writes no lists
-        self.discard()
-        if self._made_directory:
-            with suppress(OSError):  # it has texts
-                self.directory.rmdir()
-
-    def _abandon_part(self) -> None:
-        if self._part is not None:
-            self._part.abandon()
-            self._part = None
-
     def _lock(self) -> BinaryIO:
-        """Open the manifest for this run alone."""
         file = self.manifest_path.open("r+b" if self.manifest_path.exists() else "w+b")
         try:
             import fcntl
@@ -197,23 +119,21 @@ class Store:
             pass
         except OSError as error:
             file.close()
-            raise OutputError(f"{self.directory}: another run is writing there") from error
+            raise OutputError(f"{self.directory}: another run is writing there; wait for it to finish") from error
         return file
 
     def _read_manifest(self, notes: Mapping[str, Any]) -> bool:
-        """Read which parts are done, and cut off an incomplete line. Return whether the run is new."""
+        """Read the list of parts, and remove an incomplete line. Return whether the run is new."""
         entries, size = _read_entries(self.manifest_path)
         self._manifest.truncate(size)
         self._manifest.seek(size)
         if not entries:
             unknown_part = next(self.directory.glob("part-*"), None) if not self.label else None
             if unknown_part is not None:
-                raise OutputError(
-                    f"{unknown_part}: is there already, and no manifest that knows it: choose another directory"
-                )
+                raise OutputError(f"{unknown_part}: this file exists, but no manifest; choose another directory")
             self._append({"format": FORMAT, "settings": self.settings, **notes})
             return True
-        self._refuse_other_settings(entries[0].get("settings", {}))
+        refuse_other_settings(self.directory, entries[0].get("settings", {}), self.settings)
         for entry in entries[1:]:
             if entry.get("complete"):
                 self.complete = True
@@ -226,68 +146,143 @@ class Store:
         self.last = Mark(*entry["last"])
         self.counts.add_stored(entry)
 
-    def _refuse_other_settings(self, previous: Mapping[str, Any]) -> None:
-        differing = [name for name in {**previous, **self.settings} if previous.get(name) != self.settings.get(name)]
-        if differing:
-            shown = "; ".join(
-                "the input files changed"  # the settings have only a digest of them
-                if name == "input files"
-                else f"{name} was {_short(previous.get(name))} and is {_short(self.settings.get(name))}"
-                for name in differing
-                if name != "input files" or "inputs" not in differing
-            )
-            raise OutputError(
-                f"{self.directory}: holds the output of another command: {shown}; "
-                "give the same command to go on with it, or another directory"
-            )
-
     def _append(self, entry: Mapping[str, Any]) -> None:
         self._manifest.write(json.dumps(entry).encode() + b"\n")
         self._manifest.flush()
         os.fsync(self._manifest.fileno())
 
+    @property
+    def safe_pages(self) -> int:
+        """Number of pages that a resumed run does not clean again."""
+        return max(self.counts.pages, self.aside.counts.pages if self.aside else 0)
 
-class _Part:
-    """The part that is being written."""
+    def finished_parts(self) -> Iterable[Path]:
+        """Return all parts in this directory, including those of other runs that are not temporary."""
+        manifests = [path for path in sorted(self.directory.glob("*manifest.jsonl")) if not path.name.startswith(".")]
+        for manifest in [self.manifest_path] if self.is_temporary else manifests:
+            for entry in _read_entries(manifest)[0]:
+                if "part" in entry:
+                    yield self.directory / entry["part"]
 
-    def __init__(self, sink: Sink, path: Path) -> None:
-        self.path = path
-        self.counts = Counts()
-        self.failures: list[dict[str, Any]] = []
-        self.repeats: list[dict[str, Any]] = []
-        self.last = Mark(0, 0)
-        self._sink = sink
-        self._temporary = path.with_name(f".{path.name}.tmp")
-        sink.open(self._temporary)
-
-    def write(self, mark: Mark, record: Record, outcome: Outcome) -> None:
-        self._sink.write(record, outcome)
-        self.counts.add(outcome)
-        self.last = mark
+    def write(self, sink: Sink, mark: Mark, record: Record, outcome: Outcome) -> int:
+        """Add a record to the current part or to a new part. Return the number of records in this part."""
+        if self._part is None:
+            folder = self.directory if self.is_temporary else self.directory / sink.folder
+            folder.mkdir(exist_ok=True)
+            name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
+            self._part = _Part(sink, folder / name, folder / f".{name}.tmp", mark)
+            sink.open(self._part.temporary)
+        sink.write(record, outcome)
+        self._part.last = mark
+        self._part.counts.add(outcome)
         if outcome.status is Status.FAILED:
-            self.failures.append(describe_failure(record, outcome))
+            self._part.failures.append(describe_failure(record, outcome))
         if outcome.repeats is not None:
-            self.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
+            self._part.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
+        return self._part.counts.pages
 
-    def finish(self) -> str:
-        """Put the part in its place, see that it is on the disk, and return its digest."""
-        self._sink.close()
-        with self._temporary.open("rb") as file:
+    def commit(self) -> None:
+        """Rename the current part and add it to the manifest."""
+        part = self._part
+        if part is None:
+            return
+        part.sink.close()
+        with part.temporary.open("rb") as file:
             os.fsync(file.fileno())
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        self._temporary.replace(self.path)
-        return digest
+        part.temporary.replace(part.path)
+        entry = {
+            "part": part.path.relative_to(self.directory).as_posix(),
+            "sha256": digest,
+            "last": list(part.last),
+            **part.counts.as_dict(),
+            "failures": part.failures,
+            "repeats": part.repeats,
+        }
+        self._append(entry)
+        self._part = None
+        self._add_entry(entry)
 
-    def abandon(self) -> None:
-        """Delete the part."""
-        with suppress(Exception):  # the reason for stopping, such as a full disk, may make this fail too
-            self._sink.close()
+    def finish(self) -> None:
+        """Mark the run as complete."""
+        self.commit()
+        if not self.is_temporary:
+            self._write_lists()
+        if not self.complete:
+            self._append({"complete": True, **self.counts.as_dict()})
+            self.complete = True
+
+    def _write_lists(self) -> None:
+        """Write failed.jsonl, and replicas.jsonl if there are any, from the manifest."""
+        entries = _read_entries(self.manifest_path)[0]
+        failures = [json.dumps(record).encode() + b"\n" for entry in entries for record in entry.get("failures", ())]
+        repeats = [as_line(record) for entry in entries for record in entry.get("repeats", ())]
+        write_atomically(self.directory / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
+        if repeats:
+            write_atomically(self.directory / f"{self.label}replicas.jsonl", b"".join(repeats), alone=True)
+
+    def close(self) -> None:
+        """Unlock the directory. An incomplete run deletes its unfinished part and writes failed.jsonl."""
+        self._abandon_part()
+        if not self.complete and not self.is_temporary:
+            with suppress(OSError):  # on a full disk, the resumed run writes the file
+                self._write_lists()
         with suppress(OSError):
-            self._temporary.unlink(missing_ok=True)
+            self._manifest.close()
+
+    def discard(self) -> None:
+        """Delete the manifest and the parts."""
+        for part in self.parts:
+            (self.directory / part).unlink(missing_ok=True)
+        self.manifest_path.unlink(missing_ok=True)
+
+    def give_back(self) -> None:
+        """Undo the start of a run that has written nothing, so that other commands can use the directory."""
+        self._abandon_part()
+        others = (path for path in self.directory.iterdir() if path != self.manifest_path)
+        is_used = any(path.name.startswith(".") or not self.label for path in others) and not self.is_temporary
+        if not self._is_new or self.parts or is_used:
+            return
+        self.complete = True  # so that `close` does not write failed.jsonl
+        self.discard()
+        if self._made_directory:
+            with suppress(OSError):  # not empty
+                self.directory.rmdir()
+
+    def _abandon_part(self) -> None:
+        if self._part is not None:
+            with suppress(Exception):  # a full disk may make this fail too
+                self._part.sink.close()
+            with suppress(OSError):
+                self._part.temporary.unlink(missing_ok=True)
+            self._part = None
+
+
+def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise if a directory contains the output of a run with other settings."""
+
+    def short(value: object) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        return text if len(text) < 60 else f"{text[:50]}..."
+
+    differing = {
+        name: f"{name} was {short(previous.get(name))} and is {short(settings.get(name))}"
+        for name in {**previous, **settings}
+        if previous.get(name) != settings.get(name)
+    }
+    if "input files" in differing:  # only a digest
+        differing["input files"] = "the input files changed"
+        if "inputs" in differing:
+            del differing["input files"]
+    if differing:
+        raise OutputError(
+            f"{place}: contains the output of another command ({'; '.join(differing.values())}); "
+            "give the same command to resume that run, or choose another directory"
+        )
 
 
 def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """Return a line of failed.jsonl: enough to find the record again."""
+    """Return a line of failed.jsonl, from which a retry finds the record again."""
     return {
         "name": record.name,
         "url": record.url,
@@ -301,7 +296,7 @@ def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:
 
 
 def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
-    """Read the complete lines of a manifest. Return them and their size in bytes."""
+    """Return the complete lines of a manifest, and their size in bytes."""
     entries: list[dict[str, Any]] = []
     size = 0
     for line in manifest.read_bytes().splitlines(keepends=True):
@@ -315,20 +310,15 @@ def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
     return entries, size
 
 
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) < 60 else f"{text[:50]}..."
-
-
 def settings_beside(retry: Path) -> dict[str, Any]:
-    """Return the settings of the run that wrote a failed.jsonl; nothing if it has been moved."""
-    manifest = retry.with_name(retry.name.replace("failed.jsonl", "manifest.jsonl"))
+    """Return the settings of the run that wrote a failed.jsonl, or nothing if the file has been moved."""
+    manifest = retry.with_name(retry.name.replace("failed.jsonl", MANIFEST))
     head = _head(manifest) or _head(retry.with_name(SPARK_SETTINGS))
     return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
 
 
 def head_settings(manifest: Path) -> dict[str, Any]:
-    """Return the settings at the beginning of a manifest; nothing if there are none."""
+    """Return the settings at the beginning of a manifest, or nothing if there is no manifest."""
     return dict(_head(manifest).get("settings", {}))
 
 

@@ -1,7 +1,7 @@
-"""Site by site: records are spilled to disk by site, a model is learned from some pages of each, and all are cleaned.
+"""Runs site by site: spill records to disk by site, learn a model from some pages of each site, and clean its pages.
 
-Memory holds neither pages nor sites: records go to bucket files with a few sites in each, and only the positions of
-one bucket's records are kept at a time.
+Neither pages nor sites are held in memory. Records are spilled to bucket files with a few sites each, and memory holds
+the offsets of one bucket at a time.
 """
 
 from __future__ import annotations
@@ -13,20 +13,27 @@ import shutil
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from victorpy.base.files import write_atomically
-from victorpy.batch.inputs import Mark, Read, read_file, read_inputs
-from victorpy.batch.local import worker
-from victorpy.batch.local.guard import BATCH_PAGES, Guard, Task, Unguarded
+from victorpy.batch.inputs import Mark, Read, find_files, read_file, read_files
+from victorpy.batch.local.guard import (
+    BATCH_PAGES,
+    Ended,
+    Guard,
+    Task,
+    Unguarded,
+    clean_checked,
+    page_cleaner,
+    run_tasks,
+)
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.plan import Plan
-from victorpy.batch.reasons import Kind, Problem, ProblemError, Status
-from victorpy.batch.record import Record
+from victorpy.batch.record import Kind, Problem, ProblemError, Record, Status
 from victorpy.batch.retry import Wanted
 from victorpy.batch.site_model import at_site_bytes, from_bytes, with_sample
 from victorpy.cleaner import Cleaner, read_document
@@ -36,8 +43,8 @@ from victorpy.sites.grouping import draw_sample
 
 BUCKETS = 64
 _DONE = "done"
-_PAGES_A_DEADLINE = 50
-"""Number of sampled pages that may take as long as cleaning one page."""
+_PAGES_PER_DEADLINE = 50
+"""Number of pages that may be learned in the time for cleaning one page."""
 
 
 class Ref(NamedTuple):
@@ -50,130 +57,122 @@ class Ref(NamedTuple):
     def record(self) -> Record:
         with Path(self.path).open("rb") as file:
             file.seek(self.offset)
-            record: Record = pickle.loads(file.read(self.length))  # our own file
+            record: Record = pickle.loads(file.read(self.length))  # written by `spill`
         return record
 
 
 def bucket_of(site: str) -> int:
-    """Return the number of the bucket that a site's records are spilled to. Buckets are read in this order."""
+    """Return the number of the bucket for a site's records. Sites are cleaned in the order of their buckets."""
     return hashlib.sha256(site.encode("utf-8", "surrogatepass")).digest()[0] % BUCKETS
 
 
-class SiteFeed:
-    """The records of the inputs, grouped by site."""
+def spill(
+    plan: Plan, directory: Path, progress: Progress, read: Read = read_file, wanted: Wanted | None = None
+) -> None:
+    """Write every record to its bucket file, and its offset to the list of that bucket.
 
-    def __init__(
-        self,
-        plan: Plan,
-        directory: Path,
-        progress: Progress,
-        read: Read = read_file,
-        wanted: Wanted | None = None,
-    ) -> None:
-        self._plan = plan
-        self._directory = directory
-        self._progress = progress
-        self._read = read
-        self._wanted = wanted
-        """The records to clean, if not all. Sites are learned from all of their pages in any case."""
-
-    def tasks(self, after: Mark | None, guard: Guard | Unguarded) -> Iterator[Task[Ref]]:
-        """Spill all records, then process site after site. Some models are learned ahead of time."""
-        if not (self._directory / _DONE).exists():
-            self._spill()
-        self._progress.begin("", int((self._directory / _DONE).read_text(encoding="ascii")))
-        done = 0 if after is None else after.position
-        self._progress.skip(done)
-        ahead: deque[_Site] = deque()
-        for site in self._sites():
-            if site.first + len(site.refs) <= done:
+    If only some records are `wanted`, all pages of their sites are spilled, because sites are learned from all pages.
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    progress.begin("sorting pages by site")
+    count = 0
+    wanted_sites = None  # all sites; if a file could not be read, its sites are unknown
+    if wanted is not None and not wanted.rests:
+        wanted_sites = {Record("", item.place, url=item.url).site(plan.site_key) for item in wanted.failed}
+    with ExitStack() as stack:
+        buckets = [
+            (stack.enter_context(records.open("wb")), stack.enter_context(offsets.open("w", encoding="utf-8")))
+            for records, offsets in map(partial(_bucket_paths, directory), range(BUCKETS))
+        ]
+        for _, record in read_files(find_files(plan.inputs), plan.read, read=read):
+            site = record.site(plan.site_key)
+            if wanted_sites is not None and site not in wanted_sites:
                 continue
-            site.begin(guard, self._plan)
-            ahead.append(site)
-            if len(ahead) > 2 * self._plan.limits.jobs:
-                yield from ahead.popleft().tasks(guard, done)
-        while ahead:
+            records, offsets = buckets[bucket_of(site)]
+            content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
+            is_wanted = wanted is None or record in wanted
+            offsets.write(json.dumps([site, records.tell(), len(content), is_wanted]) + "\n")
+            records.write(content)
+            count += is_wanted
+            progress.advance()
+    (directory / _DONE).write_text(str(count), encoding="ascii")
+
+
+def _bucket_paths(directory: Path, number: int) -> tuple[Path, Path]:
+    return directory / f"{number:02d}.records", directory / f"{number:02d}.list"
+
+
+def site_tasks(
+    plan: Plan,
+    directory: Path,
+    progress: Progress,
+    guard: Guard | Unguarded,
+    after: Mark | None,
+    read: Read = read_file,
+    wanted: Wanted | None = None,
+) -> Iterator[Task[Ref]]:
+    """Spill all records, and yield tasks that clean them site by site. Some models are learned ahead of time."""
+    if not (directory / _DONE).exists():
+        spill(plan, directory, progress, read, wanted)
+    progress.begin("", int((directory / _DONE).read_text(encoding="ascii")))
+    done = 0 if after is None else after.position
+    progress.skip(done)
+    ahead: deque[_Site] = deque()
+    for site in _sites(directory):
+        if site.first + len(site.refs) <= done:
+            continue
+        site.start_learning(guard, plan)
+        ahead.append(site)
+        if len(ahead) > 2 * plan.limits.jobs:
             yield from ahead.popleft().tasks(guard, done)
-
-    def close(self) -> None:
-        """Delete the spilled records."""
-        shutil.rmtree(self._directory, ignore_errors=True)
-
-    def _spill(self) -> None:
-        """Write every record to the file of its bucket, and its position to that bucket's list."""
-        shutil.rmtree(self._directory, ignore_errors=True)
-        self._directory.mkdir(parents=True)
-        self._progress.begin("sorting pages by site")
-        key, count = self._plan.site_key, 0
-        wanted_sites = None  # all of them: if a file was not read, its sites are unknown
-        if self._wanted is not None and not self._wanted.rests:
-            wanted_sites = {Record("", item.place, url=item.url).site(key) for item in self._wanted.failed}
-        with ExitStack() as stack:
-            files = [stack.enter_context(self._bucket(number).open("wb")) for number in range(BUCKETS)]
-            lists = [stack.enter_context(self._list(number).open("w", encoding="utf-8")) for number in range(BUCKETS)]
-            for _, record in read_inputs(self._plan.inputs, self._plan.read, read=self._read):
-                site = record.site(key)
-                if wanted_sites is not None and site not in wanted_sites:
-                    continue
-                number = bucket_of(site)
-                content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-                is_wanted = self._wanted is None or record in self._wanted
-                lists[number].write(json.dumps([site, files[number].tell(), len(content), is_wanted]) + "\n")
-                files[number].write(content)
-                count += is_wanted
-                self._progress.advance()
-        (self._directory / _DONE).write_text(str(count), encoding="ascii")
-
-    def _sites(self) -> Iterator[_Site]:
-        """Yield the sites in an order that depends only on their names."""
-        first = 0
-        for number in range(BUCKETS):
-            pages: dict[str, list[Ref]] = {}
-            wanted: dict[str, list[Ref]] = {}
-            with self._list(number).open(encoding="utf-8") as lines:
-                for line in lines:
-                    site, offset, length, is_wanted = json.loads(line)
-                    ref = Ref(str(self._bucket(number)), offset, length)
-                    pages.setdefault(site, []).append(ref)
-                    if is_wanted:
-                        wanted.setdefault(site, []).append(ref)
-            for site in sorted(wanted):
-                yield _Site(site, pages[site], wanted[site], first, self._directory / f"model-{first}")
-                first += len(wanted[site])
-
-    def _bucket(self, number: int) -> Path:
-        return self._directory / f"{number:02d}.records"
-
-    def _list(self, number: int) -> Path:
-        return self._directory / f"{number:02d}.list"
+    while ahead:
+        yield from ahead.popleft().tasks(guard, done)
 
 
+def _sites(directory: Path) -> Iterator[_Site]:
+    """Yield the sites in an order that depends only on their names."""
+    first = 0
+    for number in range(BUCKETS):
+        pages: dict[str, list[Ref]] = {}
+        wanted: dict[str, list[Ref]] = {}
+        records, offsets = _bucket_paths(directory, number)
+        with offsets.open(encoding="utf-8") as lines:
+            for line in lines:
+                site, offset, length, is_wanted = json.loads(line)
+                ref = Ref(str(records), offset, length)
+                pages.setdefault(site, []).append(ref)
+                if is_wanted:
+                    wanted.setdefault(site, []).append(ref)
+        for site in sorted(wanted):
+            yield _Site(site, pages[site], wanted[site], directory / f"model-{first}", first)
+            first += len(wanted[site])
+
+
+@dataclass(slots=True)
 class _Site:
     """A site whose pages are to be cleaned."""
 
-    def __init__(self, name: str, pages: list[Ref], refs: list[Ref], first: int, model: Path) -> None:
-        self.name = name
-        self.pages = pages
-        """Pages to learn from."""
-        self.refs = refs
-        """Pages to clean."""
-        self.first = first
-        """Number of its first record among all."""
-        self._model = model
-        self._learning: Task[Ref] | None = None
+    name: str
+    pages: list[Ref]
+    """Pages to learn from."""
+    refs: list[Ref]
+    """Pages to clean."""
+    model: Path
+    first: int = 0
+    """Number of the first record to clean, counted over all sites."""
+    learning: Task[Ref] | None = None
 
-    def begin(self, guard: Guard | Unguarded, plan: Plan) -> None:
-        """Start to learn the site's model from a sample of its pages, the same ones each time."""
+    def start_learning(self, guard: Guard | Unguarded, plan: Plan) -> None:
+        """Start to learn a model from a sample of the pages. The sample is always the same."""
         chosen = draw_sample(self.pages, plan.sample)
-        allowance = plan.limits.deadline * len(chosen) / _PAGES_A_DEADLINE
-        self._learning = Task(learn, chosen, (str(self._model),), allowance=allowance)
-        guard.submit(self._learning)
+        allowance = plan.limits.deadline * len(chosen) / _PAGES_PER_DEADLINE
+        self.learning = Task(learn, chosen, (str(self.model),), allowance=allowance)
+        guard.submit(self.learning)
 
-    def tasks(self, guard: Guard | Unguarded, done: int) -> Iterator[Task[Ref]]:
-        """Clean the site's pages with its model, except those that are done."""
-        problem = self._wait_for_model(guard)
-        function = clean_at_site if problem is None else fail_at_site
-        fixed: tuple[Any, ...] = (str(self._model),) if problem is None else (problem,)
+    def tasks(self, guard: Guard | Unguarded, done: int = 0) -> Iterator[Task[Ref]]:
+        """Yield tasks that clean the pages with the site's model, except the first `done` records of the run."""
+        model = self._wait_for_model(guard)
         for at in range(max(done - self.first, 0), len(self.refs), BATCH_PAGES):
             refs = self.refs[at : at + BATCH_PAGES]
             records = [
@@ -181,49 +180,42 @@ class _Site:
                 for number, ref in enumerate(refs, start=self.first + at + 1)
             ]
             is_last = at + BATCH_PAGES >= len(self.refs)
-            cleanup = partial(self._model.unlink, missing_ok=True) if is_last else None
-            yield Task(function, refs, fixed, records=records, cleanup=cleanup)
+            cleanup = partial(self.model.unlink, missing_ok=True) if is_last else None
+            yield Task(clean_at_site, refs, (model,), records=records, cleanup=cleanup)
 
-    def _wait_for_model(self, guard: Guard | Unguarded) -> Problem | None:
-        """Wait for the model. If learning failed, try again without the pages that caused it."""
-        assert self._learning is not None
-        problem = self._result(guard, self._learning)
-        if problem is not None and problem.kind not in {Kind.SITE, Kind.INTERNAL}:
-            checks = [Task(check, [ref], ()) for ref in self._learning.items]
+    def _wait_for_model(self, guard: Guard | Unguarded) -> str | Problem:
+        """Return the model file, or why learning failed. A page that crashed learning is left out of a second attempt.
+
+        Raises OSError if the model could not be written. Then the run stops, and no page has failed.
+        """
+        assert self.learning is not None
+        result = guard.result(self.learning)
+        if isinstance(result, Problem) and result.kind not in {Kind.SITE, Kind.INTERNAL}:
+            checks = [Task(check, [ref]) for ref in self.learning.items]
             harmless = [task.items[0] for task, outcomes in guard.map(checks) if outcomes[0].kind is None]
-            retry: Task[Ref] = replace(self._learning, items=harmless)
+            retry: Task[Ref] = replace(self.learning, items=harmless)
             guard.submit(retry)
-            problem = self._result(guard, retry)
-        if problem is None:
-            return None
-        return Problem(problem.kind, f"the model of the site {self.name!r} could not be made: {problem.words}")
-
-    @staticmethod
-    def _result(guard: Guard | Unguarded, learning: Task[Ref]) -> Problem | None:
-        """Wait for a model. Raise if it could not be written: then the run stops, and no page has failed."""
-        result = guard.result(learning)
+            result = guard.result(retry)
         if isinstance(result, OSError):
             raise result
-        return result if isinstance(result, Problem) else None
+        if isinstance(result, Problem):
+            return Problem(result.kind, f"the model of the site {self.name!r} could not be made: {result.words}")
+        return str(self.model)
 
 
-def clean_site(plan: Plan, name: str, refs: list[Ref], model: Path, guard: Guard) -> Iterator[tuple[Record, Outcome]]:
-    """Learn the model of one site, whose records are spilled already, and clean all its pages with it."""
-    site = _Site(name, refs, refs, 0, model)
-    site.begin(guard, plan)
-    for task, outcomes in guard.map(site.tasks(guard, 0)):
-        for (_, record), outcome in zip(task.records, outcomes, strict=True):
-            yield record, outcome
-        if task.cleanup is not None:
-            task.cleanup()
+def clean_site(plan: Plan, name: str, refs: list[Ref], model: Path, guard: Guard) -> Iterator[Ended]:
+    """Learn the model of one site whose records are spilled already, and clean all its pages."""
+    site = _Site(name, refs, refs, model)
+    site.start_learning(guard, plan)
+    return run_tasks(site.tasks(guard), guard)
 
 
 # These functions run in workers.
 
 
-def learn(model: str, refs: Sequence[Ref]) -> Problem | OSError | str:
-    """Learn the model of a site from some of its pages, and write it to a file. Return what went wrong, if anything."""
-    pages = worker.page_cleaner()
+def learn(model: str, refs: Sequence[Ref]) -> Problem | OSError | None:
+    """Learn the model of a site from some of its pages, and write it to a file."""
+    pages = page_cleaner()
     documents = (document for ref in refs if (document := _document(ref)) is not None)
     try:
         cleaner = with_sample(pages.cleaner, pages.plan.sample).at_site(documents)
@@ -232,31 +224,28 @@ def learn(model: str, refs: Sequence[Ref]) -> Problem | OSError | str:
         return Problem(Kind.SITE, str(error))
     except OSError as error:
         return error
-    return model
+    return None
 
 
 def check(refs: Sequence[Ref]) -> list[Outcome]:
-    """Learn from each page as if it were a site. A page that crashes learning takes this worker with it."""
+    """Learn from each page alone, to find the pages that crash the worker."""
     for ref in refs:
         document = _document(ref)
         with suppress(VictorError):
-            worker.page_cleaner().cleaner.at_site([document] if document is not None else [])
+            page_cleaner().cleaner.at_site([document] if document is not None else [])
     return [Outcome(Status.KEPT) for _ in refs]
 
 
-def clean_at_site(model: str, refs: Sequence[Ref]) -> list[Outcome]:
-    """Clean pages of a site with its model."""
+def clean_at_site(model: str | Problem, refs: Sequence[Ref]) -> list[Outcome]:
+    """Clean pages of a site with its model. Without a model, all pages fail."""
+    if isinstance(model, Problem):
+        return [failure(ref.record().problem or model) for ref in refs]
     cleaner = _load(model)
-    return [worker.clean_checked(ref.record(), cleaner) for ref in refs]
-
-
-def fail_at_site(problem: Problem, refs: Sequence[Ref]) -> list[Outcome]:
-    """Fail the pages of a site that has no model. A page with a problem of its own keeps that one."""
-    return [failure(ref.record().problem or problem) for ref in refs]
+    return [clean_checked(ref.record(), cleaner) for ref in refs]
 
 
 def _document(ref: Ref) -> Document | None:
-    pages = worker.page_cleaner()
+    pages = page_cleaner()
     record = ref.record()
     try:
         page = record.read(pages.plan.most_bytes)
@@ -265,7 +254,6 @@ def _document(ref: Ref) -> Document | None:
         return None
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=2)  # the pages of a site are cleaned one after the other
 def _load(model: str) -> Cleaner:
-    """Load a site's model. Pages of a site come together, so two are enough."""
-    return from_bytes(worker.page_cleaner().cleaner, Path(model).read_bytes())
+    return from_bytes(page_cleaner().cleaner, Path(model).read_bytes())

@@ -1,7 +1,7 @@
-"""Replicas in a run: a pass of its own, between cleaning and writing.
+"""Deduplication in a local run, as a pass between cleaning and writing.
 
-All records are cleaned and signed into a store aside. Then one pass decides which of them are replicas, in the order of
-the inputs or the longest first (`victorpy.dedup.find.decide`). Last, the output is written without their texts.
+All records are cleaned and signed into a temporary store, called aside. Then one pass finds the replicas
+(`victorpy.dedup.find.decide`). Finally, the output is written without the texts of replicas.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status, describe_place
+from victorpy.batch.local.guard import Ended
+from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.plan import Dedup
-from victorpy.batch.record import Record
+from victorpy.batch.record import Record, Status
 from victorpy.batch.sinks import Sink
 from victorpy.batch.store import Store
 from victorpy.dedup.base import Keep
@@ -25,21 +26,16 @@ from victorpy.dedup.find import Index, decide, open_database
 from victorpy.outputs import OUTPUTS
 
 INDEX = ".replicas.sqlite"
-"""The kept pages of an output directory, which a retry compares its pages with."""
-
-Ended = tuple[Mark, Record, Outcome]
+"""Index of the kept pages in an output directory. A retry compares its pages with them."""
 
 
 def as_replica(outcome: Outcome, repeats: str) -> Outcome:
-    """Return the outcome of a replica: without its text, and with the record that it repeats, given as JSON."""
+    """Return the outcome of a replica, without its text. `repeats` describes the repeated record as JSON."""
     return replace(outcome, status=Status.REPLICA, text="", columns={}, repeats=json.loads(repeats))
 
 
-# The store aside.
-
-
 class AsideSink(Sink):
-    """Writes temporary files of pickled outcomes, which are read back and then deleted."""
+    """Writes files of pickled outcomes."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__("pickle", directory, OUTPUTS.get("text"))
@@ -55,13 +51,13 @@ class AsideSink(Sink):
 
 
 def read_aside(aside: Store, start: int = 0) -> Iterator[Ended]:
-    """Read the records of a store aside in their order, from number `start` on."""
+    """Read the cleaned records in their order, starting at a record number."""
     number = 0
     for part in aside.parts:
         with (aside.directory / part).open("rb") as file:
             while True:
                 try:
-                    record, outcome = pickle.load(file)  # our own file
+                    record, outcome = pickle.load(file)  # written by `AsideSink`
                 except EOFError:
                     break
                 if number >= start:
@@ -75,19 +71,16 @@ def aside_directory(store: Store) -> Path:
 
 
 def remove_aside(store: Store) -> None:
-    """Delete the store aside, when the output is complete."""
+    """Delete the store aside."""
     shutil.rmtree(aside_directory(store), ignore_errors=True)
-
-
-# The decision.
 
 
 def without_replicas(
     dedup: Dedup, aside: Store, start: int = 0, index: Path | None = None, run: str = ""
 ) -> Generator[Ended]:
-    """Yield the records of a complete store aside, from number `start` on; replicas have lost their texts.
+    """Yield the cleaned records, starting at a record number. Replicas come without their texts.
 
-    `index` has the pages that earlier runs kept; those of this one are added to it, under the name `run`.
+    `index` contains the kept pages of earlier runs. The kept pages of this run are added under the name `run`.
     """
     with open_database(aside.directory / "decisions.sqlite") as decisions:
         is_decided = decisions.execute("select 1 from sqlite_master where name = 'decision'").fetchone()
@@ -102,7 +95,7 @@ def without_replicas(
 
 
 def _decide(dedup: Dedup, aside: Store, index: Index, decisions: sqlite3.Connection) -> None:
-    """Write down which records are replicas. Candidates are sorted on disk, so that memory stays bounded."""
+    """Write a table of replicas. Candidates are sorted on disk, so memory stays bounded."""
     index.forget_run()
     decisions.execute(
         "create table candidate (number integer primary key, length integer, signature blob, description text)"

@@ -1,7 +1,7 @@
 """Guarded workers: a page that hangs, crashes or exhausts memory fails on its own.
 
-Pages go to worker processes in small batches. If a batch takes too long or its worker dies, its pages are tried again
-one by one, each with a deadline of its own. The page that does it again has failed; the others are done.
+Worker processes receive small batches of pages. If a batch takes too long or its worker dies, its pages are tried again
+one by one, each with its own deadline. Only the page that causes the same trouble again fails.
 """
 
 from __future__ import annotations
@@ -14,28 +14,95 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.local import worker
-from victorpy.batch.outcome import Outcome, failure
+from victorpy.batch.outcome import Outcome, PageCleaner, failure
 from victorpy.batch.plan import Limits, Plan
-from victorpy.batch.reasons import Kind, Problem
-from victorpy.batch.record import Record
+from victorpy.batch.record import Kind, Problem, Record
+from victorpy.cleaner import Cleaner
 from victorpy.errors import VictorError, missing
 
 Item = TypeVar("Item")
+Ended = tuple[Mark, Record, Outcome]
 
 BATCH_PAGES = 16
 BATCH_BYTES = 2_000_000
 
-# How much is read ahead: enough to keep the other workers busy while one hangs.
+# Limits of reading ahead: enough to keep the other workers busy while one hangs.
 WINDOW_ITEMS = 4_000
 WINDOW_BYTES = 100_000_000
 
 MOST_RESTARTS = 5
 PATIENCE = 60.0
+
+MEMORY_EXIT = 86
+"""Exit code of a worker that ran out of memory. It exits because C libraries may never free their memory."""
+
+_COPIES = 3
+"""Copies of a page in memory while a worker receives it. They do not count for the memory limit of the page."""
+
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+# These functions run in workers.
+
+
+class _Worker:
+    """The state of this worker process."""
+
+    pages: PageCleaner | None = None
+    guarded = False
+
+
+def start_worker(plan: Plan, memory: int | None = None) -> None:
+    """Load the model. In a guarded worker, limit this process to `memory` more bytes than it uses now."""
+    _Worker.guarded = memory is not None
+    if _Worker.guarded:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
+    _Worker.pages = PageCleaner(plan)
+    if memory:
+        limit_memory(memory + _COPIES * (plan.most_bytes or 0))
+
+
+def page_cleaner() -> PageCleaner:
+    """Return what `start_worker` has loaded."""
+    if _Worker.pages is None:
+        raise RuntimeError("the worker was not started")
+    return _Worker.pages
+
+
+def clean_batch(records: Sequence[Record]) -> list[Outcome]:
+    """Clean some records."""
+    return [clean_checked(record) for record in records]
+
+
+def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
+    """Clean a record. If memory runs out, the worker exits, and a new worker tries the record again.
+
+    A record that was read with a memory problem keeps this problem.
+    """
+    outcome = page_cleaner().clean(record, cleaner)
+    if outcome.kind is Kind.MEMORY and record.problem is None and _Worker.guarded:
+        os._exit(MEMORY_EXIT)
+    return outcome
+
+
+def limit_memory(memory: int) -> None:
+    """Limit this process to `memory` more bytes than it uses now. Only Linux supports this limit."""
+    try:
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + memory
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+# Tasks, and the processes that run them.
 
 
 @dataclass(slots=True)
@@ -46,21 +113,21 @@ class Task(Generic[Item]):
     items: list[Item]
     fixed: tuple[Any, ...] = ()
     records: list[tuple[Mark, Record]] = field(default_factory=list)
-    """The records that the items stand for, with their marks. They are not sent to the worker."""
+    """The record and mark of each item. The worker does not receive them."""
     size: int = 0
-    """Bytes of memory that the task takes."""
+    """Memory that the task takes, in bytes."""
     allowance: float = 0.0
-    """Seconds that it may take in addition to those for its pages."""
+    """Seconds that the task may take in addition to the seconds for its pages."""
     cleanup: Callable[[], None] | None = None
-    """Called after its outcomes are stored."""
+    """Called after the outcomes are stored."""
     future: Any = field(default=None, repr=False)
 
 
 def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = True) -> Iterator[Task[Record]]:
-    """Make tasks that clean a few records each, many small ones or one large; or one record each."""
+    """Make tasks that clean a few records each, or only one record each."""
     if not in_batches:
         for mark, record in records:
-            yield Task(worker.clean_batch, [record], records=[(mark, record)])
+            yield Task(clean_batch, [record], records=[(mark, record)])
         return
     from more_itertools import constrained_batches
 
@@ -69,27 +136,27 @@ def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = Tr
 
     for batch in constrained_batches(records, BATCH_BYTES, BATCH_PAGES, size_of, strict=False):
         size = sum(map(size_of, batch))
-        yield Task(worker.clean_batch, [record for _, record in batch], records=list(batch), size=size)
+        yield Task(clean_batch, [record for _, record in batch], records=list(batch), size=size)
 
 
 class Unguarded:
-    """Runs tasks in this process, one after the other."""
+    """Runs tasks in this process."""
 
     def __init__(self, plan: Plan) -> None:
-        worker.start(plan)
+        start_worker(plan)
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
         for task in tasks:
             yield task, self.result(task)
 
     def submit(self, task: Task[Any]) -> None:
-        """Do nothing: `result` runs the task."""
+        """Do nothing. The task runs when its result is requested."""
 
     def result(self, task: Task[Any]) -> Any:
         return task.function(*task.fixed, task.items)
 
     def close(self) -> None:
-        """Do nothing: there are no workers."""
+        """Do nothing. There are no workers."""
 
     stop = close
 
@@ -98,22 +165,22 @@ class Guard:
     """A pool of workers that are watched and replaced."""
 
     def __init__(self, start: Callable[[int], None], limits: Limits) -> None:
-        """`start` is called in each new worker, with the bytes of memory that a task may take."""
+        """`start` is called in each new worker, with the memory limit of a task in bytes."""
         self._start = start
         self.limits = limits
         self._restarts = 0
         self._pending: dict[int, Task[Any]] = {}
-        """Tasks whose results were not asked for yet: a new pool has to run them again."""
+        """Tasks whose results were not requested yet. A new pool runs them again."""
         self._pool: Any = None
-        """Started with the first task: workers that are stopped while they start print a traceback."""
+        """Started with the first task: a worker that is stopped while it starts prints a traceback."""
         if not has_pebble():
             raise missing("Pebble", "batch", "cleaning in guarded workers")
         if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
-            # Writing to a worker that has died has to be an error here, and not the end of this process.
+            # Writing to a dead worker must raise an error here, and not end this process.
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
-        """Run tasks in workers, some ahead of what is asked for, and yield the outcomes of each in order."""
+        """Run tasks in workers ahead of time, and yield their outcomes in order."""
         queue: deque[Task[Item]] = deque()
         remaining = iter(tasks)
         items = size = 0
@@ -145,7 +212,7 @@ class Guard:
             self._restart()
 
     def result(self, task: Task[Any]) -> Any:
-        """Wait for a task and return its result, or the `Problem` that ended it."""
+        """Wait for a task, and return its result or the `Problem` that ended it."""
         from concurrent.futures import CancelledError
         from concurrent.futures.process import BrokenProcessPool
 
@@ -158,9 +225,9 @@ class Guard:
             except Exception as error:
                 if task.future.done():
                     result = self._problem(error)
-                else:  # the worker has disappeared
+                else:
                     self._pool.stop()
-                    result = Problem(Kind.CRASH, "the worker gave no answer")
+                    result = Problem(Kind.CRASH, "the worker did not answer")
             self._restarts = 0
             del self._pending[id(task)]
             if not self._pool.active:
@@ -174,7 +241,7 @@ class Guard:
             self._pool.join()
 
     def stop(self) -> None:
-        """Stop the workers at once."""
+        """Stop the workers immediately."""
         if self._pool is not None:
             self._pool.stop()
             self._pool.join()
@@ -193,7 +260,7 @@ class Guard:
 
     def _problem(self, error: Exception) -> Problem:
         exit_code = getattr(error, "exitcode", None)  # of Pebble's ProcessExpired
-        if isinstance(error, MemoryError) or exit_code == worker.MEMORY_EXIT:
+        if isinstance(error, MemoryError) or exit_code == MEMORY_EXIT:
             return Problem(Kind.MEMORY, f"took more than {self.limits.memory / 1e6:,.0f} MB of memory")
         if isinstance(error, TimeoutError):
             return Problem(Kind.TIMEOUT, f"took longer than {self.limits.deadline:g} seconds")
@@ -203,7 +270,7 @@ class Guard:
         return Problem(Kind.CRASH, f"the worker was ended by {names.get(exit_code, f'exit code {exit_code}')}")
 
     def _deadline(self, task: Task[Item]) -> float:
-        """Return the deadline of one page, and a little more for each of several: most take milliseconds."""
+        """Return the seconds for one page, and a little more for several pages: most take milliseconds."""
         pages = len(task.items)
         return task.allowance + self.limits.deadline * (1 if pages == 1 else 1 + pages / 64)
 
@@ -215,7 +282,7 @@ class Guard:
         """Replace a broken pool, and run its unfinished tasks again."""
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
-            raise VictorError("the workers die again and again, whatever they are given: is there enough memory?")
+            raise VictorError("workers crash repeatedly, whatever their task; check that there is enough memory")
         self.stop()
         self._pool = self._new_pool()
         for task in self._pending.values():
@@ -232,7 +299,7 @@ class Guard:
         has_forkserver = "forkserver" in multiprocessing.get_all_start_methods()
         context = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
         if has_forkserver:
-            context.set_forkserver_preload([worker.__name__])  # so that a new worker starts quickly
+            context.set_forkserver_preload([__name__])  # new workers start faster
         with _worker_environment():
             pool = ProcessPool(
                 max_workers=self.limits.jobs,
@@ -241,13 +308,13 @@ class Guard:
                 initargs=(self.limits.memory,),
                 context=context,
             )
-            assert pool.active  # starts it
+            assert pool.active  # starts the workers
         return pool
 
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Start processes whose numpy uses one thread, since pages run in parallel, and that leave ^C to this process."""
+    """Start processes that use one numpy thread each and ignore ^C, which the main process handles."""
     previous = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     is_main = threading.current_thread() is threading.main_thread()
@@ -266,11 +333,20 @@ def _worker_environment() -> Iterator[None]:
 
 def cleaning_guard(plan: Plan) -> Guard:
     """Return guarded workers that clean pages by a plan."""
-    return Guard(partial(worker.start, plan), plan.limits)
+    return Guard(partial(start_worker, plan), plan.limits)
+
+
+def run_tasks(tasks: Iterable[Task[Item]], guard: Guard | Unguarded) -> Iterator[Ended]:
+    """Run tasks and yield their records with their outcomes."""
+    for task, outcomes in guard.map(tasks):
+        for (mark, record), outcome in zip(task.records, outcomes, strict=True):
+            yield mark, record, outcome
+        if task.cleanup is not None:
+            task.cleanup()
 
 
 def has_pebble() -> bool:
-    """Whether guarded workers can be used."""
+    """Whether guarded workers are available."""
     try:
         import pebble  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""Progress of a run: a bar in a terminal, a line now and then elsewhere, and a table of the counts at the end."""
+"""Progress of a run: a bar in a terminal or occasional lines elsewhere, and a table of counts at the end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import time
 from typing import Any, TextIO
 
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome, Status
-from victorpy.batch.reasons import Kind
-from victorpy.batch.record import Record
+from victorpy.batch.outcome import Outcome
+from victorpy.batch.record import Kind, Record, Status
 from victorpy.batch.store import Counts
 
 TERMINAL_SECONDS = 0.2
@@ -17,14 +16,14 @@ PLAIN_SECONDS = 30.0
 PLAIN_LINE = "{n_fmt} of {total_fmt}, {rate_fmt}, {remaining} left{postfix}"
 SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
 MOST_NAMED = 20
-"""Failures that a batch run reports as they happen; the others are in failed.jsonl."""
+"""Maximum number of failures that a batch run reports. All failures are in failed.jsonl."""
 
 SURE = 0.98
-"""Confidence above which an empty page is reported without a hint."""
+"""An empty page with a lower confidence is reported with a hint."""
 
 
 class Progress:
-    """Reports on a stream how a run is going."""
+    """Reports the progress of a run on a stream."""
 
     def __init__(
         self,
@@ -35,7 +34,7 @@ class Progress:
         every_page: bool = False,
         interval: float | None = None,
     ) -> None:
-        """Show the bar at once. `total` counts pages or bytes of the inputs, `interval` is in seconds.
+        """Show the bar. `total` counts pages or bytes of the inputs, and `interval` is in seconds.
 
         With `every_page`, all warnings are shown, and a single page has no bar.
         """
@@ -45,14 +44,14 @@ class Progress:
         self._in_bytes = in_bytes
         self._failures = 0
         self._start = time.monotonic()
-        self._finished_bytes = 0  # of input files that were read to their end
-        self._file, self._reached = -1, 0  # the file that is being read, and how far
+        self._finished_bytes = 0  # size of the completed input files
+        self._file, self._reached = -1, 0  # number of the current file, and the bytes read of it
         self._bar: Any = None
         if quiet or (every_page and total == 1):
             return
         from tqdm import tqdm
 
-        tqdm.set_lock(threading.RLock())  # one of multiprocessing's is slow to make, and workers do not write
+        tqdm.set_lock(threading.RLock())  # tqdm's multiprocessing lock is slow to create, and workers do not write
         tqdm.monitor_interval = 0
         is_terminal = stream.isatty()
         interval = (TERMINAL_SECONDS if is_terminal else PLAIN_SECONDS) if interval is None else interval
@@ -75,7 +74,7 @@ class Progress:
         return time.monotonic() - self._start
 
     def add(self, mark: Mark, record: Record, outcome: Outcome, counts: Counts) -> None:
-        """Count a record, and report it if there is something to say. `counts` includes earlier runs."""
+        """Count a record, and report a problem. `counts` includes earlier runs."""
         self._report(record, outcome)
         if self._bar is None:
             return
@@ -90,7 +89,7 @@ class Progress:
         self._bar.update(self._finished_bytes + self._reached - self._bar.n)
 
     def skip(self, count: int) -> None:
-        """Leave out pages, or bytes of files, that an earlier run has done."""
+        """Skip pages or bytes that an earlier run has processed."""
         self._finished_bytes += count
         if self._bar is not None:
             self._bar.initial += count
@@ -105,17 +104,17 @@ class Progress:
             self._bar.total, self._bar.n, self._bar.initial, self._bar.start_t = total, 0, 0, time.time()
 
     def advance(self) -> None:
-        """Count a page of a stage in which no page ends."""
+        """Count a page that has no outcome yet."""
         if self._bar is not None:
             self._bar.update()
 
     def note(self, words: str) -> None:
-        """Write a line of its own, unless quiet."""
+        """Write a line, unless quiet."""
         if not self._quiet:
             self.say(words)
 
     def say(self, words: str) -> None:
-        """Write a line of its own, even if quiet."""
+        """Write a line, even if quiet."""
         if self._bar is not None and self._stream.isatty():
             self._bar.write(f"clean: {words}", file=self._stream)
         else:
@@ -124,11 +123,11 @@ class Progress:
 
     def close(self) -> None:
         if self._bar is not None:
-            self._bar.leave &= self._bar.n > self._bar.initial  # an error before the first page leaves no bar
+            self._bar.leave &= self._bar.n > self._bar.initial  # remove the bar if no page was processed
             self._bar.close()
 
     def _report(self, record: Record, outcome: Outcome) -> None:
-        """Report a failure, even if quiet; and with `every_page` what was lost and which pages are empty."""
+        """Report a failure, even if quiet. With `every_page`, also report losses and pages without text."""
         if outcome.status is Status.FAILED:
             self._failures += 1
             if self._every_page or self._failures <= MOST_NAMED:
@@ -148,18 +147,16 @@ class Progress:
 
 
 class _PlainLines:
-    """A stream for tqdm that writes each state of the bar as a line."""
+    """A stream for tqdm that writes the bar as lines."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self.flush = stream.flush
 
     def write(self, text: str) -> None:
         words = text.strip()
         if words:
             self._stream.write(f"clean: {words}\n")
-
-    def flush(self) -> None:
-        self._stream.flush()
 
 
 def summary_table(summary: dict[str, Any]) -> str:

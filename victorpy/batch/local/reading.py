@@ -1,7 +1,7 @@
-"""Reading in a child process: for files on which a library may crash, and for engines that do not survive a crash.
+"""Read files in a child process: for libraries that may crash, and for engines that do not survive a crash.
 
-The child reads some records ahead and keeps the file open. If it dies, the records before are kept, and one failed
-record is written for the rest of the file.
+The child reads some records ahead and keeps the file open. If it dies, the records before are kept, and the rest of the
+file becomes one failed record.
 """
 
 from __future__ import annotations
@@ -9,54 +9,52 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from victorpy.batch.inputs import InputFile, read_file, unread_record
-from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, has_pebble
-from victorpy.batch.local.worker import limit_memory
+from victorpy.batch.inputs import InputFile, Read, read_file, unread_record
+from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, has_pebble, limit_memory
 from victorpy.batch.plan import Limits
-from victorpy.batch.reasons import Problem
-from victorpy.batch.record import Record
+from victorpy.batch.record import Problem, Record
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import VictorError
 
 _PATIENCE = 300.0
-"""Seconds that reading may take in addition to those for a page: archives have long stretches without any page."""
+"""Seconds for reading, in addition to the seconds for a page. Archives have long stretches without a page."""
 
 
-class Reader:
-    """Reads files; those that may crash their reader in a child, which is started for the first of them."""
+@contextmanager
+def file_reader(limits: Limits) -> Iterator[Read]:
+    """Return a function that reads files, in a child process if the library may crash."""
+    guard: Guard | None = None
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._guard: Guard | None = None
-
-    def read(self, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-        """Read the records of a file, starting at a record number."""
+    def read(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
+        nonlocal guard
         source = source_of(file.path)
         if source is None or not source.crashes or not has_pebble():
             return read_file(file, options, start)
-        self._guard = self._guard or reading_guard(self._limits)
-        return read_guarded(self._guard, file, options, start)
+        guard = guard or reading_guard(limits)
+        return read_guarded(guard, file, options, start)
 
-    def close(self) -> None:
-        if self._guard is not None:
-            self._guard.stop()
+    try:
+        yield read
+    finally:
+        if guard is not None:
+            guard.stop()
 
 
 def reading_guard(limits: Limits) -> Guard:
-    """Start a child that reads. It has no model, and is only replaced in the middle of a file if it dies."""
+    """Start a child that reads. It is never replaced in the middle of a file unless it dies."""
     return Guard(_start, replace(limits, jobs=1, memory=4 * limits.memory, recycle=0))
 
 
 def _start(memory: int) -> None:
-    """Load what reading needs, and then limit memory.
+    """Load the libraries that read files, and then limit memory.
 
-    Arrow's own allocator and its threads reserve gigabytes of address space, which the limit would count as used.
-    So Arrow uses the system's allocator, and reads a small table now to reserve what it needs for all others.
+    The allocator and the threads of Arrow reserve gigabytes of address space, which would count for the limit. So use
+    the system allocator, and read a small table before the limit is set.
     """
-    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # read when Arrow is loaded, for its internal allocations
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # Arrow reads this variable when it is imported
     with suppress(ImportError):
         import pyarrow.parquet
 
@@ -71,7 +69,7 @@ def _start(memory: int) -> None:
 
 
 def read_guarded(guard: Guard, file: InputFile, options: ReadOptions, start: int = 0) -> Iterator[Record]:
-    """Read a file's records in a child, a few ahead. Where reading ends the child, the rest is one failed record."""
+    """Read records in a child, a few ahead. If a record ends the child, the rest of the file is one failed record."""
 
     def submit() -> Task[int]:
         task = Task(read_some, [count], (file, options, position), allowance=_PATIENCE)
@@ -88,30 +86,27 @@ def read_guarded(guard: Guard, file: InputFile, options: ReadOptions, start: int
             task = submit()
             yield from records
         elif count > 1:
-            count = 1  # so that all records before the one at fault are read
+            count = 1  # read all records before the bad one
             task = submit()
         else:
             yield unread_record(str(file.path), position, *records)
             return
 
 
-# In the child.
-
-
 class _Open:
     """The file that this child is reading."""
 
     at: tuple[InputFile, int] | None = None
-    """Which file, and the number of the next record."""
+    """The file and the number of the next record."""
     records: Iterator[Record] = iter(())
 
 
 def read_some(
     file: InputFile, options: ReadOptions, position: int, counts: Sequence[int]
 ) -> list[Record] | VictorError:
-    """Read the next records of a file, starting at a record number. Returns none at its end."""
+    """Read the next records of a file in the child. Returns an empty list at the end of the file."""
     if _Open.at != (file, position):
-        with suppress(OSError):  # that the file cannot be read is reported for the file
+        with suppress(OSError):  # reading the file reports the error
             os.chdir(file.base or ".")
         _Open.records = read_file(file, options, position)
     records: list[Record] = []
@@ -122,7 +117,7 @@ def read_some(
             size += len(record.payload)
             if len(records) >= counts[0] or size >= BATCH_BYTES:
                 break
-    except VictorError as error:  # wrong usage, such as a column that is not there
+    except VictorError as error:  # wrong usage, such as a missing column
         return error
     _Open.at = (file, records[-1].origin.position + 1 if records else position)
     return records

@@ -1,20 +1,28 @@
-"""A run on this machine: records are read, cleaned and written, and an interrupted run can be resumed."""
+"""A run on this machine: read, clean and write records, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-from victorpy.batch.inputs import Survey, find_files, passed_over, read_files, size_before, survey
-from victorpy.batch.local.guard import Guard, Task, Unguarded, cleaning_guard, cleaning_tasks, has_pebble
+from victorpy.batch.inputs import Survey, find_files, read_files, size_before, survey, unread_files
+from victorpy.batch.local.guard import (
+    Ended,
+    Guard,
+    Unguarded,
+    cleaning_guard,
+    cleaning_tasks,
+    has_pebble,
+    run_tasks,
+)
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.local.reading import Reader
+from victorpy.batch.local.reading import file_reader
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record
@@ -22,9 +30,6 @@ from victorpy.batch.sinks import SINKS, Sink
 from victorpy.batch.store import MANIFEST, Counts, Store, head_settings
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
-
-if TYPE_CHECKING:  # what only some runs need is imported where it is used
-    from victorpy.batch.local.dedup import Ended
 
 MOST_COUNTED = 1_000
 
@@ -34,9 +39,9 @@ Write = Callable[[Record, Outcome], None]
 def run_plan(
     plan: Plan, stream: TextIO, write: Write | None = None, quiet: bool = False, guarded: bool = True
 ) -> dict[str, Any]:
-    """Run a plan to its end and return the counts. Progress goes to the stream.
+    """Run a plan and return the counts. Progress is reported on `stream`.
 
-    Without `guarded`, pages are cleaned in this process and not in workers.
+    If `guarded` is False, pages are cleaned in this process instead of worker processes.
     """
     plan.check()
     seen = survey(plan.inputs) if plan.retry is None else None
@@ -58,17 +63,17 @@ def run_plan(
 
 
 def _warn_about_inputs(plan: Plan, seen: Survey, progress: Progress) -> None:
-    others = list(islice(passed_over(plan.inputs), MOST_COUNTED))
-    if others:
-        count = f"{len(others):,}" if len(others) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
+    unread = list(islice(unread_files(plan.inputs), MOST_COUNTED))
+    if unread:
+        count = f"{len(unread):,}" if len(unread) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
         progress.say(
-            f"{count} files of lines or tables beside pages or archives are not read, such as {others[0]}; "
-            "name them if they are meant"
+            f"{count} files of lines or tables beside pages or archives are not read, such as {unread[0]}; "
+            "to read them, give their names"
         )
     if len(seen.empty) == 1:
-        progress.say(f"{seen.empty[0]}: has no bytes, and so no pages")
+        progress.say(f"{seen.empty[0]}: the file is empty and has no pages")
     elif seen.empty:
-        progress.say(f"{len(seen.empty):,} files have no bytes, and so no pages, such as {seen.empty[0]}")
+        progress.say(f"{len(seen.empty):,} files are empty and have no pages, such as {seen.empty[0]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class _Run:
     guarded: bool
 
     def stream(self, write: Write | None) -> dict[str, Any]:
-        """Clean records for a writer that takes them in order. An interrupted run cannot be resumed."""
+        """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
         dedup, counts = self.plan.dedup, Counts()
         with ExitStack() as stack:
             if dedup is None:
@@ -108,8 +113,8 @@ class _Run:
         earlier = Counts(store.counts.as_dict())
         try:
             if store.complete:
-                remove_aside(store)  # if an earlier run was killed just before this
-                self.progress.note(f"{directory}: all is done already")
+                remove_aside(store)  # an earlier run may have been killed just before it did this
+                self.progress.note(f"{directory}: the run is already complete")
             else:
                 self.fill(store)
             if self.plan.plain:
@@ -118,13 +123,14 @@ class _Run:
             store.give_back()
             raise
         except KeyboardInterrupt:
-            self.progress.say(f"stopped: {store.safe_pages:,} pages are safe in {directory}; the same command goes on")
+            self.progress.say(
+                f"stopped: {store.safe_pages:,} pages are safe in {directory}; run the same command to resume"
+            )
             raise
         except OSError as error:
-            place = error.filename or directory
             raise OutputError(
-                f"{place}: {error.strerror or error}; {store.safe_pages:,} pages are safe in {directory}: "
-                "when there is room, the same command goes on with the others"
+                f"{error.filename or directory}: {error.strerror or error}; {store.safe_pages:,} pages are safe in "
+                f"{directory}; solve the problem and run the same command to resume"
             ) from error
         finally:
             store.close()
@@ -134,17 +140,17 @@ class _Run:
         label = ""
         if self.plan.retry:
             label = _retry_label(directory, settings)
-        elif self.plan.plain:  # other plain runs may write into the directory at the same time
+        elif self.plan.plain:  # several plain runs may write into the directory at the same time
             label = f".{hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]}-"
         if directory.exists() and not directory.is_dir():
-            raise OutputError(f"{directory}: is a file; many pages go into a directory")
+            raise OutputError(f"{directory}: this is a file; give a directory for many pages")
         try:
             return Store(directory, settings, label, self.plan.notes())
         except OSError as error:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
     def fill(self, store: Store) -> None:
-        """Write all parts that are missing. To find replicas, clean all pages into a store aside first."""
+        """Write all missing parts. With deduplication, clean all pages into a store aside first."""
         from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
 
         plan = self.plan
@@ -154,7 +160,7 @@ class _Run:
             if plan.dedup is not None:
                 store.aside = stack.enter_context(closing(Store(aside_directory(store), store.settings)))
             if store.safe_pages:
-                self.progress.note(f"{store.directory}: going on after {store.safe_pages:,} pages")
+                self.progress.note(f"{store.directory}: resuming after {store.safe_pages:,} pages")
             if plan.dedup is None or store.aside is None:
                 self.clean_into(store, sink)
                 return
@@ -166,30 +172,25 @@ class _Run:
         remove_aside(store)
 
     def clean_into(self, store: Store, sink: Sink) -> None:
-        """Clean all records that a store does not have yet."""
+        """Clean all records that a store does not contain yet."""
         if store.last is not None and not (self.plan.by_site or self.plan.retry):
             self.progress.skip(size_before(self.plan.inputs, store.last.file) or store.counts.pages)
-        counts = Counts(store.counts.as_dict())
         with self.cleaned(store) as ended:
-            self.write_parts(store, sink, self.reported(ended, counts))
+            self.write_parts(store, sink, ended, Counts(store.counts.as_dict()))
 
-    def reported(self, ended: Iterator[Ended], counts: Counts) -> Iterator[Ended]:
-        """Show the progress of each record after it was written."""
-        for mark, record, outcome in ended:
-            yield mark, record, outcome
-            counts.add(outcome)
-            self.progress.add(mark, record, outcome, counts)
-
-    def write_parts(self, store: Store, sink: Sink, ended: Iterator[Ended]) -> None:
-        """Write records as they come, part after part."""
+    def write_parts(self, store: Store, sink: Sink, ended: Iterable[Ended], counts: Counts | None = None) -> None:
+        """Write records, part by part. With `counts`, which include earlier runs, report the progress."""
         for mark, record, outcome in ended:
             if store.write(sink, mark, record, outcome) == self.plan.shard_records:
                 store.commit()
+            if counts is not None:
+                counts.add(outcome)
+                self.progress.add(mark, record, outcome, counts)
         store.finish()
 
     @contextmanager
     def cleaned(self, store: Store | None) -> Iterator[Iterator[Ended]]:
-        """Clean the records that a store does not have yet. At the end, delete the records spilled by site."""
+        """Clean the records that a store does not contain yet."""
         plan = self.plan
         after = store.last if store else None
         wanted = None
@@ -197,36 +198,35 @@ class _Run:
             from victorpy.batch.retry import Wanted, read_failed
 
             wanted = Wanted(read_failed(plan.retry))
-        reader = Reader(plan.limits)
         guard: Guard | Unguarded
         if self.guarded and (has_pebble() or plan.limits.jobs > 1):
             guard = cleaning_guard(plan)
         else:
             if self.guarded:
                 install = install_command("batch")
-                self.progress.note(f"pages are cleaned without guard, by one process; for more: {install}")
+                self.progress.note(f"pages are cleaned without guard, in one process; to change this: {install}")
             guard = Unguarded(plan)
         try:
-            if plan.by_site and store is not None:
-                from victorpy.batch.local.by_site import SiteFeed
+            with file_reader(plan.limits) as read:
+                if plan.by_site and store is not None:
+                    import shutil
 
-                feed = SiteFeed(plan, store.directory / f".{store.label}spill", self.progress, reader.read, wanted)
-                yield _outcomes(feed.tasks(after, guard), guard)
-                feed.close()
-            else:
-                files = wanted.files() if wanted else find_files(plan.inputs)
-                read = wanted.select(reader.read) if wanted else reader.read
-                records = read_files(files, plan.read, after, read)
-                yield _outcomes(cleaning_tasks(records, in_batches=isinstance(guard, Guard)), guard)
+                    from victorpy.batch.local.by_site import site_tasks
+
+                    spilled = store.directory / f".{store.label}spill"
+                    yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
+                    shutil.rmtree(spilled, ignore_errors=True)
+                else:
+                    files = wanted.files() if wanted else find_files(plan.inputs)
+                    records = read_files(files, plan.read, after, wanted.select(read) if wanted else read)
+                    yield run_tasks(cleaning_tasks(records, in_batches=isinstance(guard, Guard)), guard)
             guard.close()
         except BaseException:
             guard.stop()
             raise
-        finally:
-            reader.close()
 
     def summary(self, counts: Counts, earlier: Counts) -> dict[str, Any]:
-        """Return the counts of all runs, and apart from them those of this one."""
+        """Return the counts of all runs, and the counts of this run under other names."""
         summary = {
             **counts.as_dict(),
             "seconds": round(self.progress.seconds, 3),
@@ -236,14 +236,6 @@ class _Run:
         return summary | ({"dedup": str(self.plan.dedup)} if self.plan.dedup else {})
 
 
-def _outcomes(tasks: Iterator[Task[Any]], guard: Guard | Unguarded) -> Iterator[Ended]:
-    for task, outcomes in guard.map(tasks):
-        for (mark, record), outcome in zip(task.records, outcomes, strict=True):
-            yield mark, record, outcome
-        if task.cleanup is not None:
-            task.cleanup()
-
-
 def failed_path(plan: Plan, directory: Path) -> Path:
     """Return the path of the failed.jsonl that a run writes."""
     label = _retry_label(directory, plan.identity(_retry_digest(plan))) if plan.retry else ""
@@ -251,7 +243,7 @@ def failed_path(plan: Plan, directory: Path) -> Path:
 
 
 def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
-    """Return the prefix of a retry's files: ``retry-1-``, or the first that no retry with other settings has."""
+    """Return the prefix of a retry's files: ``retry-1-``, or the next one if a retry with other settings used it."""
     number = 1
     while head_settings(directory / f"retry-{number}-manifest.jsonl") not in ({}, settings):
         number += 1

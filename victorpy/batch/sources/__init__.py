@@ -1,4 +1,4 @@
-"""Sources: kinds of files that hold many pages, and the functions that read their records."""
+"""Sources: file formats that contain many pages, and the functions that read their records."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from victorpy.base.registry import Registry
 from victorpy.batch.record import PAGE_SUFFIXES, Record
 
 MOST_BYTES = 32_000_000
-"""Pages that are larger, or expand to more, are skipped."""
+"""Larger pages, and pages that expand to more bytes, are skipped."""
 
 _DYNAMIC = re.compile(r"\.(x?html?|shtml|php\d?|aspx?|jsp|cgi)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How sources are read."""
+    """Options of all sources."""
 
     html_field: str = "html"
     url_field: str = "url"
@@ -28,22 +28,22 @@ class ReadOptions:
 
 
 Reader = Callable[[Path, ReadOptions, int, int], Iterator[Record]]
-"""Reads the records of a file, starting at a record number; the first record is 0.
+"""Reads the records of a file, starting at a record number. Records are numbered from 0.
 
-The last argument is the byte offset of that record, or 0 if it is not known; a reader may ignore it. Damage is
-returned as a record with a problem, which has a number too.
+The last argument is the byte offset of the first record to read, or 0 if it is unknown. A reader may ignore it.
+Damage becomes a record with a problem, and this record has a number too.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A kind of file that holds many pages."""
+    """A file format that contains many pages."""
 
     read: Reader
     archive: bool
-    """Whether files of this kind hold nothing but pages, so that they are looked for in directories too."""
+    """Whether such files only contain pages. If so, they are also found in directories that contain pages."""
     crashes: bool = False
-    """Whether its library may crash on a damaged file, so that another process should read it."""
+    """Whether the library may crash on a damaged file. If so, a child process reads the file."""
 
 
 SOURCES: Registry[Source] = Registry("kind of source", "victorpy.batch.sources")
@@ -61,7 +61,7 @@ def source(*suffixes: str, archive: bool = False, crashes: bool = False) -> Call
 
 
 def source_of(path: Path | str) -> Source | None:
-    """Return the kind of source that a file is; None for a page."""
+    """Return the format of a file; None for a page."""
     name = str(path).lower()
     if name.endswith(PAGE_SUFFIXES):
         return None
@@ -70,7 +70,7 @@ def source_of(path: Path | str) -> Source | None:
 
 
 def place_of(url: str, otherwise: str) -> Path:
-    """Return where the text of an address should go: below its host, named like its path.
+    """Return a path for the text of an address, or a path named `otherwise` if the address has no host.
 
     >>> str(place_of("https://tea.example/green/sencha.php", "3"))
     'tea.example/green/sencha.html'

@@ -1,4 +1,4 @@
-"""Compressed files as the bytes that they expand to, up to damage and on after it."""
+"""Read gzip files, including what comes after damage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 _zlib: Any = zlib
 with suppress(ImportError):
-    from zlib_ng import zlib_ng as _zlib  # the same in half the time
+    from zlib_ng import zlib_ng as _zlib  # takes half the time
 
 GZIP = b"\x1f\x8b\x08"
 PADDING = b"\0\r\n\t "
@@ -23,17 +23,17 @@ _NEVER = 1 << 62
 
 
 class ExpandedGzip:
-    """A gzip file, expanded from the start of a member to the first damage; it reads and seeks like a file.
+    """A file object for the expanded bytes of a gzip file, from the start of a member to the first damage.
 
-    Reading ends at damage as it does at the end of the file, and then `damage` says why.
+    Reading ends at damage as at the end of the file, and `damage` describes it.
     """
 
     def __init__(self, file: BinaryIO, start: int = 0) -> None:
         self._file = file
         self._members = deque([(0, start)], _REMEMBERED_MEMBERS)
-        """The latest members: their offset in the expanded bytes, and in the file."""
+        """Offsets of the latest members: in the expanded bytes, and in the file."""
         self._careful_from = _NEVER
-        """Offset in the file from which it is expanded byte by byte, because damage is near."""
+        """Offset in the file after which it is expanded byte by byte, because damage is near."""
         self._restart(0, start)
 
     def _restart(self, offset: int, member: int) -> None:
@@ -48,10 +48,10 @@ class ExpandedGzip:
         return self._at
 
     def close(self) -> None:
-        """Do nothing: whoever opened the file closes it."""
+        """Do nothing. The caller who opened the file closes it."""
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to an offset in the expanded bytes. Going back expands a member again."""
+        """Move to an offset in the expanded bytes. Moving back expands a member again."""
         assert whence == os.SEEK_SET
         if offset < self._at:
             while len(self._members) > 1 and self._members[-1][0] > offset:
@@ -62,7 +62,7 @@ class ExpandedGzip:
         return self._at
 
     def read(self, size: int = _PIECE) -> bytes:
-        """Read some bytes, at most `size`; none at the end and at damage."""
+        """Read up to `size` bytes. Returns no bytes at the end and at damage."""
         while not self.damage and (self._expander is not None or self._begin_member()):
             bite_size = min(_BITE, max(self._careful_from - self._file.tell(), 1))
             bite = self._expander.unconsumed_tail or self._file.read(bite_size)
@@ -71,7 +71,7 @@ class ExpandedGzip:
             except _zlib.error as error:
                 offset = self._file.tell() - len(bite)
                 if len(bite) > 1:
-                    # Nothing of this bite was returned. Expand the member again, and the bite byte by byte.
+                    # No byte of this bite was returned. Expand the member again, and then the bite byte by byte.
                     self._careful_from = offset
                     at = self._at
                     self._restart(*self._members[-1])
@@ -90,7 +90,7 @@ class ExpandedGzip:
         return b""
 
     def _begin_member(self) -> bool:
-        """Begin the next member, after padding if there is any. False at the end of the file."""
+        """Skip padding and begin the next member. Returns False at the end of the file."""
         while chunk := self._file.read(_BITE):
             rest = chunk.lstrip(PADDING)
             if rest:
@@ -103,17 +103,17 @@ class ExpandedGzip:
 
 
 def expand_gzip(file: BinaryIO) -> Iterator[ExpandedGzip]:
-    """Yield the stretches of a gzip file between damage; each has to be read before the next one."""
+    """Yield the undamaged stretches of a gzip file. Read each stretch before you take the next one."""
     start: int | None = 0
     while start is not None:
         stretch = ExpandedGzip(file, start)
         yield stretch
-        # A damaged member may run on into later ones, so look from its beginning.
+        # A damaged member may appear to include later members, so search from its beginning.
         start = find_bytes(file, GZIP, stretch.member + 1) if stretch.damage else None
 
 
 def is_padding(file: BinaryIO | ExpandedGzip, start: int) -> bool:
-    """Whether there is nothing but padding from an offset to the end."""
+    """Whether there is only padding after an offset."""
     file.seek(start)
     while piece := file.read(_PIECE):
         if piece.strip(PADDING):
@@ -122,7 +122,7 @@ def is_padding(file: BinaryIO | ExpandedGzip, start: int) -> bool:
 
 
 def find_bytes(file: BinaryIO | ExpandedGzip, wanted: bytes, start: int) -> int | None:
-    """Return the offset of the next occurrence of some bytes."""
+    """Return the offset of the next occurrence of `wanted`, starting at an offset."""
     file.seek(start)
     window = b""
     while piece := file.read(_PIECE):

@@ -1,7 +1,7 @@
-"""Cleaning on more than one machine: the same function over records, as a job of Apache Spark.
+"""Run a plan as Apache Spark jobs.
 
-Inputs are cut into shards of some files each. A shard is one Spark job, whose result Spark puts in its place whole.
-Then a marker with its counts is written; a run that was killed resumes with the shards that have none.
+The inputs are cut into shards of some files each. A shard is one Spark job, whose output Spark renames when it is
+complete. Then a marker file with the shard's counts is written. A resumed run writes the shards that have no marker.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,27 +25,28 @@ import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  (as everybody calls it)
+from pyspark.sql import functions as F  # noqa: N812  (the usual name)
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.resources import shipped
 from victorpy.batch.inputs import InputFile, is_unread, survey
 from victorpy.batch.plan import Dedup, Plan
-from victorpy.batch.reasons import Kind, Status
+from victorpy.batch.record import Kind, Status
 from victorpy.batch.sinks import as_line
 from victorpy.batch.sources import place_of
 from victorpy.batch.spark import task
 from victorpy.batch.spark.task import Form, find_units
-from victorpy.batch.store import SPARK_SETTINGS, Counts
+from victorpy.batch.store import SPARK_SETTINGS, Counts, refuse_other_settings
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import Index, decide, open_database
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
 from victorpy.model.store import find_model
 
 KINDS = ("parquet", "jsonl", "jsonl.gz")
-"""The kinds of output."""
+"""Kinds of output."""
 
 _SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.showConsoleProgress": "false"}
+"""Default settings. Pages are large, so a batch contains few of them."""
 
 # Names in the output directory.
 _DONE = "_done"
@@ -57,10 +58,7 @@ Say = Callable[[str], None]
 
 
 def session(master: str | None = None, name: str = "victor spark-clean", **settings: str) -> SparkSession:
-    """Start a session, or take the one that is there. Pages are large, so few of them go into a batch.
-
-    Without a master, that of spark-submit or of Spark's configuration is used.
-    """
+    """Return a new session, or the current one. Without `master`, Spark's configuration names the master."""
     if master and master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -69,14 +67,14 @@ def session(master: str | None = None, name: str = "victor spark-clean", **setti
         builder = builder.master(master)
     for key, value in {**_SESSION, **settings}.items():
         builder = builder.config(key, value)
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # none is used here
-    with in_one_line("Spark does not start (is there a Java, and such a master?)"):
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # pandas is not used
+    with in_one_line("Spark does not start; check that Java is installed and that the master exists"):
         return builder.getOrCreate()
 
 
 @contextmanager
 def in_one_line(what: str) -> Iterator[None]:
-    """Report an error inside Spark in one line, without its Java frames."""
+    """Report a Spark error in one line, without Java stack frames."""
     try:
         yield
     except (Py4JError, PySparkException) as error:
@@ -89,36 +87,31 @@ def in_one_line(what: str) -> Iterator[None]:
 
 
 def clean_frame(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
-    """Clean the pages of a frame that has them in a column, and perhaps their addresses in another.
-
-    Columns `source` and `position`, if there are any, are returned with the rows.
-    """
-    form = Form.LINES if lines else Form.TABLE
-    return _map(_page_columns(frame, plan), task.clean_rows, plan, form)
+    """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result."""
+    return _map(_page_columns(frame, plan), task.clean_rows, plan, Form.LINES if lines else Form.TABLE)
 
 
 def clean_sites(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
-    """Clean the pages of a frame site by site; `source` and `position` should give their order."""
+    """Clean the pages of a frame site by site, in the order of `source` and `position`."""
     group = partial(task.group_rows, plan)
     grouped = _page_columns(frame, plan).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
     return _clean_grouped(grouped, plan, Form.LINES if lines else Form.TABLE)
 
 
 def with_model(spark: SparkSession, plan: Plan) -> Plan:
-    """Send a model that does not come with the package to all machines, once."""
+    """Send a model to all machines, unless it is installed with the package."""
     method = plan.method
     directory = find_model(method.model_name).resolve() if method.model_name else None
     if directory is None or directory.is_relative_to(shipped("models").resolve()):
         return plan
     name = f"victor-{method.identity()['model'].rpartition(':')[2][:16]}"
-    place = Path(tempfile.mkdtemp(prefix="victor-model-"))
-    packed = shutil.make_archive(str(place / name), "zip", directory)
+    packed = shutil.make_archive(str(Path(tempfile.mkdtemp(prefix="victor-model-"), name)), "zip", directory)
     spark.sparkContext.addArchive(f"{packed}#{name}")
     return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
 
 
 def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
-    """Select the columns that are needed: others would travel for nothing."""
+    """Select the columns that cleaning needs."""
     options = plan.read
     if options.html_field not in frame.columns:
         raise DataError(f"no column {options.html_field!r}; the frame has: {', '.join(frame.columns)}")
@@ -127,25 +120,23 @@ def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
 
 
 def _map(frame: DataFrame, function: Callable[..., Any], plan: Plan, form: Form) -> DataFrame:
-    schema = from_arrow_schema(task.result_schema(plan, form))
-    return frame.mapInArrow(partial(function, plan, form), schema)
+    return frame.mapInArrow(partial(function, plan, form), from_arrow_schema(task.result_schema(plan, form)))
 
 
 def _clean_grouped(grouped: DataFrame, plan: Plan, form: Form) -> DataFrame:
-    """Clean records that are grouped by their site; the annotations of `clean` make Spark stream a site."""
+    """Clean records that have a site. The type annotations of `clean` make Spark stream a site."""
 
     def clean(key: tuple[pa.Scalar, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return task.clean_grouped(plan, form, key[0].as_py(), batches)
 
-    schema = from_arrow_schema(task.result_schema(plan, form))
-    return grouped.groupBy("site").applyInArrow(clean, schema)
+    return grouped.groupBy("site").applyInArrow(clean, from_arrow_schema(task.result_schema(plan, form)))
 
 
 def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
-    """Return the places of the records that are replicas, and descriptions of those that they repeat.
+    """Return the places of replicas, with descriptions of the records that they repeat.
 
-    Spark finds the records that share a key with another. Only these come to the driver, as a stream in the order of
-    the decision, which is that of a local run. The driver holds the list of replicas in memory.
+    Spark finds the records that share a key with another. The driver streams these in the order of a local run and
+    decides, so the list of replicas has to fit into its memory.
     """
     detector = dedup.detector()
     signed = signed.where(F.length("signature") > 0).drop("ended")
@@ -165,7 +156,7 @@ def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
 
 
 def check_plan(plan: Plan) -> None:
-    """Raise if something is wrong with the inputs or the method, before Spark is started."""
+    """Raise if the inputs or the method are wrong, before Spark is started."""
     if plan.to not in KINDS:
         raise ConfigError(f"`to` {plan.to!r}: there are {', '.join(KINDS)}")
     plan.check()
@@ -174,41 +165,45 @@ def check_plan(plan: Plan) -> None:
 
 
 def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
-    """Run a plan to its end and return the counts."""
+    """Run a plan and return the counts."""
     start = time.monotonic()
     check_plan(plan)
-    with in_one_line(f"{plan.output}: the run has ended early, and the same command goes on with it"):
+    with in_one_line(f"{plan.output}: the run has ended early; run the same command to resume"):
         store = _Store(spark, str(plan.output))
         store.open(plan.identity(survey(plan.inputs).digest), plan.notes())
         run = _Run(spark, with_model(spark, plan), store, say)
         run.write_shards()
-        store.write("failed.jsonl", "".join(run.failed_lines()))
     if not run.new_counts.pages:
-        say(f"{plan.output}: all is done already")
+        say(f"{plan.output}: the run is already complete")
     summary = {**run.counts.as_dict(), "seconds": round(time.monotonic() - start, 3)}
     summary |= {"pages-now": run.new_counts.pages, "bytes-now": run.new_counts.bytes}
     return {**summary, "dedup": str(plan.dedup)} if plan.dedup else summary
 
 
+@dataclass(slots=True)
 class _Run:
-    """A run under way."""
+    spark: SparkSession
+    plan: Plan
+    store: _Store
+    say: Say
+    counts: Counts = field(default_factory=Counts)
+    new_counts: Counts = field(default_factory=Counts)
+    """Counts of this run, without the earlier runs that it resumes."""
 
-    def __init__(self, spark: SparkSession, plan: Plan, store: _Store, say: Say) -> None:
-        self._spark = spark
-        self._plan = plan
-        self._form = Form.TABLE if plan.to == "parquet" else Form.LINES
-        self._cleaned_form = Form.SIGNED if plan.dedup else self._form
-        self._store = store
-        self._say = say
-        self._shard_names: list[str] = []
-        self.counts = Counts()
-        self.new_counts = Counts()
-        """What this run has added to earlier ones."""
+    @property
+    def form(self) -> Form:
+        """The form of the output."""
+        return Form.TABLE if self.plan.to == "parquet" else Form.LINES
+
+    @property
+    def cleaned_form(self) -> Form:
+        """The form in which records are cleaned."""
+        return Form.SIGNED if self.plan.dedup else self.form
 
     def write_shards(self) -> None:
-        """Write all shards that are missing, by groups of files or by groups of sites."""
-        plan = self._plan
-        units = list(find_units(plan.inputs, self._plan.read))
+        """Write all missing shards, and then failed.jsonl."""
+        plan = self.plan
+        units = list(find_units(plan.inputs, plan.read))
         size = plan.shard_files
         files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
         shards: dict[str, Callable[[], DataFrame]]
@@ -216,153 +211,133 @@ class _Run:
             shards = {f"sites-{bucket:05d}": partial(self._clean_bucket, bucket) for bucket in range(plan.buckets)}
         else:
             shards = {name: partial(self._clean_files, group) for name, group in files.items()}
-        if not all(self._store.exists(f"{_DONE}/{name}.json") for name in shards):
+        if not all(self.store.exists(f"{_DONE}/{name}.json") for name in shards):
             if plan.by_site:
                 self._group_by_site(files)
-            if self._plan.dedup is not None:
-                self._decide(self._plan.dedup, shards)
+            if plan.dedup is not None:
+                self._decide(plan.dedup, shards)
         for name, clean in shards.items():
-            make = clean if self._plan.dedup is None else partial(self._without_replicas, name)
-            self._write_shard(name, len(shards), make)
-        self._shard_names = list(shards)
+            self._write_shard(name, len(shards), partial(self._without_replicas, name) if plan.dedup else clean)
         for name in (_SITES, _CLEANED, _REPLICAS):
-            self._store.delete(name)
+            self.store.delete(name)
+        self.store.write("failed.jsonl", "".join(self._failed_lines(list(shards))))
 
-    def failed_lines(self) -> Iterator[str]:
-        """Return the lines of failed.jsonl, which say where to find the records again."""
+    def _failed_lines(self, shards: Sequence[str]) -> Iterator[str]:
         columns = ("name", "url", "source", "position", "kind", "reason")
         schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
         if not self.counts.statuses[str(Status.FAILED)]:
             return
-        paths = [self._store.path(name) for name in self._shard_names]
-        reader = self._spark.read.schema(schema)
-        rows = reader.parquet(*paths) if self._form is Form.TABLE else reader.json(paths)
+        paths = [self.store.path(name) for name in shards]
+        reader = self.spark.read.schema(schema)
+        rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
         for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
             fields = {name: row[name] for name in columns}
             place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
             yield json.dumps({**fields, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
 
-    # The steps of cleaning: by files, or grouped by site and then by buckets of sites.
+    # Cleaning: by files, or by buckets of sites.
 
     def _unit_frame(self, units: Sequence[InputFile]) -> DataFrame:
-        """Return a frame with a unit in each partition; repartitioning would put several into one."""
-        rows = self._spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
-        return self._spark.createDataFrame(rows, "unit binary")
+        """Return a frame with one unit per partition."""
+        rows = self.spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
+        return self.spark.createDataFrame(rows, "unit binary")
 
     def _clean_files(self, units: Sequence[InputFile]) -> DataFrame:
-        return _map(self._unit_frame(units), task.clean_units, self._plan, self._cleaned_form)
+        return _map(self._unit_frame(units), task.clean_units, self.plan, self.cleaned_form)
 
     def _group_by_site(self, files: Mapping[str, Sequence[InputFile]]) -> None:
-        """Write all records aside, in buckets of sites."""
-        group = partial(task.group_units, self._plan)
-        bucket = F.pmod(F.xxhash64("site"), F.lit(self._plan.buckets)).cast("int")
+        """Write all records to temporary tables, partitioned into buckets of sites."""
+        group = partial(task.group_units, self.plan)
+        bucket = F.pmod(F.xxhash64("site"), F.lit(self.plan.buckets)).cast("int")
         for name, units in files.items():
-            if not self._store.exists(f"{_SITES}/{name}/_SUCCESS"):
+            if not self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
                 grouped = self._unit_frame(units).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
-                target = self._store.path(f"{_SITES}/{name}")
+                target = self.store.path(f"{_SITES}/{name}")
                 grouped.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
-                self._say(f"{name}: {len(units):,} files laid aside by site")
+                self.say(f"{name}: {len(units):,} files sorted by site")
 
     def _clean_bucket(self, bucket: int) -> DataFrame:
         schema = from_arrow_schema(task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
-        pages = self._spark.read.schema(schema).parquet(self._store.path(f"{_SITES}/shard-*"))
+        pages = self.spark.read.schema(schema).parquet(self.store.path(f"{_SITES}/shard-*"))
         grouped = pages.where(F.col("bucket") == bucket).drop("bucket")
-        return _clean_grouped(grouped, self._plan, self._cleaned_form)
+        return _clean_grouped(grouped, self.plan, self.cleaned_form)
 
-    # The steps of deduplication.
+    # Deduplication.
 
     def _decide(self, dedup: Dedup, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
-        """Clean all pages into a directory aside, and decide which of them are replicas."""
+        """Clean all pages into temporary tables, and find the replicas."""
         for name, clean in shards.items():
-            if not self._store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
-                clean().write.mode("overwrite").parquet(self._store.path(f"{_CLEANED}/{name}"))
-                self._say(f"{name} of {len(shards):,}: cleaned")
+            if not self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
+                clean().write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
+                self.say(f"{name} of {len(shards):,}: cleaned")
         signed = self._signed("*")
-        if not self._store.exists(f"{_REPLICAS}/_SUCCESS"):
-            find_replicas(signed, dedup).write.mode("overwrite").parquet(self._store.path(_REPLICAS))
+        if not self.store.exists(f"{_REPLICAS}/_SUCCESS"):
+            find_replicas(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
         replicas = signed.select("place", "description").join(self._replicas(), "place").orderBy("place")
         lines = (
             as_line({**json.loads(row["description"]), "repeats": json.loads(row["repeats"])}).decode()
             for row in replicas.toLocalIterator()
         )
-        self._store.write("replicas.jsonl", "".join(lines))
+        self.store.write("replicas.jsonl", "".join(lines))
 
     def _without_replicas(self, name: str) -> DataFrame:
-        """Return the rows of a shard, in order, without the texts of replicas."""
+        """Return the rows of a shard in order, without the texts of replicas."""
         signed = self._signed(name)
         decided = signed.join(self._replicas(), "place", "left").select("place", "ended", "repeats")
         partitions = max(signed.rdd.getNumPartitions(), 1)
         ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
-        return _map(ordered.select("ended", "repeats"), task.finish_signed, self._plan, self._form)
+        return _map(ordered.select("ended", "repeats"), task.finish_signed, self.plan, self.form)
 
     def _signed(self, name: str) -> DataFrame:
         schema = from_arrow_schema(task.SIGNED_SCHEMA)
-        return self._spark.read.schema(schema).parquet(self._store.path(f"{_CLEANED}/{name}"))
+        return self.spark.read.schema(schema).parquet(self.store.path(f"{_CLEANED}/{name}"))
 
     def _replicas(self) -> DataFrame:
-        return self._spark.read.schema("place string, repeats string").parquet(self._store.path(_REPLICAS))
-
-    # Output.
+        return self.spark.read.schema("place string, repeats string").parquet(self.store.path(_REPLICAS))
 
     def _write_shard(self, name: str, shard_count: int, make: Callable[[], DataFrame]) -> None:
-        """Write a shard, unless it is there; its marker comes last."""
+        """Write a shard and then its marker, unless the marker exists."""
         marker = f"{_DONE}/{name}.json"
-        if self._store.exists(marker):
-            self.counts.add_stored(json.loads(self._store.read(marker)))
+        if self.store.exists(marker):
+            self.counts.add_stored(json.loads(self.store.read(marker)))
             return
         observation = Observation(name)
-        frame = make().observe(observation, *_sums())
-        target = self._store.path(name)
-        if self._form is Form.TABLE:
+        by_status = (F.count_if(F.col("status") == str(status)).alias(str(status)) for status in Status)
+        by_kind = (F.count_if(F.col("kind") == str(kind)).alias(str(kind)) for kind in Kind)
+        size = F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")
+        frame = make().observe(observation, *by_status, *by_kind, size)
+        target = self.store.path(name)
+        if self.form is Form.TABLE:
             frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
         else:
-            compression = "gzip" if self._plan.to.endswith(".gz") else "none"
+            compression = "gzip" if self.plan.to.endswith(".gz") else "none"
             frame.select("line").write.mode("overwrite").text(target, compression=compression)
-        counts = _counts(observation.get)
-        self._store.write(marker, json.dumps(counts) + "\n")
+        sums = observation.get
+        kinds = {str(kind): int(sums[str(kind)]) for kind in Kind if sums[str(kind)]}
+        counts = Counts({**sums, "kinds": kinds}).as_dict()
+        self.store.write(marker, json.dumps(counts) + "\n")
         self.counts.add_stored(counts)
         self.new_counts.add_stored(counts)
         failed = self.counts.statuses[str(Status.FAILED)]
-        self._say(f"{name} of {shard_count:,}: {self.counts.pages:,} pages so far, {failed:,} failed")
-
-
-def _sums() -> Iterable[Any]:
-    """Return what Spark counts while rows are written."""
-    yield from (F.count_if(F.col("status") == str(status)).alias(f"status {status}") for status in Status)
-    yield from (F.count_if(F.col("kind") == str(kind)).alias(f"kind {kind}") for kind in Kind)
-    yield F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")
-
-
-def _counts(sums: Mapping[str, Any]) -> dict[str, Any]:
-    counts = Counts()
-    counts.bytes = int(sums["bytes"])
-    counts.statuses.update({str(status): int(sums[f"status {status}"]) for status in Status})
-    counts.kinds.update({str(kind): int(sums[f"kind {kind}"]) for kind in Kind if sums[f"kind {kind}"]})
-    return counts.as_dict()
+        self.say(f"{name} of {shard_count:,}: {self.counts.pages:,} pages so far, {failed:,} failed")
 
 
 class _Store:
-    """The output directory, on any file system that Spark can write to: settings, shards and small files."""
+    """The output directory, on any file system that Spark can write to."""
 
     def __init__(self, spark: SparkSession, output: str) -> None:
-        java: Any = spark._jvm  # there is no public way to Hadoop's file systems
-        self._java = java
-        root = java.org.apache.hadoop.fs.Path(output if "://" in output else Path(output).resolve().as_uri())
+        java: Any = spark._jvm  # Hadoop's file systems have no public interface
+        self._path_of = java.org.apache.hadoop.fs.Path
+        root = self._path_of(output if "://" in output else Path(output).resolve().as_uri())
         self._root = root.toString()
         self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
 
     def open(self, settings: dict[str, Any], notes: dict[str, Any]) -> None:
-        """Start or resume a run. Raises if the directory belongs to a different one."""
+        """Start or resume a run. Raises if the directory belongs to a different run."""
         if self.exists(SPARK_SETTINGS):
-            earlier = json.loads(self.read(SPARK_SETTINGS))["settings"]
-            differing = [name for name in {**earlier, **settings} if earlier.get(name) != settings.get(name)]
-            if differing:
-                raise OutputError(
-                    f"{self._root}: holds the output of another command, which had another {', '.join(differing)}; "
-                    "give the same command to go on with it, or another directory"
-                )
+            refuse_other_settings(self._root, json.loads(self.read(SPARK_SETTINGS))["settings"], settings)
         elif self.exists("shard-00000") or self.exists("sites-00000"):
-            raise OutputError(f"{self._root}: there are shards and no settings of theirs: choose another directory")
+            raise OutputError(f"{self._root}: contains shards without settings; choose another directory")
         else:
             self.write(SPARK_SETTINGS, json.dumps({"settings": settings, **notes}) + "\n")
 
@@ -370,29 +345,20 @@ class _Store:
         return f"{self._root}/{name}"
 
     def exists(self, name: str) -> bool:
-        return bool(self._files.exists(self._path(name)))
+        return bool(self._files.exists(self._path_of(self.path(name))))
 
     def read(self, name: str) -> str:
-        stream = self._files.open(self._path(name))
-        try:
+        with closing(self._files.open(self._path_of(self.path(name)))) as stream:
             return bytes(stream.readAllBytes()).decode()
-        finally:
-            stream.close()
 
     def write(self, name: str, content: str) -> None:
-        """Write a small file, whole or not at all."""
-        temporary, target = self._path(f"{name}._tmp"), self._path(name)
-        stream = self._files.create(temporary, True)
-        try:
+        """Write a small file atomically."""
+        temporary, target = self._path_of(self.path(f"{name}._tmp")), self._path_of(self.path(name))
+        with closing(self._files.create(temporary, True)) as stream:
             stream.write(content.encode())
-        finally:
-            stream.close()
         self._files.delete(target, False)
         if not self._files.rename(temporary, target):
             raise OutputError(f"{target.toString()}: cannot be written")
 
     def delete(self, name: str) -> None:
-        self._files.delete(self._path(name), True)
-
-    def _path(self, name: str) -> Any:
-        return self._java.org.apache.hadoop.fs.Path(self.path(name))
+        self._files.delete(self._path_of(self.path(name)), True)

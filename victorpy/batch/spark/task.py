@@ -1,8 +1,8 @@
-"""The functions that run inside the tasks of a Spark job. They read and clean records in guarded child processes.
+"""The functions that Spark tasks call. They read and clean records in guarded child processes.
 
-If a page ends the process of a task, Spark gives the task to another process, which dies of the same page, until Spark
-gives up the job. So the process that Spark knows only waits; children that may die read, learn sites and clean. They
-are kept from task to task, with the model that they have loaded.
+If a page ended the process of a task, Spark would repeat the task in another process, which would die of the same page,
+until Spark gives up the job. So the process that Spark started only waits. Its children read, learn sites and clean.
+They stay alive from task to task, with their loaded model.
 """
 
 from __future__ import annotations
@@ -23,32 +23,31 @@ from more_itertools import constrained_batches
 from victorpy.batch.inputs import InputFile, Mark, find_files
 from victorpy.batch.local.by_site import Ref, bucket_of, clean_site
 from victorpy.batch.local.dedup import as_replica
-from victorpy.batch.local.guard import Guard, cleaning_guard, cleaning_tasks
+from victorpy.batch.local.guard import Ended, Guard, cleaning_guard, cleaning_tasks, run_tasks
 from victorpy.batch.local.reading import read_guarded, reading_guard
 from victorpy.batch.outcome import Outcome, describe_place, row
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Origin, Record
 from victorpy.batch.sinks import as_line, table_row, table_schema
 from victorpy.batch.sources import ReadOptions, source_of
-from victorpy.batch.sources.jsonl import field_record
+from victorpy.batch.sources.rows import check_columns, field_record
 from victorpy.dedup.base import Detector, Signed
 from victorpy.errors import DataError
 from victorpy.outputs import find_output
 
 BATCH_ROWS = 64
 BATCH_BYTES = 8_000_000
-"""Limits of the batches of rows that go to Spark together."""
+"""Maximum size of a batch of rows."""
 SPLIT_BYTES = 128_000_000
 """Larger files of lines and tables are read by several tasks."""
 
 SENT = "sent:"
-"""Before the name of a model that Spark sends to all machines."""
+"""Prefix of the name of a model that Spark sends to all machines."""
 
-Ended = tuple[Record, Outcome]
 Batches = Iterable[pa.RecordBatch]
 
 
-# Rows, as Spark gets them.
+# Rows for Spark.
 
 
 class Form(Enum):
@@ -56,7 +55,7 @@ class Form(Enum):
 
     TABLE = "the columns of a table"
     LINES = "a line of JSON"
-    SIGNED = "the pickled record, until it is decided whether it is a replica"
+    SIGNED = "the pickled record, until replicas are known"
 
 
 def _schema(*names: str, **types: Any) -> Any:
@@ -64,17 +63,17 @@ def _schema(*names: str, **types: Any) -> Any:
 
 
 SITE_SCHEMA = _schema("site", "file", "position", "record", position=pa.int64(), record=pa.binary())
-"""Records that are grouped by their site."""
+"""Records with their site."""
 SIGNED_SCHEMA = _schema(
     *("place", "length", "signature", "description", "ended"),
     **{"length": pa.int64(), "signature": pa.binary(), "ended": pa.binary()},
 )
-"""Cleaned records before the decision; their places are in the order of the output."""
+"""Cleaned records before replicas are known. Sorting by place gives the order of the output."""
 KEY_SCHEMA = _schema("key", "place", key=pa.binary())
 
 
 def result_schema(plan: Plan, form: Form) -> Any:
-    """Return the columns of cleaned records. All but signed ones have the size of the page, which is summed up."""
+    """Return the columns of cleaned records."""
     if form is Form.SIGNED:
         return SIGNED_SCHEMA
     if form is Form.LINES:
@@ -83,66 +82,69 @@ def result_schema(plan: Plan, form: Form) -> Any:
 
 
 def _results(plan: Plan, form: Form, ended: Iterable[Ended], place: str = "") -> Iterator[pa.RecordBatch]:
-    """Return cleaned records as rows; `place` is the common beginning of their places in the output."""
+    """Return cleaned records as rows. `place` is the common prefix of their places in the output."""
     columns = find_output(plan.format).columns
 
     def result_row(number: int, record: Record, outcome: Outcome) -> dict[str, Any]:
         if form is Form.SIGNED:
-            return _signed_row(f"{place} {number:012d}", record, outcome)
+            signed = outcome.signed or Signed(b"", 0)
+            return {
+                "place": f"{place} {number:012d}",
+                "length": signed.length,
+                "signature": signed.signature,
+                "description": json.dumps(describe_place(record, outcome)),
+                "ended": pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL),
+            }
         if form is Form.TABLE:
             return {**table_row(record, outcome, columns), "size": outcome.size}
         line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
         return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
 
-    rows = ((result_row(number, record, outcome), len(outcome.text)) for number, (record, outcome) in enumerate(ended))
+    rows = (
+        (result_row(number, record, outcome), len(outcome.text)) for number, (_, record, outcome) in enumerate(ended)
+    )
     return _in_batches(rows, result_schema(plan, form))
 
 
-def _signed_row(place: str, record: Record, outcome: Outcome) -> dict[str, Any]:
-    signed = outcome.signed or Signed(b"", 0)
-    return {
-        "place": place,
-        "length": signed.length,
-        "signature": signed.signature,
-        "description": json.dumps(describe_place(record, outcome)),
-        "ended": pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL),
-    }
-
-
 def _in_batches(rows: Iterable[tuple[dict[str, Any], int]], schema: Any) -> Iterator[pa.RecordBatch]:
-    """Put rows, each given with its size, into batches that are neither long nor large."""
+    """Put rows, which come with their sizes, into batches."""
     for batch in constrained_batches(rows, BATCH_BYTES, BATCH_ROWS, get_len=lambda pair: pair[1], strict=False):
         yield pa.RecordBatch.from_pylist([fields for fields, _ in batch], schema=schema)
 
 
-# What Spark calls.
+def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+# The functions that Spark calls.
 
 
 def clean_units(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Read the files that the rows name, and clean their pages."""
+    """Read the files in the rows, and clean their pages."""
     for unit in _units(batches):
         place = f"{unit.number:09d} {unit.start:020d}"
         yield from _results(plan, form, _clean(plan, _read(plan, unit)), place)
 
 
 def clean_rows(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Clean the pages that are in the rows."""
+    """Clean the pages in the rows."""
     return _results(plan, form, _clean(plan, _row_records(plan, batches)))
 
 
 def group_units(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Read the files that the rows name; return records with their site."""
+    """Read the files in the rows, and return their records with their site."""
     for unit in _units(batches):
         yield from _with_site(plan, ((f"{unit.number:09d}", record) for record in _read(plan, unit)))
 
 
 def group_rows(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the pages that are in the rows as records with their site."""
+    """Return the pages in the rows as records with their site."""
     return _with_site(plan, ((record.origin.source, record) for record in _row_records(plan, batches)))
 
 
 def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Clean the records of one site. Places are in the order in which a local run takes sites."""
+    """Clean the records of one site. Sites have the same order as in a local run."""
     return _results(plan, form, _clean_site(plan, site, batches), f"{bucket_of(site):02d} {site}\0")
 
 
@@ -158,14 +160,13 @@ def add_keys(detector: Detector, batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Turn signed rows, with the records that they repeat, into rows of the output."""
+    """Turn signed rows into rows of the output."""
 
     def decided() -> Iterator[Ended]:
-        for batch in batches:
-            for fields in batch.to_pylist():
-                record, outcome = pickle.loads(fields["ended"])  # our own
-                repeats = fields["repeats"]
-                yield record, outcome if repeats is None else as_replica(outcome, repeats)
+        for fields in _rows(batches):
+            record, outcome = pickle.loads(fields["ended"])  # written by `_results`
+            repeats = fields["repeats"]
+            yield Mark(0, 0), record, outcome if repeats is None else as_replica(outcome, repeats)
 
     return _results(plan, form, decided())
 
@@ -173,29 +174,26 @@ def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.Recor
 def _clean(plan: Plan, records: Iterable[Record]) -> Iterator[Ended]:
     marked = ((Mark(0, record.origin.position), record) for record in records)
     with _cleaning_child(plan) as guard:
-        for task, outcomes in guard.map(cleaning_tasks(marked)):
-            for (_, record), outcome in zip(task.records, outcomes, strict=True):
-                yield record, outcome
+        yield from run_tasks(cleaning_tasks(marked), guard)
 
 
 def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
-    """Clean a site. Its records go to this machine's disk as they arrive; memory holds only their offsets."""
+    """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
     with tempfile.TemporaryDirectory(prefix="victor-site-") as directory, _cleaning_child(plan) as guard:
         path = Path(directory, "records")
         places: list[tuple[str, int, int, int]] = []
         with path.open("wb") as file:
-            for batch in batches:
-                for fields in batch.to_pylist():
-                    content = fields["record"]
-                    places.append((fields["file"], fields["position"], file.tell(), len(content)))
-                    file.write(content)
-        # In the order of the inputs, however they have arrived.
+            for fields in _rows(batches):
+                content = fields["record"]
+                places.append((fields["file"], fields["position"], file.tell(), len(content)))
+                file.write(content)
+        # In the order of the inputs, whatever their order here.
         refs = [Ref(str(path), offset, length) for _, _, offset, length in sorted(places)]
         yield from clean_site(plan, site, refs, Path(directory, "model"), guard)
 
 
 def _with_site(plan: Plan, records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
-    """Return records, each given with the sort key of its file, as rows with their site."""
+    """Return records, which come with the sort key of their file, as rows with their site."""
 
     def site_row(file: str, record: Record) -> tuple[dict[str, Any], int]:
         content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
@@ -206,20 +204,21 @@ def _with_site(plan: Plan, records: Iterable[tuple[str, Record]]) -> Iterator[pa
 
 
 def _row_records(plan: Plan, batches: Batches) -> Iterator[Record]:
-    for batch in batches:
-        for fields in batch.to_pylist():
-            origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
-            yield field_record(fields, origin, plan.read, 0)
+    for fields in _rows(batches):
+        origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
+        yield field_record(fields, origin, plan.read)
 
 
 # The files that tasks read.
 
 
 def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFile]:
-    """Find the input files, and divide large ones if their format can be read from the middle."""
+    """Find the input files, and divide large files of lines and tables."""
     for number, file in enumerate(find_files(inputs)):
         if source_of(file.path) is None:
-            raise DataError(f"{file.name}: a page by itself; Spark is for WARC files, JSON lines and Parquet files")
+            raise DataError(
+                f"{file.name}: Spark cannot clean single page files; give WARC files, JSON lines or Parquet files"
+            )
         cuts = [(0, 0)]
         if file.path.is_file() and file.path.suffix == ".parquet":
             cuts = _row_cuts(file.path, options)
@@ -230,15 +229,12 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFil
 
 
 def _line_cuts(path: Path) -> list[tuple[int, int]]:
-    """Cut a file of lines; return the number of the first record of each stretch, and its offset.
-
-    Blank lines are no records.
-    """
+    """Cut a file of lines. Return the number and the offset of the first record of each stretch."""
     cuts = [(0, 0)]
     if path.stat().st_size <= SPLIT_BYTES:
         return cuts
     records = offset = 0
-    is_blank = True
+    is_blank = True  # blank lines are not records
     with path.open("rb") as file:
         while piece := file.readline(1 << 20):
             offset += len(piece)
@@ -252,7 +248,7 @@ def _line_cuts(path: Path) -> list[tuple[int, int]]:
 
 
 def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
-    """Cut between row groups. If a file is not a table, the task that reads it reports that."""
+    """Cut a table between row groups. The task that reads a damaged file reports the damage."""
     import pyarrow.parquet
 
     try:
@@ -260,8 +256,7 @@ def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
             names, metadata = file.schema_arrow.names, file.metadata
     except (pa.ArrowException, OSError):
         return [(0, 0)]
-    if options.html_field not in names:
-        raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); it has: {', '.join(names)}")
+    check_columns(path, names, options)
     cuts, rows, size = [0], 0, 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -273,19 +268,17 @@ def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
 
 
 def _units(batches: Batches) -> Iterator[InputFile]:
-    for batch in batches:
-        for content in batch.column("unit").to_pylist():
-            yield pickle.loads(content)  # the driver's own
+    return (pickle.loads(fields["unit"]) for fields in _rows(batches))  # written by the driver
 
 
-# Children, which stay from task to task.
+# Children, which stay alive from task to task.
 
 _guards: dict[tuple[str, Any], Guard] = {}
 
 
 @contextmanager
 def _cleaning_child(plan: Plan) -> Iterator[Guard]:
-    """Take or start a child that cleans. A model that Spark has sent is loaded from its place on this machine."""
+    """Take or start a child that cleans, with the path of a sent model on this machine."""
     method, sent = plan.method, (plan.method.model or "").partition(SENT)
     if sent[1]:
         from pyspark import SparkFiles
@@ -303,11 +296,11 @@ def _read(plan: Plan, unit: InputFile) -> Iterator[Record]:
 
 @contextmanager
 def _child(purpose: str, key: Any, start: Callable[[], Guard]) -> Iterator[Guard]:
-    """Take the child for this purpose, or start it. A child that was interrupted is not used again."""
+    """Take or start the child for a purpose. An interrupted child is not used again."""
     guard = _guards.pop((purpose, key), None)
     if guard is None:
         for other in [known for known in _guards if known[0] == purpose]:
-            _guards.pop(other).stop()  # of another job, which is over
+            _guards.pop(other).stop()  # belongs to an earlier job
         guard = start()
     try:
         yield guard

@@ -1,0 +1,200 @@
+"""Pages in rows with named fields: JSON lines, plain or compressed, and Parquet tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from victorpy.batch.record import Kind, Origin, Problem, Record, broken_record, size_problem
+from victorpy.batch.sources import ReadOptions, place_of, source
+from victorpy.batch.sources.expanding import expand_gzip
+from victorpy.errors import DataError, missing
+
+_PIECE = 1 << 18
+_ZSTD_BITE = 1 << 8  # a bomb's 256 bytes expand to a few megabytes only
+
+_TABLE_ROWS = 1
+"""Table rows in memory at a time. A table can repeat a large page a thousand times in a few bytes."""
+_LARGE_GROUP = 64_000_000
+_MOST_EXPANSION = 100
+"""A row group above `_LARGE_GROUP` bytes is a bomb if it is this many times larger than its file."""
+
+
+def field_record(fields: Any, origin: Origin, options: ReadOptions, reached: int = 0) -> Record:
+    """Return the record of a row."""
+    row = fields if isinstance(fields, dict) else {}
+    page = row.get(options.html_field)
+    if not isinstance(page, (str, bytes)):
+        names = ", ".join(map(str, list(row)[:8])) or "none"
+        words = f"there is no page in the field {options.html_field!r}; the row has these fields: {names}"
+        return broken_record(origin, Kind.READ, words, reached)
+    url, content_type = (
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+        for value in (row.get(options.url_field), row.get("content_type"))
+    )
+    problem = size_problem(len(page), options.most_bytes)
+    return Record(
+        name=url or f"{origin.source}:{origin.position}",
+        place=place_of(url, f"{Path(origin.source).name}-{origin.position}"),
+        payload=b"" if problem else page,
+        url=url,
+        content_type=content_type,
+        origin=origin,
+        problem=problem,
+        reached=reached,
+    )
+
+
+# JSON lines.
+
+
+@source(".jsonl", ".ndjson", ".jsonl.gz", ".jsonl.zst", ".ndjson.gz", ".ndjson.zst")
+def read_jsonl(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+    """Read pages from lines. Only a plain file can have an offset, which is the offset of line `start`."""
+    most_bytes = 2 * options.most_bytes  # JSON escapes some characters
+    lines = _read_lines(path, most_bytes, offset)
+    for number, (line, reached) in enumerate(lines, start=start if offset else 0):
+        if number < start:
+            continue
+        origin = Origin(str(path), number)
+        if isinstance(line, Problem):
+            yield broken_record(origin, *line, reached)
+            continue
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield broken_record(origin, Kind.DAMAGED, f"not a line of JSON: {error}", reached)
+        else:
+            yield field_record(fields, origin, options, reached)
+
+
+def _read_lines(path: Path, most_bytes: int, offset: int) -> Iterator[tuple[bytes | Problem, int]]:
+    """Yield each line that is not blank, with the byte offset up to which the file has been read.
+
+    Memory holds at most one line. Damage and lines over the limit are yielded as problems.
+    """
+    too_long = Problem(Kind.TOO_LARGE, f"the line is longer than {most_bytes:,} bytes")
+    pieces: list[bytes] = []
+    size = 0
+    with path.open("rb") as file:
+        file.seek(offset)
+        for piece in chain(_pieces(file, path.name.lower()), [b"\n"]):
+            if isinstance(piece, str):
+                pieces, size = [], 0  # the damaged line is incomplete
+                yield Problem(Kind.DAMAGED, piece), file.tell()
+                continue
+            *line_ends, line_begin = piece.split(b"\n")
+            for line_end in line_ends:
+                is_too_long = size + len(line_end) > most_bytes
+                line = b"" if is_too_long else b"".join([*pieces, line_end])
+                if is_too_long or line.strip():
+                    yield too_long if is_too_long else line, file.tell()
+                pieces, size = [], 0
+            pieces.append(line_begin)
+            size += len(line_begin)
+            if size > most_bytes:
+                pieces.clear()
+
+
+def _pieces(file: BinaryIO, name: str) -> Iterator[bytes | str]:
+    """Yield the expanded bytes of a file as bytes, and damage as a description."""
+    if name.endswith(".gz"):
+        for stretch in expand_gzip(file):
+            while piece := stretch.read():
+                yield piece
+            if stretch.damage:
+                yield stretch.damage
+    elif name.endswith(".zst"):
+        yield from _expand_zstd(file, name)
+    else:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _expand_zstd(file: BinaryIO, name: str) -> Iterator[bytes | str]:
+    """Expand a file frame by frame. A damaged frame ends the file."""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise missing("zstandard", "batch", f"reading {name}") from error
+    expander: Any = None
+    bite = b""
+    while bite := bite or file.read(_ZSTD_BITE):
+        expander = expander or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            yield expander.decompress(bite)
+        except zstandard.ZstdError as error:
+            yield f"damaged compressed data near offset {file.tell() - len(bite):,}: {error}"
+            return
+        bite = expander.unused_data if expander.eof else b""
+        expander = None if expander.eof else expander
+    if expander is not None:
+        yield f"the file ends, at offset {file.tell():,}, within a compressed member"
+
+
+# Tables.
+
+
+@source(".parquet", crashes=True)
+def read_parquet(path: Path, options: ReadOptions, start: int = 0, offset: int = 0) -> Iterator[Record]:
+    """Read pages from a table. A row group that cannot be read becomes one failed record."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise missing("pyarrow", "parquet", f"reading {path}") from error
+    damage = (pyarrow.ArrowException, OSError, ValueError, MemoryError)  # ValueError: an invalid column name
+    file_size = path.stat().st_size
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except damage as error:
+        yield broken_record(Origin(str(path)), Kind.DAMAGED, f"not a Parquet file: {error}", file_size)
+        return
+    with file:
+        check_columns(path, file.schema_arrow.names, options)
+        wanted = (options.html_field, options.url_field, "content_type")
+        columns = [name for name in wanted if name in file.schema_arrow.names]
+        next_group_row = 0
+        for group in range(file.num_row_groups):
+            metadata = file.metadata.row_group(group)
+            row, next_group_row = next_group_row, next_group_row + metadata.num_rows
+            if next_group_row <= start:
+                continue
+            reached = file_size * group // file.num_row_groups
+            size = metadata.total_byte_size
+            if size > max(_LARGE_GROUP, _MOST_EXPANSION * file_size):
+                words = f"row group {group} is not read, because it would expand to {size:,} bytes"
+                yield broken_record(Origin(str(path), row), Kind.TOO_LARGE, words, reached)
+                continue
+            try:
+                for batch in file.iter_batches(_TABLE_ROWS, row_groups=[group], columns=columns):
+                    for values in zip(*map(_values, batch.columns), strict=True):
+                        if row >= start:
+                            fields = dict(zip(batch.schema.names, values, strict=True))
+                            yield field_record(fields, Origin(str(path), row), options, reached)
+                        row += 1
+            except damage as error:
+                is_memory = isinstance(error, MemoryError)
+                kind = Kind.MEMORY if is_memory else Kind.DAMAGED
+                words = f"row group {group} {'does not fit into memory' if is_memory else 'is damaged'}: {error}"
+                yield broken_record(Origin(str(path), row), kind, words, reached)
+
+
+def check_columns(path: Path, names: list[str], options: ReadOptions) -> None:
+    """Raise if a table has no column with pages."""
+    if options.html_field not in names:
+        raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); it has: {', '.join(names)}")
+
+
+def _values(column: Any) -> list[Any]:
+    """Return a column's values. Text that is not valid UTF-8 is returned as bytes."""
+    values = []
+    for scalar in column:
+        try:
+            values.append(scalar.as_py())
+        except UnicodeDecodeError:
+            values.append(scalar.as_buffer().to_pybytes())
+    return values
