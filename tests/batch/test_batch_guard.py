@@ -127,12 +127,9 @@ def test_poison_among_files_costs_one_file(model, tmp_path):
 
 def test_a_worker_that_exits_silently_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
-    workers = cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=1.0)))
-    try:
-        tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
+    tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
+    with cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=1.0))) as workers:
         found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
-    finally:
-        workers.stop()
     assert found == [[None, Kind.TIMEOUT, None], [None]]
 
 
@@ -160,9 +157,6 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
 def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
     told = Problem(Kind.MEMORY, "read in vain")
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
-    workers = cleaning_guard(Plan())
-    try:
+    with cleaning_guard(Plan()) as workers:
         ((_, (outcome,)),) = workers.map([Task(clean_batch, [record])])
-    finally:
-        workers.stop()
     assert (outcome.kind, outcome.reason) == tuple(told)

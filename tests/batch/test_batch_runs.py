@@ -249,7 +249,7 @@ def test_changed_inputs_are_reported(tmp_path):
     command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
     clean(*command, cwd=tmp_path)
     crawl(tmp_path / "a.warc.gz", 3)
-    assert b"another command: the input files changed; give the same" in clean(*command, cwd=tmp_path).stderr
+    assert b"another command (the input files changed); give the same" in clean(*command, cwd=tmp_path).stderr
 
 
 def start(*arguments):

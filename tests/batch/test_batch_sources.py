@@ -17,12 +17,11 @@ import pytest
 from support.batchpages import CrashingName, page, response, url, warc_record, write_warc
 
 from victorpy.batch.http import codings_of, is_html, split_message, undo_codings
-from victorpy.batch.inputs import InputFile, find_files, read_file, read_files, survey
+from victorpy.batch.inputs import InputFile, Wanted, find_files, read_failed, read_file, read_files, survey
 from victorpy.batch.local.guard import Task
 from victorpy.batch.local.reading import file_reader, read_guarded, reading_guard
 from victorpy.batch.plan import Limits
 from victorpy.batch.record import Kind, ProblemError, Record
-from victorpy.batch.retry import Wanted, read_failed
 from victorpy.batch.sources import ReadOptions, source_of
 from victorpy.errors import ConfigError, DataError
 
@@ -485,9 +484,8 @@ def test_table_that_is_a_bomb_is_stopped_and_its_neighbours_are_read(tmp_path):
 @pytest.fixture
 def guard():
     pytest.importorskip("pebble")
-    guard = reading_guard(Limits())
-    yield guard
-    guard.stop()
+    with reading_guard(Limits()) as guard:
+        yield guard
 
 
 def test_table_is_read_by_a_child_that_may_die(tmp_path):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import gzip
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from victorpy.base.files import write_atomically
 from victorpy.base.registry import Registry
@@ -33,8 +34,11 @@ NO_DATE = "1970-01-01T00:00:00Z"
 _TYPES = {"html": "text/html", "markdown": "text/markdown", "jsonl": "application/json"}
 
 
+Write = Callable[[Record, Outcome], object]
+
+
 class Sink(ABC):
-    """Writes parts one after the other: `open`, then `write` for each record, then `close`."""
+    """Writes the parts of a run's output, one after the other."""
 
     folder: ClassVar[str] = ""
     """Subdirectory for the parts."""
@@ -45,16 +49,8 @@ class Sink(ABC):
         self.output = output
 
     @abstractmethod
-    def open(self, path: Path) -> None:
-        """Begin a part."""
-
-    @abstractmethod
-    def write(self, record: Record, outcome: Outcome) -> None:
-        """Add a record to the part."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Complete the part."""
+    def part(self, path: Path) -> AbstractContextManager[Write]:
+        """Open a part. The context manager returns the function that writes a record."""
 
     def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)
         """Restore the state that later parts depend on from earlier parts."""
@@ -83,7 +79,7 @@ class Folder(Sink):
 
     def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
         super().__init__("jsonl", directory, output)
-        self.names = Names(("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX))
+        self._names = Names(("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX))
         self._inputs: set[Path] = set()
         """Input pages in the output folder, which must not be overwritten."""
         if output.suffix in PAGE_SUFFIXES:
@@ -97,33 +93,31 @@ class Folder(Sink):
                 for line in lines:
                     place = json.loads(line)["file"]
                     if place:
-                        self.names.take(PurePosixPath(place))
+                        self._names.take(PurePosixPath(place))
 
-    def open(self, path: Path) -> None:
-        self._index = path.open("wb")
+    @contextmanager
+    def part(self, path: Path) -> Iterator[Write]:
+        def write(record: Record, outcome: Outcome) -> None:
+            is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
+            values = row(record, outcome, self.output.columns)
+            del values["text"]
+            index.write(as_line({"file": self._save(record, outcome.text) if is_saved else "", **values}))
 
-    def write(self, record: Record, outcome: Outcome) -> None:
-        is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
-        place = str(self.save(record, outcome.text)) if is_saved else ""
-        values = row(record, outcome, self.output.columns)
-        del values["text"]
-        self._index.write(as_line({"file": place, **values}))
+        with path.open("wb") as index:
+            yield write
 
-    def close(self) -> None:
-        self._index.close()
-
-    def save(self, record: Record, text: str) -> PurePosixPath:
+    def _save(self, record: Record, text: str) -> str:
         """Write a text to a new file, and return the path of the file in the folder."""
         wanted = safe_place(record.place, self.output.suffix)
         if wanted.parts[0].casefold() == INDEX or (len(wanted.parts) == 1 and wanted.name.startswith("retry-")):
             wanted = PurePosixPath(f"_{wanted}")  # these names are reserved
-        place = self.names.unique(wanted)
+        place = self._names.unique(wanted)
         path = self.directory / place
         if self._inputs and path.resolve() in self._inputs:
             raise DataError(f"{path}: this input page would be overwritten; choose another output directory")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
-        return place
+        return str(place)
 
 
 @SINKS.register("jsonl")
@@ -132,27 +126,51 @@ class Folder(Sink):
 class JsonLines(Sink):
     """JSON lines. A compressed part is one gzip member without a timestamp, or one zstd frame."""
 
-    def open(self, path: Path) -> None:
+    @contextmanager
+    def part(self, path: Path) -> Iterator[Write]:
         zstandard: Any = None
         if self.suffix.endswith(".zst"):
             try:
                 import zstandard
             except ImportError as error:
                 raise missing("zstandard", "batch", f"writing {path}") from error
-        self._file: IO[bytes] = path.open("wb")
-        self._stream: Any = self._file
-        if zstandard:
-            compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=0)
-            self._stream = compressor.stream_writer(self._file, closefd=False)
-        elif self.suffix.endswith(".gz"):
-            self._stream = gzip.GzipFile("", "wb", GZIP_LEVEL, self._file, mtime=0)
+        with path.open("wb") as file, ExitStack() as stack:
+            stream: Any = file
+            if zstandard:
+                compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=0)
+                stream = stack.enter_context(compressor.stream_writer(file, closefd=False))
+            elif self.suffix.endswith(".gz"):
+                stream = stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0))
+            yield lambda record, outcome: stream.write(as_line(row(record, outcome, self.output.columns)))
 
-    def write(self, record: Record, outcome: Outcome) -> None:
-        self._stream.write(as_line(row(record, outcome, self.output.columns)))
 
-    def close(self) -> None:
-        self._stream.close()
-        self._file.close()
+@SINKS.register("parquet")
+class Parquet(Sink):
+    """Tables in row groups of `GROUP_ROWS` rows."""
+
+    @contextmanager
+    def part(self, path: Path) -> Iterator[Write]:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet
+        except ImportError as error:
+            raise missing("pyarrow", "parquet", f"writing {path}") from error
+        schema = table_schema(self.output.columns)
+        rows: list[dict[str, Any]] = []
+
+        def write_group() -> None:
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+            rows.clear()
+
+        def write(record: Record, outcome: Outcome) -> None:
+            rows.append(table_row(record, outcome, self.output.columns))
+            if len(rows) == GROUP_ROWS:
+                write_group()
+
+        with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            yield write
+            if rows:
+                write_group()
 
 
 def table_schema(columns: Sequence[str] = ()) -> Any:
@@ -187,78 +205,41 @@ def _valid_utf8(value: Any) -> Any:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-@SINKS.register("parquet")
-class Parquet(Sink):
-    """Tables in row groups of `GROUP_ROWS` rows."""
-
-    def open(self, path: Path) -> None:
-        try:
-            import pyarrow.parquet
-        except ImportError as error:
-            raise missing("pyarrow", "parquet", f"writing {path}") from error
-        self._schema = table_schema(self.output.columns)
-        self._file = path.open("wb")
-        self._writer = pyarrow.parquet.ParquetWriter(self._file, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
-
-    def write(self, record: Record, outcome: Outcome) -> None:
-        self._rows.append(table_row(record, outcome, self.output.columns))
-        if len(self._rows) == GROUP_ROWS:
-            self._write_group()
-
-    def close(self) -> None:
-        if self._rows:
-            self._write_group()
-        self._writer.close()
-        self._file.close()
-
-    def _write_group(self) -> None:
-        import pyarrow as pa
-
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows = []
-
-
 @SINKS.register("warc")
 @SINKS.register("warc.gz")
 class Warc(Sink):
     """An archive of the kept texts. In ``.warc.gz`` each record is a separate gzip member."""
 
-    def open(self, path: Path) -> None:
-        self._file = path.open("wb")
-        about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
-        headers = {"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}
-        self._add(headers, about)
-
-    def write(self, record: Record, outcome: Outcome) -> None:
-        if outcome.status is not Status.KEPT:
-            return
-        headers = {
-            "WARC-Type": "conversion",
-            "WARC-Target-URI": _one_line(record.url or outcome.url or Path(record.name).as_posix()),
-            "WARC-Date": _one_line(record.date) or NO_DATE,
-            "WARC-Refers-To": _one_line(record.record_id),
-            "WARC-Identified-Content-Language": _one_line(outcome.language),
-            "X-Input-Digest": outcome.digest,
-            "X-Input-Place": _one_line(f"{record.origin.source}@{record.origin.position}"),
-            "Content-Type": _TYPES.get(self.output.name, "text/plain"),
-        }
-        self._add(headers, outcome.text)
-
-    def close(self) -> None:
-        self._file.close()
-
-    def _add(self, headers: dict[str, str], text: str) -> None:
-        block = text.encode("utf-8", "backslashreplace")
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value)
+    @contextmanager
+    def part(self, path: Path) -> Iterator[Write]:
         import uuid
 
-        identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())
-        head = f"WARC/1.1\r\nWARC-Record-ID: <urn:uuid:{identity}>\r\n{lines}Content-Length: {len(block)}\r\n\r\n"
-        record = head.encode("utf-8", "backslashreplace") + block + b"\r\n\r\n"
-        self._file.write(gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record)
+        def add(headers: dict[str, str], text: str) -> None:
+            # A header value must not contain line breaks, which would begin another header.
+            values = {name: " ".join(value.split()) for name, value in headers.items()}
+            lines = _valid_utf8("".join(f"{name}: {value}\r\n" for name, value in values.items() if value))
+            identity = uuid.uuid5(uuid.NAMESPACE_URL, lines + text.encode("ascii", "backslashreplace").decode())
+            block = text.encode("utf-8", "backslashreplace")
+            head = f"WARC/1.1\r\nWARC-Record-ID: <urn:uuid:{identity}>\r\n{lines}Content-Length: {len(block)}\r\n\r\n"
+            record = head.encode() + block + b"\r\n\r\n"
+            file.write(gzip.compress(record, mtime=0) if self.suffix.endswith(".gz") else record)
 
+        def write(record: Record, outcome: Outcome) -> None:
+            if outcome.status is not Status.KEPT:
+                return
+            headers = {
+                "WARC-Type": "conversion",
+                "WARC-Target-URI": record.url or outcome.url or Path(record.name).as_posix(),
+                "WARC-Date": record.date if record.date.strip() else NO_DATE,
+                "WARC-Refers-To": record.record_id,
+                "WARC-Identified-Content-Language": outcome.language,
+                "X-Input-Digest": outcome.digest,
+                "X-Input-Place": f"{record.origin.source}@{record.origin.position}",
+                "Content-Type": _TYPES.get(self.output.name, "text/plain"),
+            }
+            add(headers, outcome.text)
 
-def _one_line(value: str) -> str:
-    """Return a header value without line breaks, which would begin another header."""
-    return " ".join(value.split()).encode("utf-8", "backslashreplace").decode()
+        with path.open("wb") as file:
+            about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
+            add({"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}, about)
+            yield write

@@ -12,7 +12,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,7 +21,7 @@ from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import Sink, as_line
+from victorpy.batch.sinks import Sink, Write, as_line
 from victorpy.errors import OutputError
 
 FORMAT = 1
@@ -68,9 +68,10 @@ class Counts:
 class _Part:
     """The part that is being written."""
 
-    sink: Sink
     path: Path
     temporary: Path
+    open: ExitStack
+    write: Write
     last: Mark
     counts: Counts = field(default_factory=Counts)
     failures: list[dict[str, Any]] = field(default_factory=list)
@@ -170,23 +171,34 @@ class Store:
             folder = self.directory if self.is_temporary else self.directory / sink.folder
             folder.mkdir(exist_ok=True)
             name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
-            self._part = _Part(sink, folder / name, folder / f".{name}.tmp", mark)
-            sink.open(self._part.temporary)
-        sink.write(record, outcome)
-        self._part.last = mark
-        self._part.counts.add(outcome)
+            temporary, stack = folder / f".{name}.tmp", ExitStack()
+            self._part = _Part(folder / name, temporary, stack, stack.enter_context(sink.part(temporary)), mark)
+        part = self._part
+        part.write(record, outcome)
+        part.last = mark
+        part.counts.add(outcome)
         if outcome.status is Status.FAILED:
-            self._part.failures.append(describe_failure(record, outcome))
+            failure = {
+                "name": record.name,
+                "url": record.url,
+                "source": record.origin.source,
+                "position": record.origin.position,
+                "rest": record.origin.rest,
+                "place": record.place.as_posix(),
+                "kind": str(outcome.kind or ""),
+                "reason": outcome.reason,
+            }
+            part.failures.append(failure)
         if outcome.repeats is not None:
-            self._part.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
-        return self._part.counts.pages
+            part.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
+        return part.counts.pages
 
     def commit(self) -> None:
         """Rename the current part and add it to the manifest."""
         part = self._part
         if part is None:
             return
-        part.sink.close()
+        part.open.close()
         with part.temporary.open("rb") as file:
             os.fsync(file.fileno())
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -252,7 +264,7 @@ class Store:
     def _abandon_part(self) -> None:
         if self._part is not None:
             with suppress(Exception):  # a full disk may make this fail too
-                self._part.sink.close()
+                self._part.open.close()
             with suppress(OSError):
                 self._part.temporary.unlink(missing_ok=True)
             self._part = None
@@ -281,20 +293,6 @@ def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settin
         )
 
 
-def describe_failure(record: Record, outcome: Outcome) -> dict[str, Any]:
-    """Return a line of failed.jsonl, from which a retry finds the record again."""
-    return {
-        "name": record.name,
-        "url": record.url,
-        "source": record.origin.source,
-        "position": record.origin.position,
-        "rest": record.origin.rest,
-        "place": record.place.as_posix(),
-        "kind": str(outcome.kind or ""),
-        "reason": outcome.reason,
-    }
-
-
 def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
     """Return the complete lines of a manifest, and their size in bytes."""
     entries: list[dict[str, Any]] = []
@@ -313,16 +311,12 @@ def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
 def settings_beside(retry: Path) -> dict[str, Any]:
     """Return the settings of the run that wrote a failed.jsonl, or nothing if the file has been moved."""
     manifest = retry.with_name(retry.name.replace("failed.jsonl", MANIFEST))
-    head = _head(manifest) or _head(retry.with_name(SPARK_SETTINGS))
+    head = read_head(manifest) or read_head(retry.with_name(SPARK_SETTINGS))
     return {**head.get("settings", {}), "choice": head.get("choice", {})} if head else {}
 
 
-def head_settings(manifest: Path) -> dict[str, Any]:
-    """Return the settings at the beginning of a manifest, or nothing if there is no manifest."""
-    return dict(_head(manifest).get("settings", {}))
-
-
-def _head(path: Path) -> dict[str, Any]:
+def read_head(path: Path) -> dict[str, Any]:
+    """Return the first line of a manifest, or nothing if there is no manifest."""
     try:
         with path.open("rb") as lines:
             head = json.loads(lines.readline())

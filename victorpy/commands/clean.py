@@ -29,11 +29,11 @@ from w3lib.encoding import resolve_encoding
 from victorpy.batch.inputs import find_files, find_records, is_output
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
-from victorpy.batch.local.run import Write, failed_path, run_plan
+from victorpy.batch.local.run import failed_path, run_plan
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import SINKS, sink_name
+from victorpy.batch.sinks import SINKS, Write, sink_name
 from victorpy.batch.sources import source_of
 from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner

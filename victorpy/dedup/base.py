@@ -1,4 +1,4 @@
-"""The interface of a method that finds replicas: it makes a short signature of a text, and compares signatures."""
+"""The interface of a deduplication method, which signs texts and compares signatures."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 from victorpy.base.parameters import parse_settings
 from victorpy.base.registry import Registry
 
-EXTRA = "docview"
-"""The extra that installs the packages it needs."""
-
 
 class Keep(StrEnum):
-    """Which of several texts that repeat each other stays."""
+    """Which of several replicas to keep."""
 
     FIRST = "first"
     LONGEST = "longest"
@@ -26,44 +23,41 @@ KEEP = tuple(map(str, Keep))
 
 
 class Signed(NamedTuple):
-    """The data about a text that is needed to find its replicas."""
+    """The signature and length of a text. A text that is too short has an empty signature and no replicas."""
 
     signature: bytes
-    """Empty if the text is too short to have one: it repeats nothing, and nothing repeats it."""
     length: int
-    """Number of characters of the text."""
 
 
 class Detector(ABC):
-    """Finds replicas by their signatures. The same text has the same signature on every machine."""
+    """A deduplication method. A text has the same signature on every machine."""
 
     name: ClassVar[str]
 
     def signed(self, text: str, language: str = "") -> Signed:
-        """Sign a text; `language` is the one that its page declares."""
+        """Sign a text. `language` is the language that its page declares."""
         return Signed(self.sign(text, language), len(text))
 
     @abstractmethod
     def sign(self, text: str, language: str = "") -> bytes:
-        """Return the signature of a text, empty if the text is too short to have one."""
+        """Return the signature of a text. It is empty if the text is too short."""
 
     @abstractmethod
     def keys(self, signature: bytes) -> list[bytes]:
-        """Return keys of 8 bytes each. Texts are compared only if they share at least one."""
+        """Return keys of 8 bytes each. Only texts that share a key are compared."""
 
     @abstractmethod
     def similar(self, one: bytes, other: bytes) -> bool:
-        """Whether texts with these signatures, which share a key, are replicas."""
+        """Whether two texts that share a key are replicas."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return all parameters by name."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
 
-DETECTORS: Registry[type[Detector]] = Registry("method to tell replicas", "victorpy.dedup")
+DETECTORS: Registry[type[Detector]] = Registry("deduplication method", "victorpy.dedup")
 
 
 def load_detector(method: str, settings: Sequence[str] = (), **parameters: Any) -> Detector:
-    """Create a method by name; `settings` are parameters as ``NAME=VALUE``, as on the command line."""
+    """Create a method. `settings` are parameters in the form ``NAME=VALUE``, as on the command line."""
     detector_class = DETECTORS.get(method)
     return detector_class(**{**parse_settings(method, detector_class, settings), **parameters})

@@ -1,7 +1,7 @@
-"""Find texts that repeat others. The kept texts are on disk, with the keys that their replicas may share with them.
+"""Find replicas with an index of the kept texts.
 
-The index is an sqlite database: the table `page` has the signature of every kept text, the table `key` its keys.
-Memory is bounded by sqlite's cache, however many texts there are.
+The index is an sqlite database, so its memory does not grow with the number of texts. The table `page` has the
+signatures of the kept texts, and the table `key` has their keys.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ CACHE_KIB = 16 * 1024
 
 @contextmanager
 def open_database(path: Path | None) -> Iterator[sqlite3.Connection]:
-    """Open a database, or a temporary one, and begin a transaction.
+    """Open a database, or a temporary one, and begin a transaction, which the caller has to commit.
 
-    The caller commits it; otherwise it is rolled back. Errors of the database are raised as those of a file.
+    Database errors are raised as OSError.
     """
-    import sqlite3  # only if replicas are looked for
+    import sqlite3  # only runs with deduplication need it
 
     try:
         with closing(sqlite3.connect(path or "", isolation_level=None)) as database:
@@ -41,7 +41,7 @@ def open_database(path: Path | None) -> Iterator[sqlite3.Connection]:
 
 
 class Index:
-    """The kept texts of one or several runs into the same directory, in the order in which they were added."""
+    """The kept texts of all runs into the same directory."""
 
     def __init__(self, detector: Detector, database: sqlite3.Connection, run: str = "") -> None:
         self._detector = detector
@@ -55,14 +55,14 @@ class Index:
         )
 
     def find(self, signature: bytes) -> str | None:
-        """Return the description of the first kept text that one with this signature repeats."""
+        """Return the description of the first kept text that a text with this signature repeats."""
         for kept_signature, description in self.candidates(signature):
             if self._detector.similar(signature, kept_signature):
                 return description
         return None
 
     def candidates(self, signature: bytes) -> Iterable[tuple[bytes, str]]:
-        """Return signature and description of the kept texts that share a key with this one, in their order."""
+        """Return the signatures and descriptions of the kept texts that share a key, in the order they were added."""
         keys = self._detector.keys(signature) if signature else []
         marks = ", ".join("?" * len(keys))
         return self._database.execute(
@@ -72,7 +72,7 @@ class Index:
         )
 
     def add(self, signature: bytes, description: str) -> None:
-        """Keep a text; one without a signature cannot be found, and is left out."""
+        """Add a text, unless its signature is empty."""
         if signature:
             page = self._database.execute(
                 "insert into page (run, description, signature) values (?, ?, ?)", (self._run, description, signature)
@@ -81,16 +81,16 @@ class Index:
             self._database.executemany("insert or ignore into key values (?, ?)", keys)
 
     def forget_run(self) -> None:
-        """Remove the texts of this run, which will be added again."""
+        """Remove the texts of this run."""
         self._database.execute("delete from key where page in (select id from page where run = ?)", (self._run,))
         self._database.execute("delete from page where run = ?", (self._run,))
 
 
 def decide(rows: Iterable[tuple[RowId, bytes, str]], index: Index) -> Iterator[tuple[RowId, str]]:
-    """Yield the rows that are replicas, each with the description of the kept row that it repeats.
+    """Yield the ids of the rows that are replicas, with the descriptions of the kept rows that they repeat.
 
-    A row is an id, a signature and a description. Rows come in order of preference: each is compared with those that
-    were kept before it, never with replicas. So a replica of a replica is dropped only if it repeats a kept row too.
+    A row is an id, a signature and a description. Each row is compared with all rows kept before, not with replicas.
+    So a replica of a replica is only dropped if it also repeats a kept row.
     """
     for row_id, signature, description in rows:
         repeated = index.find(signature)
@@ -105,9 +105,9 @@ def find_replicas(
 ) -> list[int | None]:
     """Return for every text the number of the text that it repeats, or None if it is kept.
 
-    A text may come with its language, as a pair. Texts are taken in order, or with ``keep="longest"`` the longest
-    first; each is compared with those that were kept before it. Parameters are those of the method: percentage and
-    interval of fingerprint; threshold, shingle and num_perm of minhash.
+    A text can be a pair of text and language. Each text is compared with the texts kept before it, in the given order
+    or, with ``keep="longest"``, from the longest to the shortest. The method ``fingerprint`` has the parameters
+    `percentage` and `interval`; ``minhash`` has `threshold`, `shingle` and `num_perm`.
 
     >>> tea = "Tea is made by pouring hot water over the cured leaves of the tea bush, and drunk all over the world."
     >>> find_replicas([tea, "Coffee is brewed from roasted beans of another plant.", f"{tea} Have a cup!"])

@@ -1,4 +1,4 @@
-"""The paper's fingerprint: the most frequent words of a page as one digest. Replicas are pages with the same digest."""
+"""The fingerprint method: texts are replicas if their most frequent words have the same digest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from victorpy.dedup.base import DETECTORS, Detector
 from victorpy.description.terms import language_of, terms
 from victorpy.errors import ConfigError
 
-_ROUNDING = 1e-9  # a product such as 100 * 0.29 may be slightly below the whole number that is meant
+_ROUNDING = 1e-9  # 100 * 0.29 is slightly below 29
 
 
 @DETECTORS.register("fingerprint")
@@ -24,9 +24,9 @@ class Fingerprint(Detector):
 
     def __init__(self, percentage: float = 0.4, interval: int = 5) -> None:
         if not 0 < percentage <= 1:
-            raise ConfigError(f"fingerprint: percentage={percentage:g}: a share above 0 and up to 1 is wanted, as 0.4")
+            raise ConfigError(f"fingerprint: percentage={percentage:g}: give a number above 0 and up to 1, such as 0.4")
         if interval < 1:
-            raise ConfigError(f"fingerprint: interval={interval}: a whole number of at least 1 is wanted")
+            raise ConfigError(f"fingerprint: interval={interval}: give a whole number of at least 1")
         self.percentage = percentage
         self.interval = interval
 
@@ -34,15 +34,12 @@ class Fingerprint(Detector):
         return self.digest(terms(text, language_of(text, language)))
 
     def digest(self, words: list[str]) -> bytes:
-        """Return the MD5 digest of the words that represent a text, or nothing if fewer than `interval` are selected.
-
-        Otherwise all such short texts would have the digest of no words, and repeat each other.
-        """
+        """Return the MD5 digest of the selected words. A short text without selected words has no digest."""
         selected = self.selected(words)
         return hashlib.md5("\n".join(selected).encode(), usedforsecurity=False).digest() if selected else b""
 
     def selected(self, words: list[str]) -> list[str]:
-        """Return the words that represent a text, in the paper's steps."""
+        """Select the words that represent a text, as in the paper."""
         frequencies = Counter(words)
         ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))
         most_frequent = sorted(ranked[: int(len(ranked) * self.percentage + _ROUNDING)])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from victorpy.base.files import write_atomically
-from victorpy.batch.inputs import Mark, Read, find_files, read_file, read_files
+from victorpy.batch.inputs import Mark, Read, Wanted, find_files, read_file, read_files
 from victorpy.batch.local.guard import (
     BATCH_PAGES,
     Ended,
@@ -34,7 +34,6 @@ from victorpy.batch.local.progress import Progress
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.plan import Plan
 from victorpy.batch.record import Kind, Problem, ProblemError, Record, Status
-from victorpy.batch.retry import Wanted
 from victorpy.batch.site_model import at_site_bytes, from_bytes, with_sample
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.document import Document

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
-import sqlite3
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local.guard import Ended
 from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.plan import Dedup
 from victorpy.batch.record import Record, Status
-from victorpy.batch.sinks import Sink
+from victorpy.batch.sinks import Sink, Write
 from victorpy.batch.store import Store
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import Index, decide, open_database
@@ -34,20 +35,21 @@ def as_replica(outcome: Outcome, repeats: str) -> Outcome:
     return replace(outcome, status=Status.REPLICA, text="", columns={}, repeats=json.loads(repeats))
 
 
+def as_pickle(record: Record, outcome: Outcome) -> bytes:
+    """Return a cleaned record as bytes, without its page."""
+    return pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL)
+
+
 class AsideSink(Sink):
     """Writes files of pickled outcomes."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__("pickle", directory, OUTPUTS.get("text"))
 
-    def open(self, path: Path) -> None:
-        self._file = path.open("wb")
-
-    def write(self, record: Record, outcome: Outcome) -> None:
-        pickle.dump((replace(record, payload=b""), outcome), self._file, pickle.HIGHEST_PROTOCOL)
-
-    def close(self) -> None:
-        self._file.close()
+    @contextmanager
+    def part(self, path: Path) -> Iterator[Write]:
+        with path.open("wb") as file:
+            yield lambda record, outcome: file.write(as_pickle(record, outcome))
 
 
 def read_aside(aside: Store, start: int = 0) -> Iterator[Ended]:
@@ -94,7 +96,7 @@ def without_replicas(
             yield mark, record, outcome if decision is None else as_replica(outcome, decision[0])
 
 
-def _decide(dedup: Dedup, aside: Store, index: Index, decisions: sqlite3.Connection) -> None:
+def _decide(dedup: Dedup, aside: Store, index: Index, decisions: Any) -> None:
     """Write a table of replicas. Candidates are sorted on disk, so memory stays bounded."""
     index.forget_run()
     decisions.execute(

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
@@ -155,11 +155,6 @@ class Unguarded:
     def result(self, task: Task[Any]) -> Any:
         return task.function(*task.fixed, task.items)
 
-    def close(self) -> None:
-        """Do nothing. There are no workers."""
-
-    stop = close
-
 
 class Guard:
     """A pool of workers that are watched and replaced."""
@@ -234,11 +229,16 @@ class Guard:
                 self._restart()
             return result
 
-    def close(self) -> None:
-        """Stop the workers after their last task."""
-        if self._pool is not None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error_type: object, *_: object) -> None:
+        """Stop the workers, after their last task or, on an error, immediately."""
+        if self._pool is not None and error_type is None:
             self._pool.close()
             self._pool.join()
+        else:
+            self.stop()
 
     def stop(self) -> None:
         """Stop the workers immediately."""

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from victorpy.batch.inputs import Survey, find_files, read_files, size_before, survey, unread_files
+from victorpy.batch.inputs import (
+    Survey,
+    Wanted,
+    find_files,
+    read_failed,
+    read_files,
+    size_before,
+    survey,
+    unread_files,
+)
+from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
 from victorpy.batch.local.guard import (
     Ended,
-    Guard,
     Unguarded,
     cleaning_guard,
     cleaning_tasks,
@@ -23,17 +32,13 @@ from victorpy.batch.local.guard import (
 )
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.reading import file_reader
-from victorpy.batch.outcome import Outcome
 from victorpy.batch.plan import Plan
-from victorpy.batch.record import Record
-from victorpy.batch.sinks import SINKS, Sink
-from victorpy.batch.store import MANIFEST, Counts, Store, head_settings
+from victorpy.batch.sinks import SINKS, Sink, Write
+from victorpy.batch.store import MANIFEST, Counts, Store, read_head
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
 
 MOST_COUNTED = 1_000
-
-Write = Callable[[Record, Outcome], None]
 
 
 def run_plan(
@@ -91,8 +96,6 @@ class _Run:
             else:
                 import tempfile
 
-                from victorpy.batch.local.dedup import AsideSink, without_replicas
-
                 place = stack.enter_context(tempfile.TemporaryDirectory(prefix="victor-replicas-"))
                 aside = stack.enter_context(closing(Store(Path(place), {})))
                 self.clean_into(aside, AsideSink(aside.directory))
@@ -107,8 +110,6 @@ class _Run:
 
     def store(self, directory: Path, settings: dict[str, Any]) -> dict[str, Any]:
         """Clean records into the parts of an output directory."""
-        from victorpy.batch.local.dedup import remove_aside
-
         store = self.open_store(directory, settings)
         earlier = Counts(store.counts.as_dict())
         try:
@@ -151,8 +152,6 @@ class _Run:
 
     def fill(self, store: Store) -> None:
         """Write all missing parts. With deduplication, clean all pages into a store aside first."""
-        from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
-
         plan = self.plan
         sink = SINKS.get(plan.to)(plan.to, store.directory, find_output(plan.format), plan.inputs)
         sink.resume(store.finished_parts())
@@ -195,35 +194,25 @@ class _Run:
         after = store.last if store else None
         wanted = None
         if plan.retry:
-            from victorpy.batch.retry import Wanted, read_failed
-
             wanted = Wanted(read_failed(plan.retry))
-        guard: Guard | Unguarded
-        if self.guarded and (has_pebble() or plan.limits.jobs > 1):
-            guard = cleaning_guard(plan)
-        else:
-            if self.guarded:
-                install = install_command("batch")
-                self.progress.note(f"pages are cleaned without guard, in one process; to change this: {install}")
-            guard = Unguarded(plan)
-        try:
-            with file_reader(plan.limits) as read:
-                if plan.by_site and store is not None:
-                    import shutil
+        is_guarded = self.guarded and (has_pebble() or plan.limits.jobs > 1)
+        if self.guarded and not is_guarded:
+            install = install_command("batch")
+            self.progress.note(f"pages are cleaned without guard, in one process; to change this: {install}")
+        workers = cleaning_guard(plan) if is_guarded else nullcontext(Unguarded(plan))
+        with workers as guard, file_reader(plan.limits) as read:
+            if plan.by_site and store is not None:
+                import shutil
 
-                    from victorpy.batch.local.by_site import site_tasks
+                from victorpy.batch.local.by_site import site_tasks
 
-                    spilled = store.directory / f".{store.label}spill"
-                    yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
-                    shutil.rmtree(spilled, ignore_errors=True)
-                else:
-                    files = wanted.files() if wanted else find_files(plan.inputs)
-                    records = read_files(files, plan.read, after, wanted.select(read) if wanted else read)
-                    yield run_tasks(cleaning_tasks(records, in_batches=isinstance(guard, Guard)), guard)
-            guard.close()
-        except BaseException:
-            guard.stop()
-            raise
+                spilled = store.directory / f".{store.label}spill"
+                yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
+                shutil.rmtree(spilled, ignore_errors=True)
+            else:
+                files = wanted.files() if wanted else find_files(plan.inputs)
+                records = read_files(files, plan.read, after, wanted.select(read) if wanted else read)
+                yield run_tasks(cleaning_tasks(records, in_batches=is_guarded), guard)
 
     def summary(self, counts: Counts, earlier: Counts) -> dict[str, Any]:
         """Return the counts of all runs, and the counts of this run under other names."""
@@ -245,7 +234,7 @@ def failed_path(plan: Plan, directory: Path) -> Path:
 def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
     """Return the prefix of a retry's files: ``retry-1-``, or the next one if a retry with other settings used it."""
     number = 1
-    while head_settings(directory / f"retry-{number}-manifest.jsonl") not in ({}, settings):
+    while read_head(directory / f"retry-{number}-manifest.jsonl").get("settings") not in (None, settings):
         number += 1
     return f"retry-{number}-"
 

@@ -86,16 +86,14 @@ def in_one_line(what: str) -> Iterator[None]:
 # Frames, for jobs of your own.
 
 
-def clean_frame(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
+def clean_frame(frame: DataFrame, plan: Plan) -> DataFrame:
     """Clean the pages in a column of a frame. Columns `source` and `position` are copied to the result."""
-    return _map(_page_columns(frame, plan), task.clean_rows, plan, Form.LINES if lines else Form.TABLE)
+    return _map(_page_columns(frame, plan), task.clean_pages, plan, Form.TABLE)
 
 
-def clean_sites(frame: DataFrame, plan: Plan, lines: bool = False) -> DataFrame:
+def clean_sites(frame: DataFrame, plan: Plan) -> DataFrame:
     """Clean the pages of a frame site by site, in the order of `source` and `position`."""
-    group = partial(task.group_rows, plan)
-    grouped = _page_columns(frame, plan).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
-    return _clean_grouped(grouped, plan, Form.LINES if lines else Form.TABLE)
+    return _clean_grouped(_group(_page_columns(frame, plan), plan), plan, Form.TABLE)
 
 
 def with_model(spark: SparkSession, plan: Plan) -> Plan:
@@ -121,6 +119,10 @@ def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
 
 def _map(frame: DataFrame, function: Callable[..., Any], plan: Plan, form: Form) -> DataFrame:
     return frame.mapInArrow(partial(function, plan, form), from_arrow_schema(task.result_schema(plan, form)))
+
+
+def _group(frame: DataFrame, plan: Plan) -> DataFrame:
+    return frame.mapInArrow(partial(task.group_pages, plan), from_arrow_schema(task.SITE_SCHEMA))
 
 
 def _clean_grouped(grouped: DataFrame, plan: Plan, form: Form) -> DataFrame:
@@ -243,17 +245,15 @@ class _Run:
         return self.spark.createDataFrame(rows, "unit binary")
 
     def _clean_files(self, units: Sequence[InputFile]) -> DataFrame:
-        return _map(self._unit_frame(units), task.clean_units, self.plan, self.cleaned_form)
+        return _map(self._unit_frame(units), task.clean_pages, self.plan, self.cleaned_form)
 
     def _group_by_site(self, files: Mapping[str, Sequence[InputFile]]) -> None:
         """Write all records to temporary tables, partitioned into buckets of sites."""
-        group = partial(task.group_units, self.plan)
         bucket = F.pmod(F.xxhash64("site"), F.lit(self.plan.buckets)).cast("int")
         for name, units in files.items():
             if not self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
-                grouped = self._unit_frame(units).mapInArrow(group, from_arrow_schema(task.SITE_SCHEMA))
-                target = self.store.path(f"{_SITES}/{name}")
-                grouped.withColumn("bucket", bucket).write.partitionBy("bucket").mode("overwrite").parquet(target)
+                grouped = _group(self._unit_frame(units), self.plan).withColumn("bucket", bucket)
+                grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
                 self.say(f"{name}: {len(units):,} files sorted by site")
 
     def _clean_bucket(self, bucket: int) -> DataFrame:

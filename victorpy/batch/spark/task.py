@@ -22,7 +22,7 @@ from more_itertools import constrained_batches
 
 from victorpy.batch.inputs import InputFile, Mark, find_files
 from victorpy.batch.local.by_site import Ref, bucket_of, clean_site
-from victorpy.batch.local.dedup import as_replica
+from victorpy.batch.local.dedup import as_pickle, as_replica
 from victorpy.batch.local.guard import Ended, Guard, cleaning_guard, cleaning_tasks, run_tasks
 from victorpy.batch.local.reading import read_guarded, reading_guard
 from victorpy.batch.outcome import Outcome, describe_place, row
@@ -81,28 +81,26 @@ def result_schema(plan: Plan, form: Form) -> Any:
     return table_schema(find_output(plan.format).columns).append(pa.field("size", pa.int64()))
 
 
-def _results(plan: Plan, form: Form, ended: Iterable[Ended], place: str = "") -> Iterator[pa.RecordBatch]:
-    """Return cleaned records as rows. `place` is the common prefix of their places in the output."""
+def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> Iterator[pa.RecordBatch]:
+    """Return cleaned records as rows."""
     columns = find_output(plan.format).columns
 
-    def result_row(number: int, record: Record, outcome: Outcome) -> dict[str, Any]:
+    def result_row(mark: Mark, record: Record, outcome: Outcome) -> dict[str, Any]:
         if form is Form.SIGNED:
             signed = outcome.signed or Signed(b"", 0)
             return {
-                "place": f"{place} {number:012d}",
+                "place": f"{site}{mark.file:09d} {mark.position:020d}",
                 "length": signed.length,
                 "signature": signed.signature,
                 "description": json.dumps(describe_place(record, outcome)),
-                "ended": pickle.dumps((replace(record, payload=b""), outcome), pickle.HIGHEST_PROTOCOL),
+                "ended": as_pickle(record, outcome),
             }
         if form is Form.TABLE:
             return {**table_row(record, outcome, columns), "size": outcome.size}
         line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
         return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
 
-    rows = (
-        (result_row(number, record, outcome), len(outcome.text)) for number, (_, record, outcome) in enumerate(ended)
-    )
+    rows = ((result_row(*record), len(record[2].text)) for record in ended)
     return _in_batches(rows, result_schema(plan, form))
 
 
@@ -120,27 +118,39 @@ def _rows(batches: Batches) -> Iterator[dict[str, Any]]:
 # The functions that Spark calls.
 
 
-def clean_units(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Read the files in the rows, and clean their pages."""
-    for unit in _units(batches):
-        place = f"{unit.number:09d} {unit.start:020d}"
-        yield from _results(plan, form, _clean(plan, _read(plan, unit)), place)
+def clean_pages(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Clean the pages in the rows, or in the files that the rows name."""
+
+    def ended() -> Iterator[Ended]:
+        with _cleaning_child(plan) as guard:
+            yield from run_tasks(cleaning_tasks(_records(plan, batches)), guard)
+
+    return _results(plan, form, ended())
 
 
-def clean_rows(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Clean the pages in the rows."""
-    return _results(plan, form, _clean(plan, _row_records(plan, batches)))
+def group_pages(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Return the pages in the rows, or in the files that the rows name, as records with their site."""
+
+    def site_row(mark: Mark, record: Record) -> tuple[dict[str, Any], int]:
+        content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
+        site = record.site(plan.site_key).encode("utf-8", "backslashreplace").decode()
+        file = f"{mark.file:09d} {record.origin.source}"
+        return {"site": site, "file": file, "position": record.origin.position, "record": content}, len(content)
+
+    return _in_batches((site_row(mark, record) for mark, record in _records(plan, batches)), SITE_SCHEMA)
 
 
-def group_units(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Read the files in the rows, and return their records with their site."""
-    for unit in _units(batches):
-        yield from _with_site(plan, ((f"{unit.number:09d}", record) for record in _read(plan, unit)))
-
-
-def group_rows(plan: Plan, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Return the pages in the rows as records with their site."""
-    return _with_site(plan, ((record.origin.source, record) for record in _row_records(plan, batches)))
+def _records(plan: Plan, batches: Batches) -> Iterator[tuple[Mark, Record]]:
+    """Read the records of a frame of pages, or of a frame of units."""
+    for fields in _rows(batches):
+        if "unit" in fields:
+            unit: InputFile = pickle.loads(fields["unit"])  # written by the driver
+            with _child("read", plan.limits, lambda: reading_guard(plan.limits)) as guard:
+                for record in read_guarded(guard, unit, plan.read):
+                    yield Mark(unit.number, record.origin.position), record
+        else:
+            origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
+            yield Mark(0, origin.position), field_record(fields, origin, plan.read)
 
 
 def clean_grouped(plan: Plan, form: Form, site: str, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -171,12 +181,6 @@ def finish_signed(plan: Plan, form: Form, batches: Batches) -> Iterator[pa.Recor
     return _results(plan, form, decided())
 
 
-def _clean(plan: Plan, records: Iterable[Record]) -> Iterator[Ended]:
-    marked = ((Mark(0, record.origin.position), record) for record in records)
-    with _cleaning_child(plan) as guard:
-        yield from run_tasks(cleaning_tasks(marked), guard)
-
-
 def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
     """Clean a site. Its records are spilled to the local disk, and memory holds only their offsets."""
     with tempfile.TemporaryDirectory(prefix="victor-site-") as directory, _cleaning_child(plan) as guard:
@@ -190,23 +194,6 @@ def _clean_site(plan: Plan, site: str, batches: Batches) -> Iterator[Ended]:
         # In the order of the inputs, whatever their order here.
         refs = [Ref(str(path), offset, length) for _, _, offset, length in sorted(places)]
         yield from clean_site(plan, site, refs, Path(directory, "model"), guard)
-
-
-def _with_site(plan: Plan, records: Iterable[tuple[str, Record]]) -> Iterator[pa.RecordBatch]:
-    """Return records, which come with the sort key of their file, as rows with their site."""
-
-    def site_row(file: str, record: Record) -> tuple[dict[str, Any], int]:
-        content = pickle.dumps(record, pickle.HIGHEST_PROTOCOL)
-        site = record.site(plan.site_key).encode("utf-8", "backslashreplace").decode()
-        return {"site": site, "file": file, "position": record.origin.position, "record": content}, len(content)
-
-    return _in_batches((site_row(file, record) for file, record in records), SITE_SCHEMA)
-
-
-def _row_records(plan: Plan, batches: Batches) -> Iterator[Record]:
-    for fields in _rows(batches):
-        origin = Origin(str(fields.get("source") or ""), int(fields.get("position") or 0))
-        yield field_record(fields, origin, plan.read)
 
 
 # The files that tasks read.
@@ -267,10 +254,6 @@ def _row_cuts(path: Path, options: ReadOptions) -> list[tuple[int, int]]:
     return [(row, 0) for row in cuts]
 
 
-def _units(batches: Batches) -> Iterator[InputFile]:
-    return (pickle.loads(fields["unit"]) for fields in _rows(batches))  # written by the driver
-
-
 # Children, which stay alive from task to task.
 
 _guards: dict[tuple[str, Any], Guard] = {}
@@ -287,11 +270,6 @@ def _cleaning_child(plan: Plan) -> Iterator[Guard]:
     plan = replace(plan, method=method, limits=replace(plan.limits, jobs=1))
     with _child("clean", plan, lambda: cleaning_guard(plan)) as guard:
         yield guard
-
-
-def _read(plan: Plan, unit: InputFile) -> Iterator[Record]:
-    with _child("read", plan.limits, lambda: reading_guard(plan.limits)) as guard:
-        yield from read_guarded(guard, unit, plan.read)
 
 
 @contextmanager
