@@ -43,7 +43,7 @@ def poisoned(model, tmp_path_factory):
     return place, offsets, ended
 
 
-def test_a_bad_page_fails_alone(poisoned):
+def test_bad_page_fails_alone(poisoned):
     place, _, ended = poisoned
     assert ended.returncode == 1, ended.stderr.decode()
     found = rows(place / "out")
@@ -53,14 +53,14 @@ def test_a_bad_page_fails_alone(poisoned):
     assert {row["status"] for number, row in enumerate(found[:PAGES]) if number not in AT} == {"kept"}
 
 
-def test_hard_pages_are_no_poison(poisoned):
+def test_hard_pages_do_not_fail(poisoned):
     place, _, _ = poisoned
     wide, deep = rows(place / "out")[PAGES:]
     assert [row["status"] in {"kept", "empty"} for row in (wide, deep)] == [True, True]
     assert deep["losses"]
 
 
-def test_every_poison_is_named_with_its_place_and_reason(poisoned):
+def test_failures_are_reported_with_position_and_reason(poisoned):
     place, _, ended = poisoned
     told = failed(place / "out")
     assert [(line["url"], line["position"], line["kind"]) for line in told] == [
@@ -75,7 +75,7 @@ def test_every_poison_is_named_with_its_place_and_reason(poisoned):
         assert f"clean: {url(number)}: failed: " in ended.stderr.decode()
 
 
-def test_the_summary_adds_up(poisoned):
+def test_summary_adds_up(poisoned):
     place, _, ended = poisoned
     summary = json.loads((place / "s.json").read_text())
     assert summary["pages"] == PAGES + 2 == sum(summary[str(status)] for status in Status)
@@ -103,7 +103,7 @@ def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     assert tree(place / "out") == after
 
 
-def test_a_page_that_is_larger_than_the_memory_of_a_page_costs_itself_alone(tmp_path):
+def test_page_above_the_memory_limit_fails_alone(tmp_path):
     large = response(url(1), b"<p>" + b"tea " * 7_000_000)
     write_warc(tmp_path / "a.warc.gz", [response(url(0), page(0)), large, response(url(2), page(2))])
     ended = clean(tmp_path / "a.warc.gz", "-j", 1, "--memory", 20, "-o", tmp_path / "out", "--to", "jsonl")
@@ -114,7 +114,7 @@ def test_a_page_that_is_larger_than_the_memory_of_a_page_costs_itself_alone(tmp_
     assert b"Traceback" not in ended.stderr
 
 
-def test_poison_among_files_costs_one_file(model, tmp_path):
+def test_crash_in_one_file_fails_only_that_file(model, tmp_path):
     for number in range(6):
         (tmp_path / "in" / "deep").mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / "deep" / f"{number}.html").write_bytes(page(number, "CRASHES" if number == 2 else ""))
@@ -125,7 +125,7 @@ def test_poison_among_files_costs_one_file(model, tmp_path):
     assert failed(tmp_path / "out")[0]["source"] == "in/deep/2.html"
 
 
-def test_a_worker_that_exits_silently_is_replaced(model):
+def test_worker_that_exits_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
     tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
     with cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=1.0))) as workers:
@@ -133,7 +133,7 @@ def test_a_worker_that_exits_silently_is_replaced(model):
     assert found == [[None, Kind.TIMEOUT, None], [None]]
 
 
-def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tmp_path):
+def test_without_pebble_only_one_process_cleans_files(model, tmp_path):
     (tmp_path / "pebble.py").write_text("raise ImportError('none here')")
     (tmp_path / "a.html").write_bytes(page(1))
     from support.batchpages import ENVIRONMENT, ROOT
@@ -154,7 +154,7 @@ def test_without_pebble_files_are_cleaned_and_more_workers_are_refused(model, tm
     assert f"needs Pebble: {install_command('batch')}".encode() in two.stderr
 
 
-def test_a_record_that_ran_out_of_memory_while_read_keeps_that_reason():
+def test_memory_problem_from_reading_is_kept():
     told = Problem(Kind.MEMORY, "read in vain")
     record = Record("a.jsonl", Path("a.jsonl"), problem=told)
     with cleaning_guard(Plan()) as workers:

@@ -22,9 +22,11 @@ from support.batchpages import (
     ROOT,
     clean,
     crawl,
+    cut_manifest,
     failed,
     page,
     poisoned_site,
+    refused,
     response,
     rows,
     tree,
@@ -102,7 +104,7 @@ def test_two_workers_give_the_same_bytes_as_one(archive, whole, tmp_path):
     assert tree(tmp_path) == whole
 
 
-def test_every_record_ends_once_and_is_counted(finished):
+def test_every_record_is_written_and_counted_once(finished):
     out, summary = finished
     found = rows(out)
     assert [row["url"] for row in found] == [url(number) for number in range(PAGES)]
@@ -135,20 +137,17 @@ def test_finished_parts_are_not_written_again(archive, copy):
     ],
 )
 def test_another_command_into_the_same_directory_is_refused(archive, copy, whole, inputs, options, said):
-    ended = clean(inputs or archive, "-o", copy, *COMMAND, "-j", 1, *options)
-    assert (ended.returncode, said in ended.stderr.decode()) == (2, True)
+    refused(said, inputs or archive, "-o", copy, *COMMAND, "-j", 1, *options)
     assert tree(copy) == whole
 
 
-def test_two_runs_do_not_write_into_one_directory(archive, tmp_path):
+def test_second_run_into_a_locked_directory_is_refused(archive, tmp_path):
     (tmp_path / "manifest.jsonl").touch()
     import fcntl
 
     with (tmp_path / "manifest.jsonl").open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1)
-    assert ended.returncode == 2
-    assert b"another run is writing there" in ended.stderr
+        refused("another run is writing there", archive, "-o", tmp_path, *COMMAND, "-j", 1)
 
 
 @pytest.mark.parametrize("broken_after", [0, 4])
@@ -165,13 +164,12 @@ def test_resume_after_a_torn_manifest_gives_the_same_bytes(archive, whole, tmp_p
     assert tree(tmp_path) == whole
 
 
-def test_pages_of_one_name_keep_their_files_when_a_run_is_resumed(tmp_path):
+def test_pages_with_the_same_name_keep_their_files_after_resume(tmp_path):
     write_warc(tmp_path / "a.warc.gz", [response(url(0), page(number)) for number in range(4)])
     command = ("a.warc.gz", "-o", "out", "--to", "folder", "--shard-records", 1, "-j", 1)
     clean(*command, cwd=tmp_path)
     whole = tree(tmp_path / "out")
-    lines = whole["manifest.jsonl"].splitlines(keepends=True)
-    (tmp_path / "out" / "manifest.jsonl").write_bytes(b"".join(lines[:3]))
+    cut_manifest(tmp_path / "out", 3)
     clean(*command, cwd=tmp_path)
     assert tree(tmp_path / "out") == whole
 
@@ -196,8 +194,7 @@ def test_pages_compressed_together_are_the_same_pages(in_one_member, finished):
 def test_run_over_pages_compressed_together_resumes_and_retries(in_one_member, tmp_path):
     out, command = in_one_member
     shutil.copytree(out, tmp_path / "copy")
-    lines = (out / "manifest.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "copy" / "manifest.jsonl").write_bytes(b"".join(lines[:31]))
+    cut_manifest(tmp_path / "copy", 31)
     assert clean(*command, "-o", tmp_path / "copy").returncode == 1
     assert tree(tmp_path / "copy") == tree(out)
     assert [(line["url"], line["position"], line["rest"]) for line in failed(out)] == [(url(7), 7, False)]
@@ -205,7 +202,7 @@ def test_run_over_pages_compressed_together_resumes_and_retries(in_one_member, t
     assert [row["url"] for row in rows(tmp_path / "copy", "retry-1-")] == [url(7)]
 
 
-def test_a_truncated_archive_in_one_member_fails_where_it_ends(in_one_member, tmp_path):
+def test_truncated_archive_fails_at_its_end(in_one_member, tmp_path):
     content = Path(in_one_member[1][0]).read_bytes()
     (tmp_path / "t.warc.gz").write_bytes(content[: len(content) * 3 // 4])
     ended = clean("t.warc.gz", "-o", "out", *COMMAND, "-j", 1, cwd=tmp_path)
@@ -227,7 +224,7 @@ def test_empty_files_are_reported(tmp_path):
     assert (ended.returncode, b"2 files are empty and have no pages, such as a.warc.gz" in ended.stderr) == (0, True)
 
 
-def test_a_run_that_cannot_begin_leaves_the_directory_to_others(archive, tmp_path):
+def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
     command = ("-o", "out", *COMMAND, "-j", 2)
     ended = clean("typo.warc.gz", *command, cwd=tmp_path)
     assert (ended.returncode, ended.stderr.decode()) == (
@@ -249,7 +246,7 @@ def test_changed_inputs_are_reported(tmp_path):
     command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
     clean(*command, cwd=tmp_path)
     crawl(tmp_path / "a.warc.gz", 3)
-    assert b"another command (the input files changed); give the same" in clean(*command, cwd=tmp_path).stderr
+    refused("another command (the input files changed); give the same", *command, cwd=tmp_path)
 
 
 def start(*arguments):
@@ -290,7 +287,7 @@ def left_of(sessions):
     return left
 
 
-def test_an_interrupt_ends_it_cleanly_with_all_workers(archive, whole, tmp_path):
+def test_interrupt_stops_all_workers_cleanly(archive, whole, tmp_path):
     process = start(archive, "-o", tmp_path, *COMMAND, "-j", 2)
     while not (tmp_path / "manifest.jsonl").exists():
         time.sleep(0.02)
@@ -306,7 +303,7 @@ def test_an_interrupt_ends_it_cleanly_with_all_workers(archive, whole, tmp_path)
 # what it is written to
 
 
-def test_a_folder_mirrors_names_and_has_an_index(archive, tmp_path):
+def test_folder_has_files_by_name_and_an_index(archive, tmp_path):
     clean(archive, "-o", tmp_path, "--to", "folder", "-f", "markdown", "-j", 1)
     assert (tmp_path / "courier.example" / "news" / "0.md").read_text().startswith("#")
     index = [json.loads(line) for line in (tmp_path / "_index" / "part-00000.jsonl").read_text().splitlines()]
@@ -321,7 +318,7 @@ def test_a_folder_mirrors_names_and_has_an_index(archive, tmp_path):
 
 
 @pytest.mark.parametrize("to", ["jsonl", "jsonl.zst", "parquet"])
-def test_lines_and_tables_hold_the_same_rows(archive, whole, tmp_path, to):
+def test_lines_and_tables_have_the_same_rows(archive, whole, tmp_path, to):
     expected = [
         json.loads(line)
         for name in sorted(whole)
@@ -364,7 +361,7 @@ def test_texts_become_conversion_records(archive, tmp_path, to):
     assert len({headers["WARC-Record-ID"] for headers, _ in found}) == len(found)
 
 
-def test_an_archive_can_be_cleaned_to_standard_output_or_one_file(archive, tmp_path):
+def test_archive_is_cleaned_to_standard_output_or_one_file(archive, tmp_path):
     ended = clean(archive, "-q")
     assert ended.returncode == 1
     assert ended.stdout.count(b"==> http") == PAGES - 2
@@ -374,7 +371,7 @@ def test_an_archive_can_be_cleaned_to_standard_output_or_one_file(archive, tmp_p
     assert [line["url"] for line in lines[:3]] == [url(0), url(1), url(2)]
 
 
-def test_lines_go_in_and_come_out(tmp_path):
+def test_json_lines_are_read_and_written(tmp_path):
     content = "".join(json.dumps({"address": url(n), "raw": page(n).decode()}) + "\n" for n in range(5))
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(content.encode()))
     fields = ("--html-field", "raw", "--url-field", "address")
@@ -390,7 +387,7 @@ def write_pages(directory, count):
 
 
 @pytest.mark.parametrize("count", [3, FEW + 1])
-def test_any_number_of_files_gives_only_texts(tmp_path, count):
+def test_plain_runs_write_only_texts(tmp_path, count):
     write_pages(tmp_path / "in", count)
     texts = []
     for number in (0, 99):
@@ -403,16 +400,15 @@ def test_any_number_of_files_gives_only_texts(tmp_path, count):
     assert texts[0] != texts[1]
 
 
-def test_texts_of_a_batch_are_not_overwritten_by_another_command(tmp_path):
+def test_batch_output_is_not_overwritten_by_another_command(tmp_path):
     write_pages(tmp_path / "in", 3)
     assert clean("in", "-o", "out", "-j", 1, "-q", cwd=tmp_path).returncode == 0
     written = tree(tmp_path / "out")
-    ended = clean("in/0.html", "-o", "out", cwd=tmp_path)
-    assert (ended.returncode, b"contains the output of another command" in ended.stderr) == (2, True)
+    refused("contains the output of another command", "in/0.html", "-o", "out", cwd=tmp_path)
     assert tree(tmp_path / "out") == written
 
 
-def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypatch):
+def test_interrupted_plain_run_is_resumed(tmp_path, monkeypatch):
     write_pages(tmp_path / "in", 20)
     out = tmp_path / "out"
     plan = Plan((str(tmp_path / "in"),), out, shard_records=6, plain=True)
@@ -433,14 +429,14 @@ def test_an_interrupted_run_that_keeps_no_manifest_is_resumed(tmp_path, monkeypa
     assert sorted(tree(out)) == sorted(f"{number}.txt" for number in range(20))
 
 
-def test_a_reader_that_goes_away_ends_it_quietly(archive):
+def test_closed_pipe_ends_the_run_quietly(archive):
     command = f"'{sys.executable}' '{ROOT / 'clean.py'}' '{archive}' -q | head -1; echo ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, env=ENVIRONMENT, timeout=60)
     assert ended.stdout == f"==> {url(0)} <==\n141\n".encode()
     assert b"ipe" not in ended.stderr
 
 
-def test_closed_standard_streams_change_nothing(archive, whole, tmp_path):
+def test_closed_standard_streams_do_not_change_the_output(archive, whole, tmp_path):
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: os.closerange(0, 3))
     assert ended.returncode == 1
     assert tree(tmp_path) == whole
@@ -449,10 +445,8 @@ def test_closed_standard_streams_change_nothing(archive, whole, tmp_path):
 # places that cannot be written
 
 
-def test_an_unwritable_summary_is_reported_before_the_work(archive, tmp_path):
-    ended = clean(archive, "-o", tmp_path / "out", *COMMAND, "--summary", tmp_path)
-    assert (ended.returncode, ended.stderr.count(b"\n")) == (2, 1)
-    assert b"--summary" in ended.stderr
+def test_unwritable_summary_is_reported_before_cleaning(archive, tmp_path):
+    refused("--summary", archive, "-o", tmp_path / "out", *COMMAND, "--summary", tmp_path)
     assert not (tmp_path / "out").exists()
 
 
@@ -462,7 +456,7 @@ def small_disk(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-def test_full_disk_stops_the_run_which_can_be_resumed(archive, whole, tmp_path):
+def test_run_resumes_after_a_full_disk(archive, whole, tmp_path):
     ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
     assert ended.returncode == 2
     assert b"File too large" in ended.stderr
@@ -473,29 +467,22 @@ def test_full_disk_stops_the_run_which_can_be_resumed(archive, whole, tmp_path):
 
 
 @pytest.mark.parametrize("target", ["/dev/null/out", "/proc/out", "file"])
-def test_an_output_that_cannot_be_written_is_one_line(archive, tmp_path, target):
+def test_unwritable_output_is_reported_in_one_line(archive, tmp_path, target):
     (tmp_path / "file").write_text("precious")
-    ended = clean(archive, "-o", target, "--to", "jsonl", "-j", 1, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert ended.stderr.decode().count("\n") == 1
-    assert target.encode() in ended.stderr
+    refused(target, archive, "-o", target, "--to", "jsonl", "-j", 1, cwd=tmp_path)
     assert (tmp_path / "file").read_text() == "precious"
 
 
-def test_pages_are_never_overwritten_by_their_cleaning(tmp_path):
-    for number in range(3):
-        (tmp_path / f"{number}.html").write_bytes(page(number))
-    ended = clean(".", "-f", "html", "-o", ".", "-j", 1, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert b"choose another output" in ended.stderr
+def test_input_pages_are_never_overwritten(tmp_path):
+    write_pages(tmp_path, 3)
+    refused("choose another output", ".", "-f", "html", "-o", ".", "-j", 1, cwd=tmp_path)
     assert [(tmp_path / f"{number}.html").read_bytes() for number in range(3)] == [page(number) for number in range(3)]
 
 
-def test_inputs_are_never_overwritten_nor_results_read_as_inputs(tmp_path):
+def test_input_files_are_never_overwritten_and_results_never_read(tmp_path):
     crawl(tmp_path / "in" / "a.warc.gz", 3)
     (tmp_path / "lines.jsonl").write_text(json.dumps({"html": page(1).decode()}))
-    ended = clean("lines.jsonl", "-f", "jsonl", "-o", "lines.jsonl", cwd=tmp_path)
-    assert (ended.returncode, b"would be overwritten" in ended.stderr) == (2, True)
+    refused("would be overwritten", "lines.jsonl", "-f", "jsonl", "-o", "lines.jsonl", cwd=tmp_path)
     assert (tmp_path / "lines.jsonl").read_text().startswith('{"html"')
     assert clean("in", "--to", "warc.gz", "-o", "in", "-j", 1, cwd=tmp_path).returncode == 2
     for _ in range(2):
@@ -529,7 +516,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_whatever_a_page_is_called_its_file_is_in_the_folder(tmp_path, name):
+def test_hostile_names_stay_in_the_folder(tmp_path, name):
     place = safe_place(name, ".txt")
     path = (tmp_path / place).resolve()
     assert path.is_relative_to(tmp_path)
@@ -539,23 +526,23 @@ def test_whatever_a_page_is_called_its_file_is_in_the_folder(tmp_path, name):
     assert safe_place(name, ".txt") == place
 
 
-def test_ordinary_names_stay_as_they_are():
+def test_ordinary_names_do_not_change():
     for name in ("news/Größe der Welt.html", "a b (1).htm", "日本.html", "x'y&z.html"):
         assert str(safe_place(name, ".txt")) == str(Path(name).with_suffix(".txt"))
 
 
-def test_long_names_that_differ_at_their_end_differ():
+def test_long_names_stay_different():
     assert safe_place("x" * 400 + "a.html", ".txt") != safe_place("x" * 400 + "b.html", ".txt")
 
 
-def test_names_are_given_once():
+def test_names_are_unique():
     names = Names(("failed.jsonl",))
     given = [str(names.unique(safe_place(name, ".txt"))) for name in ("a", "a", "A", "a-2", "a", "failed")]
     assert given == ["a.txt", "a-2.txt", "A-3.txt", "a-2-2.txt", "a-4.txt", "failed.txt"]
     assert str(names.unique(safe_place("failed.html", ".jsonl"))) == "failed-2.jsonl"
 
 
-def test_a_thousand_pages_of_one_name_take_no_time():
+def test_many_pages_with_the_same_name_are_fast():
     names = Names()
     assert len({names.unique(safe_place("index", ".txt")) for _ in range(5_000)}) == 5_000
 
@@ -592,7 +579,7 @@ def two_sites(tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
-def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method):
+def test_sites_are_learned_and_cleaned_separately(two_sites, tmp_path, method):
     options = ("--by-site", "--method", method, "--to", "jsonl", "--shard-records", 15)
     ended = clean(two_sites, "-o", tmp_path / "one", *options, "-j", 1)
     assert ended.returncode == 0, ended.stderr.decode()
@@ -603,8 +590,7 @@ def test_sites_are_learned_and_cleaned_by_themselves(two_sites, tmp_path, method
     assert not [row for row in found if FOOTER in row["text"] or MENU[0] in row["text"]]
     clean(two_sites, "-o", tmp_path / "two", *options, "-j", 2)
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
-    lines = (tmp_path / "two" / "manifest.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "two" / "manifest.jsonl").write_bytes(b"".join(lines[:2]))  # and resumed
+    cut_manifest(tmp_path / "two", 2)
     clean(two_sites, "-o", tmp_path / "two", *options, "-j", 1)
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
 
@@ -613,7 +599,7 @@ HOSTS = ["courier.example", "shop.example"] * 20
 
 
 @pytest.mark.parametrize(("options", "changes"), [((), 10), (("--site-key", "host"), 4)])
-def test_a_site_is_a_domain_unless_hosts_are_asked_for(tmp_path, options, changes):
+def test_site_is_a_domain_or_a_host(tmp_path, options, changes):
     """The pages of a site come in the order of the inputs, which here changes the host with every page."""
     names = ("www.tea.co.uk", "news.tea.co.uk", "tea.co.uk", "www.shop.example")
     write_warc(tmp_path / "a.warc", [response(f"http://{name}/{n}", page(n)) for n in range(3) for name in names])
@@ -622,11 +608,10 @@ def test_a_site_is_a_domain_unless_hosts_are_asked_for(tmp_path, options, change
     hosts = [row["url"].split("/")[2] for row in rows(tmp_path / "out")]
     assert (len(hosts), len(list(itertools.groupby(hosts)))) == (12, changes)
     if not options:
-        ended = clean(*command, "--site-key", "host", cwd=tmp_path)
-        assert (ended.returncode, b'site key was "domain" and is "host"' in ended.stderr) == (2, True)
+        refused('site key was "domain" and is "host"', *command, "--site-key", "host", cwd=tmp_path)
 
 
-def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_path):
+def test_bad_page_does_not_fail_its_site(tmp_path):
     poison = {3: "CRASHES", 30: "HANGS"}
     records = [response(f"http://courier.example/{n}", page(n, poison.get(n, ""))) for n in range(35)]
     records.append(response("http://alone.example/", page(9)))
@@ -647,7 +632,7 @@ def test_a_poisoned_page_of_a_site_costs_neither_the_site_nor_the_others(tmp_pat
 
 
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
-def test_a_sites_model_is_written_without_what_all_sites_share(method):
+def test_site_model_excludes_shared_parts(method):
     base = Method(method).load()
     documents = [read_document(page(number), base.config) for number in range(6)]
     at_site = base.at_site(documents)
@@ -657,8 +642,8 @@ def test_a_sites_model_is_written_without_what_all_sites_share(method):
     assert loaded.clean(page(7)) == at_site.clean(page(7))
 
 
-def test_a_page_is_retried_with_its_site(tmp_path):
-    """The page is mended in its place: the same command, and nothing said of sites and methods, cleans it as one."""
+def test_retried_page_is_cleaned_with_its_site(tmp_path):
+    """After the page is mended, a retry without options uses the site and the method of the first run."""
     bad = bytes(range(256)) * 9
     harmed = [response(f"http://{HOSTS[n]}/{n}", bad if n == 6 else page(n)) for n in range(20)]
     mended = [*harmed[:6], response(f"http://{HOSTS[6]}/6", page(6).ljust(len(bad))), *harmed[7:]]
@@ -677,11 +662,10 @@ def test_a_page_is_retried_with_its_site(tmp_path):
     assert json.loads((out / "retry-1-manifest.jsonl").read_text().splitlines()[0])["choice"]["parameters"] == ["t=0.5"]
     moved = tmp_path / "failed.jsonl"
     shutil.copy(out / "failed.jsonl", moved)
-    ended = clean("--retry", moved, "--by-site", "-o", tmp_path / "again")
-    assert (ended.returncode, b"needs the run's manifest" in ended.stderr) == (2, True)
+    refused("needs the run's manifest", "--retry", moved, "--by-site", "-o", tmp_path / "again")
 
 
-def test_a_missing_file_is_retried_whole(tmp_path):
+def test_missing_file_is_retried_completely(tmp_path):
     (tmp_path / "c.html").write_bytes(page(7))
     ended = clean("a.warc.gz", "b.jsonl", "c.html", "-o", "out", "--to", "jsonl", "-j", 1, cwd=tmp_path)
     assert (ended.returncode, [row["status"] for row in rows(tmp_path / "out")]) == (1, ["failed", "failed", "kept"])
@@ -693,13 +677,12 @@ def test_a_missing_file_is_retried_whole(tmp_path):
     clean("--retry", "out/failed.jsonl", "-o", "elsewhere", "-j", 1, cwd=tmp_path)  # as what the output was made of
     assert rows(tmp_path / "elsewhere", "retry-1-") == rows(tmp_path / "out", "retry-1-")
     whole = tree(tmp_path / "out")
-    manifest = whole["retry-1-manifest.jsonl"].splitlines(keepends=True)
-    (tmp_path / "out" / "retry-1-manifest.jsonl").write_bytes(b"".join(manifest[:2]))  # broken off within a file
+    cut_manifest(tmp_path / "out", 2, "retry-1-")  # in the middle of a file
     clean(*again, cwd=tmp_path)
     assert tree(tmp_path / "out") == whole
 
 
-def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, tmp_path):
+def test_full_disk_for_a_site_model_stops_the_run_without_failures(two_sites, tmp_path):
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
     progress = Progress(io.StringIO(), quiet=True)
     spill(Plan((str(two_sites),)), tmp_path / "out" / ".spill", progress)  # the disk had room for this
@@ -721,9 +704,8 @@ def test_full_disk_for_a_sites_model_stops_the_run_and_fails_no_page(two_sites, 
         (["--by-site", "--method", "crf"], "does not learn from sites"),
     ],
 )
-def test_site_mode_goes_with_methods_that_learn_from_sites(two_sites, tmp_path, options, said):
-    ended = clean(two_sites, "-o", tmp_path / "out", *options)
-    assert (ended.returncode, said in ended.stderr.decode()) == (2, True)
+def test_by_site_needs_a_method_that_learns_from_sites(two_sites, tmp_path, options, said):
+    refused(said, two_sites, "-o", tmp_path / "out", *options)
 
 
 # what it says
@@ -747,7 +729,7 @@ def show_progress(terminal, count=40, interval=0.0, **options):
     return shown_at_once, stream.getvalue()
 
 
-def test_progress_is_a_bar_on_a_terminal_and_some_lines_elsewhere():
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere():
     at_once, bar = show_progress(True)
     assert "0/40" in at_once
     assert bar.count("\r") > 30
@@ -762,7 +744,7 @@ def test_progress_is_a_bar_on_a_terminal_and_some_lines_elsewhere():
     assert show_progress(True, count=1, every_page=True)[1] == ""
 
 
-def test_progress_counts_bytes_and_what_an_earlier_run_has_done():
+def test_progress_in_bytes_includes_earlier_runs():
     stream = Terminal()
     progress = Progress(stream, 9_000_000, in_bytes=True, interval=0.0)
     progress.skip(3_000_000)
@@ -773,7 +755,7 @@ def test_progress_counts_bytes_and_what_an_earlier_run_has_done():
     assert "6.50M/9.00M" in stream.getvalue()
 
 
-def test_only_some_failures_of_a_batch_are_named():
+def test_only_the_first_failures_are_reported():
     stream = io.StringIO()
     progress = Progress(stream, quiet=True)
     for number in range(30):
@@ -788,7 +770,7 @@ def test_sorting_pages_by_site_shows_progress(two_sites, tmp_path):
     assert "sorting pages by site: 40page" in stream.getvalue()
 
 
-def test_lines_beside_pages_are_reported_as_not_read(tmp_path):
+def test_unread_lines_beside_pages_are_reported(tmp_path):
     for name in ("in/a.html", "in/b.jsonl", "in/deep/c.parquet"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(page(1))
@@ -820,18 +802,15 @@ def test_help_has_a_group_for_many_pages():
         (["x.warc.gz", "-o", "out.txt"], "such as out.txt/"),
     ],
 )
-def test_wrong_usage_is_one_line(tmp_path, arguments, said):
+def test_wrong_usage_is_reported_in_one_line(tmp_path, arguments, said):
     crawl(tmp_path / "x.warc.gz", 2)
-    ended = clean(*arguments, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert ended.stderr.decode().count("\n") == 1, ended.stderr
-    assert said in ended.stderr.decode()
+    refused(said, *arguments, cwd=tmp_path)
 
 
 # one record, for other engines
 
 
-def test_one_record_gives_one_row():
+def test_clean_record_returns_a_row():
     row = victorpy.clean_record({"url": url(1), "html": page(1)})
     assert (row["status"], row["url"]) == ("kept", url(1))
     assert row == victorpy.clean_record({"url": url(1), "html": page(1), "name": url(1)})

@@ -80,7 +80,7 @@ def test_archive_gives_its_pages_with_record_numbers(tmp_path, name):
 
 
 @warc
-def test_records_that_are_no_pages_are_reported_or_only_counted(tmp_path, name):
+def test_other_records_are_skipped_or_only_counted(tmp_path, name):
     contents = [
         warc_record("warcinfo", "x:", b"software: test", "application/warc-fields"),
         warc_record("request", url(0), b"GET / HTTP/1.1\r\n\r\n", "application/http; msgtype=request"),
@@ -116,7 +116,7 @@ def test_truncated_archive_gives_all_records_before_the_cut(tmp_path, name, cut)
 
 
 @pytest.mark.parametrize("at", [0, 1, 12, 60, 300, -6, -2])
-def test_corrupted_member_costs_only_itself(tmp_path, at):
+def test_corrupted_member_fails_alone(tmp_path, at):
     path = tmp_path / "crawl.warc.gz"
     offsets = write_warc(path, RECORDS)
     path.write_bytes(flip(path.read_bytes(), offsets[2] + at if at >= 0 else offsets[3] + at, 2))
@@ -137,7 +137,7 @@ def test_corrupted_member_costs_only_itself(tmp_path, at):
     ids=["no magic", "too long", "no length", "zeros"],
 )
 @pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "one member"])
-def test_corrupted_record_costs_only_itself(tmp_path, harm, compress):
+def test_corrupted_record_fails_alone(tmp_path, harm, compress):
     path = tmp_path / "crawl.warc"
     path.write_bytes(compress(b"".join([*RECORDS[:2], harm(RECORDS[2]), *RECORDS[3:]])))
     records = read_from_everywhere(path)
@@ -145,7 +145,7 @@ def test_corrupted_record_costs_only_itself(tmp_path, harm, compress):
     assert kinds(records) == [None, None, Kind.DAMAGED, None, None, None]
 
 
-def test_file_that_is_no_archive_is_damage(tmp_path):
+def test_file_that_is_not_an_archive_is_damaged(tmp_path):
     for name, content in {"a.warc.gz": b"not at all", "b.warc": b"\0" * 5000, "c.warc.gz": PAGES[0]}.items():
         (tmp_path / name).write_bytes(content)
         assert kinds(read(tmp_path / name)) == [Kind.DAMAGED]
@@ -154,7 +154,7 @@ def test_file_that_is_no_archive_is_damage(tmp_path):
 
 
 @warc
-def test_padding_at_the_end_is_no_damage(tmp_path, name):
+def test_padding_at_the_end_is_ignored(tmp_path, name):
     write_warc(tmp_path / name, RECORDS)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"\0" * 3000)
     assert good_urls(read(tmp_path / name)) == URLS
@@ -165,7 +165,7 @@ def test_padding_at_the_end_is_no_damage(tmp_path, name):
 
 
 def in_members(records, size):
-    """Compress so many records together."""
+    """Compress `size` records together."""
     return b"".join(gzip.compress(b"".join(records[at : at + size]), mtime=0) for at in range(0, len(records), size))
 
 
@@ -188,7 +188,7 @@ shapes = pytest.mark.parametrize("shape", SHAPES)
 
 
 @shapes
-def test_records_are_read_whatever_members_hold(tmp_path, shape):
+def test_records_are_read_from_members_of_any_shape(tmp_path, shape):
     path = tmp_path / "crawl.warc.gz"
     path.write_bytes(SHAPES[shape])
     records = read_from_everywhere(path)
@@ -197,7 +197,7 @@ def test_records_are_read_whatever_members_hold(tmp_path, shape):
 
 
 @shapes
-def test_truncated_archive_is_never_taken_for_a_whole_one(tmp_path, shape):
+def test_truncation_is_always_reported(tmp_path, shape):
     path = tmp_path / "crawl.warc.gz"
     content = SHAPES[shape]
     for twentieth in range(20):
@@ -212,7 +212,7 @@ def test_truncated_archive_is_never_taken_for_a_whole_one(tmp_path, shape):
 
 
 @shapes
-def test_corrupted_archive_loses_nothing_in_silence(tmp_path, shape):
+def test_corruption_is_always_reported(tmp_path, shape):
     path = tmp_path / "crawl.warc.gz"
     content = SHAPES[shape]
     for at in range(15, len(content), len(content) // 30):
@@ -233,7 +233,7 @@ def test_all_records_before_damage_are_kept(tmp_path):
     assert kinds(read(path)) == [None] * 6 + [Kind.DAMAGED]
 
 
-def test_member_after_a_corrupted_one_of_many_records_is_read(tmp_path):
+def test_member_after_a_corrupted_member_is_read(tmp_path):
     first, second = in_members(RECORDS[:3], 3), in_members(RECORDS[3:], 3)
     harmed = bytearray(first + second)
     harmed[len(first) // 2 : len(first) // 2 + 8] = b"\xff" * 8
@@ -261,7 +261,7 @@ def test_long_records_in_one_member_are_read_with_little_memory(tmp_path):
     assert most < 20_000_000
 
 
-def test_digests_are_checked_if_asked_for(tmp_path):
+def test_digests_are_checked_on_request(tmp_path):
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Tea"
     digest = base64.b32encode(hashlib.sha1(block).digest()).decode()
     right, wrong = (
@@ -273,7 +273,7 @@ def test_digests_are_checked_if_asked_for(tmp_path):
     assert kinds(read(tmp_path / "a.warc.gz", check_digests=True)) == [None, Kind.DAMAGED, None]
 
 
-def test_bomb_is_stopped_by_the_limit_and_its_neighbours_are_read(tmp_path):
+def test_bomb_is_skipped_and_other_records_are_read(tmp_path):
     flood = b"<p>" + b"a" * 40_000_000
     contents = [RECORDS[0], response(url(1), flood), RECORDS[2]]
     contents.append(response(url(3), gzip.compress(flood), more="Content-Encoding: gzip\r\n"))
@@ -335,13 +335,13 @@ def test_codings_are_undone_even_if_the_header_is_wrong(codings, encode):
 
 
 @pytest.mark.parametrize("encode", [gzip.compress, zlib.compress, raw_deflate, zstd, brotli])
-def test_every_coding_is_stopped_by_the_limit(encode):
+def test_limit_applies_to_every_coding(encode):
     coding = {gzip.compress: "gzip", zstd: "zstd", brotli: "br"}.get(encode, "deflate")
     with pytest.raises(ProblemError, match="expand to more than the limit"):
         undo_codings(encode(b"a" * 10_000_000), (coding,), 1_000_000)
 
 
-def test_truncated_coding_gives_what_there_is():
+def test_truncated_body_is_decoded_up_to_the_cut():
     assert PAGES[0].startswith(undo_codings(gzip.compress(PAGES[0])[:-30], ("gzip",), None))
     assert undo_codings(chunked(PAGES[0])[:250], ("chunked",), None) in PAGES[0]
 
@@ -385,7 +385,7 @@ lines = pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"]
 
 
 @lines
-def test_lines_give_pages_from_any_record_on(tmp_path, name):
+def test_lines_are_read_from_any_record(tmp_path, name):
     records = read_from_everywhere(write_lines(tmp_path / name))
     assert [(record.url, record.read()) for record in records] == [(line["url"], line["html"]) for line in LINES]
 
@@ -428,7 +428,7 @@ def test_lines_after_a_damaged_gzip_member_are_read(tmp_path):
 
 
 @lines
-def test_line_that_is_a_bomb_is_skipped(tmp_path, name):
+def test_oversized_line_is_skipped(tmp_path, name):
     flood = json.dumps({"html": "a" * 30_000_000}).encode() + b"\n"
     records = read(write_lines(tmp_path / name, flood + PLAIN + flood), most_bytes=1_000_000)
     assert kinds(records) == [Kind.TOO_LARGE, *[None] * 6, Kind.TOO_LARGE]
@@ -470,7 +470,7 @@ def test_invalid_text_in_a_table_is_read_as_bytes(tmp_path):
     assert [record.url for record in records] == ["http://a.example/\ufffd", "http://b.example/"]
 
 
-def test_table_that_is_a_bomb_is_stopped_and_its_neighbours_are_read(tmp_path):
+def test_oversized_row_groups_are_skipped(tmp_path):
     bomb, large = b"<p>" + b" " * 80_000_000, b"<p>" + b" " * 40_000_000
     records = read(write_table(tmp_path / "a.parquet", html=[PAGES[0], bomb, large, PAGES[1]], url=URLS[:4]))
     assert kinds(records) == [None, Kind.TOO_LARGE, Kind.TOO_LARGE, None]
@@ -488,7 +488,7 @@ def guard():
         yield guard
 
 
-def test_table_is_read_by_a_child_that_may_die(tmp_path):
+def test_table_is_read_in_a_child_process(tmp_path):
     pytest.importorskip("pebble")
     path = write_table(tmp_path / "a.parquet", html=[PAGES[0], b"<p>" + b" " * 60_000_000, PAGES[1]])
     with file_reader(Limits(memory=30_000_000)) as read:
@@ -503,7 +503,7 @@ def address_space(_):
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux alone")
-def test_memory_that_a_library_reserves_does_not_count_for_reading(tmp_path, guard):
+def test_memory_reserved_by_a_library_does_not_count(tmp_path, guard):
     path = write_table(tmp_path / "a.parquet", html=PAGES)
     sizes = []
     for _ in range(2):

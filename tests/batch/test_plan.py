@@ -19,14 +19,14 @@ from victorpy.methods import Method, _load_cleaner
 SITES = Plan(("a.warc",), "out", "jsonl", method=Method("sst", ("t=0.3",)), by_site=True, dedup=Dedup("fingerprint"))
 
 
-def test_a_plan_is_plain_data():
+def test_plan_is_plain_data():
     assert pickle.loads(pickle.dumps(SITES)) == SITES
     assert len({SITES, replace(SITES), replace(SITES, to="parquet")}) == 2
     identity = SITES.identity("digest")
     assert json.loads(json.dumps(identity)) == identity
 
 
-def test_what_does_not_decide_the_output_may_change():
+def test_settings_outside_the_identity_may_change():
     other = replace(SITES, output=Path("elsewhere"), limits=Limits(jobs=8, deadline=60.0, memory=10))
     assert other.identity("digest") == SITES.identity("digest")
     retry = replace(SITES, retry=Path("failed.jsonl"))  # another retry usually raises the limits
@@ -56,18 +56,18 @@ def test_what_does_not_decide_the_output_may_change():
         {"learned": True},
     ],
 )
-def test_what_decides_the_output_is_part_of_the_identity(change):
+def test_identity_has_all_settings_that_change_the_output(change):
     assert replace(SITES, **change).identity("digest") != SITES.identity("digest")
     assert SITES.identity("other digest") != SITES.identity("digest")
 
 
-def test_what_a_run_has_pickled_is_for_the_same_version_only(monkeypatch):
+def test_identity_includes_the_version(monkeypatch):
     before = SITES.identity("digest")
     monkeypatch.setattr(plan_module, "__version__", "99.0")
     assert SITES.identity("digest") != before
 
 
-def test_a_model_is_identified_by_its_content():
+def test_model_is_identified_by_its_content():
     names = [Method(), Method("crf"), Method("default"), Method(model="default"), Method(config="default")]
     assert len({json.dumps(method.identity()) for method in names}) == 1
     assert Method("site").identity() != Method().identity()
@@ -90,7 +90,7 @@ def test_mistakes_are_reported_before_the_run(plan, words):
         plan.check()
 
 
-def test_a_model_is_loaded_once_per_process(monkeypatch):
+def test_model_is_loaded_once_per_process(monkeypatch):
     _load_cleaner.cache_clear()
     loaded = []
     load = Cleaner.load.__func__

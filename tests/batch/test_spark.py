@@ -1,19 +1,35 @@
-"""Cleaning with Spark, on a session of its own: the rows are those of the local run, whatever the pages do."""
+"""Spark runs give the rows of local runs, with bad pages, replicas, resumed runs and a killed executor."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from support.batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from support import replicapages
+from support.batchpages import (
+    ENVIRONMENT,
+    ROOT,
+    crawl,
+    page,
+    poison_model,
+    poisoned_site,
+    response,
+    tree,
+    url,
+    write_warc,
+)
 from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
 from victorpy import clean_record
 from victorpy.batch import spark
 from victorpy.batch.inputs import find_files, read_file
-from victorpy.batch.plan import Plan
+from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.sinks import table_schema
 from victorpy.batch.sources import ReadOptions
 from victorpy.batch.spark import task as spark_task
@@ -162,6 +178,105 @@ def test_frames_are_cleaned_page_by_page_and_site_by_site(session):
     assert sorted(row["url"] for row in sites) == sorted(expected)
     with pytest.raises(DataError, match="no column 'html'"):
         spark.clean_frame(frame.drop("html"), Plan())
+
+
+# Replicas.
+
+
+@pytest.fixture(scope="module")
+def planted_inputs(tmp_path_factory):
+    """Three files. Some stories overlap with the next, so that what is kept depends on the order."""
+    pytest.importorskip("datasketch")
+    pytest.importorskip("icu4py")
+    place = tmp_path_factory.mktemp("inputs")
+    sentences = replicapages.story(99, 80)
+    sliding = [replicapages.page(sentences[at : at + 30]) for at in range(0, 48, 6)]
+    pages = [
+        *replicapages.planted(9)[0],
+        *sliding,
+        *reversed(sliding),
+        replicapages.page(["Hot tea."]),
+        "<html></html>",
+    ]
+    cut = len(pages) // 3
+    parts = (pages[:cut], pages[cut : 2 * cut], pages[2 * cut :])
+    return tuple(str(replicapages.write_lines(place / f"{number}.jsonl", part)) for number, part in enumerate(parts))
+
+
+@pytest.mark.parametrize(
+    "dedup", [Dedup("fingerprint"), Dedup("minhash", ("threshold=0.45",), keep="longest")], ids=str
+)
+def test_replicas_are_those_of_the_local_run(session, planted_inputs, dedup, tmp_path):
+    expected, local_summary = run_locally(planted_inputs, tmp_path / "local", dedup=dedup)
+    plan = Plan(planted_inputs, tmp_path / "out", "jsonl", dedup=dedup, shard_files=2)
+    summary = spark.run_plan(session, plan, quiet)
+    assert lines_of(tmp_path / "out") == expected
+    for name in ("replicas.jsonl", "failed.jsonl"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
+    assert summary["replica"] == local_summary["replica"] > 8
+    assert summary["dedup"] == local_summary["dedup"]
+    assert not list((tmp_path / "out").glob("_cleaned")) + list((tmp_path / "out").glob("_replicas"))
+
+
+@pytest.mark.parametrize("messages", [1, 2])
+def test_resume_with_replicas_gives_same_lines(session, planted_inputs, messages, tmp_path):
+    dedup = Dedup("minhash")
+    expected, _ = run_locally(planted_inputs, tmp_path / "local", dedup=dedup)
+    plan = Plan(planted_inputs, tmp_path / "out", "jsonl", dedup=dedup, shard_files=2)
+    with pytest.raises(InterruptedRunError):
+        spark.run_plan(session, plan, stop_after(messages))
+    spark.run_plan(session, plan, quiet)
+    assert lines_of(tmp_path / "out") == expected
+
+
+def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
+    pytest.importorskip("datasketch")
+    pytest.importorskip("icu4py")
+    names = ("alpha", "beta", "gamma")
+    pages = replicapages.write_lines(
+        tmp_path / "pages.jsonl",
+        [replicapages.page(replicapages.story(n % 9), name) for n in range(12) for name in names],
+    )
+    lines = pages.read_text().splitlines(keepends=True)
+    pages.write_text("".join(line.replace("news.", f"{names[n % 3]}.", 1) for n, line in enumerate(lines)))
+    inputs = (str(pages),)
+    options = {"method": Method("sst"), "dedup": Dedup("minhash")}
+    expected, summary = run_locally(inputs, tmp_path / "local", by_site=True, **options)
+    plan = Plan(inputs, tmp_path / "out", "jsonl", by_site=True, buckets=2, **options)
+    spark.run_plan(session, plan, quiet)
+    assert sorted(lines_of(tmp_path / "out").splitlines()) == sorted(expected.splitlines())
+    assert summary["replica"] > 20
+    assert (tmp_path / "out" / "replicas.jsonl").read_bytes() == (tmp_path / "local" / "replicas.jsonl").read_bytes()
+
+
+# Executors that are separate processes.
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="executors are found in /proc")
+def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "poison").mkdir()
+    model = poison_model(tmp_path / "poison")
+    for number in range(2):
+        crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {1: ("HANGS", "CRASHES")[number], 15: "RAISES"})
+    program = [sys.executable, str(ROOT / "tests" / "support" / "spark_cluster.py"), "in", "out", str(model)]
+    variables = {
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    ended = subprocess.run(
+        program,
+        check=False,
+        capture_output=True,
+        timeout=240,
+        env={**ENVIRONMENT, **variables},
+        cwd=tmp_path,
+        text=True,
+    )
+    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
+    monkeypatch.chdir(tmp_path)
+    expected, _ = run_locally(["in"], tmp_path / "local", method=Method(model=str(model)), limits=LIMITS)
+    assert lines_of(tmp_path / "out") == expected
 
 
 # Without a session.

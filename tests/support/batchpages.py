@@ -153,6 +153,19 @@ def clean(*arguments: object, **options: object) -> subprocess.CompletedProcess[
     return subprocess.run(command, check=False, **options)
 
 
+def refused(words: str, *arguments: object, **options: object) -> None:
+    """Run a command that is refused in one line with these words."""
+    ended = clean(*arguments, **options)
+    stderr = ended.stderr.decode()
+    assert (ended.returncode, words in stderr, stderr.count("\n")) == (2, True, 1), stderr
+
+
+def cut_manifest(directory: Path, lines: int, label: str = "") -> None:
+    """Leave a run as if it had been killed when its manifest had this many lines."""
+    path = directory / f"{label}manifest.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]))
+
+
 def rows(directory: Path, label: str = "") -> list[dict]:
     """All rows of a run into lines of JSON."""
     found = []

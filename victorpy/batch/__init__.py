@@ -1,1 +1,1 @@
-"""Many pages: where they come from, what becomes of each, and where they go."""
+"""Batch runs over many pages, on this machine or on Spark."""

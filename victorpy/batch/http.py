@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 from victorpy.batch.record import Kind, ProblemError
 
@@ -14,7 +16,6 @@ _CHUNK_HEAD = re.compile(rb"\s*([0-9a-fA-F]+)[^\n]*\n")
 _HTML_TYPES = ("text/html", "application/xhtml", "application/vnd.wap.xhtml")
 _LOOKS_LIKE_HTML = re.compile(rb"<(!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script)\b", re.IGNORECASE)
 _SNIFFED = 2048
-_NO_LIMIT = 1 << 62
 
 
 def split_message(block: bytes) -> tuple[dict[str, str], bytes]:
@@ -60,7 +61,7 @@ def is_html(content_type: str, body: bytes) -> bool:
 
 def undo_codings(body: bytes, codings: tuple[str, ...], most_bytes: int | None) -> bytes:
     """Decode a body. Raises ProblemError as soon as a page is larger than the limit."""
-    limit = _NO_LIMIT if most_bytes is None else most_bytes
+    limit = sys.maxsize - 1 if most_bytes is None else most_bytes
     for coding in codings:
         undo = _UNDO.get(coding)
         if undo is None:
@@ -120,19 +121,14 @@ def _unchunk(body: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _by_fastwarc(reader_name: str) -> Callable[[bytes, int], bytes]:
-    def undo(body: bytes, limit: int) -> bytes:
-        from fastwarc import stream_io
+def _by_fastwarc(reader_name: str, body: bytes, limit: int) -> bytes:
+    from fastwarc import stream_io
 
-        reader = getattr(stream_io, reader_name)(io.BytesIO(body))
-        parts: list[bytes] = []
-        size = 0
-        while size <= limit and (part := reader.read(1 << 16)):
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts)
-
-    return undo
+    reader = getattr(stream_io, reader_name)(io.BytesIO(body))
+    expanded = bytearray()
+    while len(expanded) <= limit and (part := reader.read(1 << 16)):
+        expanded += part
+    return bytes(expanded)
 
 
 _UNDO: dict[str, Callable[[bytes, int], bytes]] = {
@@ -140,6 +136,6 @@ _UNDO: dict[str, Callable[[bytes, int], bytes]] = {
     "gzip": _unzip,
     "x-gzip": _unzip,
     "deflate": _inflate,
-    "br": _by_fastwarc("BrotliReader"),
-    "zstd": _by_fastwarc("ZstdReader"),
+    "br": partial(_by_fastwarc, "BrotliReader"),
+    "zstd": partial(_by_fastwarc, "ZstdReader"),
 }

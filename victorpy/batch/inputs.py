@@ -23,6 +23,7 @@ _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
 _NEVER = 1 << 62  # larger than any record number
+_MOST_COUNTED = 1_000
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
 
 
@@ -176,13 +177,27 @@ def size_before(inputs: Sequence[str], number: int) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
-def unread_files(inputs: Sequence[str]) -> Iterator[Path]:
-    """Find lines and tables in input directories that are not read, because there are pages or archives too."""
-    for directory in (Path(name) for name in inputs if Path(name).is_dir()):
+def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
+    """Yield warnings about empty files, and about lines and tables that are not read because there are pages too."""
+
+    def unread_files() -> Iterator[Path]:
         suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
-        first = next(_find_below(directory, _suffix_choices())).path
-        if not first.name.lower().endswith(suffixes):
-            yield from _files_below(directory, suffixes)
+        for directory in (Path(name) for name in inputs if Path(name).is_dir()):
+            first = next(_find_below(directory, _suffix_choices())).path
+            if not first.name.lower().endswith(suffixes):
+                yield from _files_below(directory, suffixes)
+
+    unread = list(islice(unread_files(), _MOST_COUNTED))
+    if unread:
+        count = f"{len(unread):,}" if len(unread) < _MOST_COUNTED else f"{_MOST_COUNTED:,} or more"
+        yield (
+            f"{count} files of lines or tables beside pages or archives are not read, such as {unread[0]}; "
+            "to read them, give their names"
+        )
+    if len(seen.empty) == 1:
+        yield f"{seen.empty[0]}: the file is empty and has no pages"
+    elif seen.empty:
+        yield f"{len(seen.empty):,} files are empty and have no pages, such as {seen.empty[0]}"
 
 
 # Reading records.
@@ -238,22 +253,14 @@ def read_files(
 # Retries: the records that an earlier run failed on.
 
 
-class Failed(NamedTuple):
-    """A line of a failed.jsonl."""
-
-    origin: Origin
-    place: Path
-    url: str
-
-
-def read_failed(path: Path) -> Iterator[Failed]:
-    """Read a failed.jsonl."""
+def read_failed(path: Path) -> Iterator[Record]:
+    """Read the records in a failed.jsonl, without their pages."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 fields = json.loads(line)
                 origin = Origin(fields["source"], int(fields["position"]), bool(fields.get("rest")))
-                failed = Failed(origin, Path(fields["place"]), fields.get("url") or "")
+                failed = Record("", Path(fields["place"]), url=fields.get("url") or "", origin=origin)
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{path}:{number}: not a line of a failed.jsonl") from error
             if fields.get("unit") not in _SAME_UNITS:
@@ -267,17 +274,17 @@ def read_failed(path: Path) -> Iterator[Failed]:
 class Wanted:
     """The records that are cleaned again."""
 
-    def __init__(self, failed: Iterable[Failed]) -> None:
+    def __init__(self, failed: Iterable[Record]) -> None:
         self.failed = tuple(failed)
         self.rests: dict[str, int] = {}
         """Files to be read to their end, with the number of the first record to read."""
         self._positions: dict[str, set[int]] = {}
-        for (source, position, rest), _, _ in self.failed:
-            positions = self._positions.setdefault(source, set())
-            if rest:
+        for record in self.failed:
+            source, position, is_rest = record.origin
+            if is_rest:
                 self.rests[source] = min(position, self.rests.get(source, position))
             else:
-                positions.add(position)
+                self._positions.setdefault(source, set()).add(position)
 
     def __contains__(self, record: Record) -> bool:
         source, position, _ = record.origin
@@ -285,7 +292,7 @@ class Wanted:
 
     def files(self) -> list[InputFile]:
         """Return the files with records to clean again."""
-        places = {failed.origin.source: failed.place for failed in self.failed}
+        places = {record.origin.source: record.place for record in self.failed}
         return [InputFile(Path(source), place, source) for source, place in places.items()]
 
     def select(self, read: Read) -> Read:

@@ -32,9 +32,8 @@ class Outcome:
     status: Status
     text: str = ""
     kind: Kind | None = None
-    """Why a record was skipped or failed."""
     reason: str = ""
-    """The same as a sentence."""
+    """A sentence about why a record was skipped or failed."""
     losses: tuple[str, ...] = ()
     """Descriptions of text that was lost or guessed, although the page did not fail."""
     confidence: float | None = None
@@ -44,7 +43,6 @@ class Outcome:
     language: str = ""
     """The language that the page declares."""
     digest: str = ""
-    """SHA-256 of the page."""
     size: int = 0
     """Size of the page in bytes."""
     labels: Mapping[str, int] = field(default_factory=dict)

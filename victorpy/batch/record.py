@@ -91,9 +91,7 @@ class Record:
     problem: Problem | None = None
     """The problem, if reading the record failed."""
     record_id: str = ""
-    """Identifier in the archive."""
     date: str = ""
-    """Date in the archive."""
     reached: int = 0
     """Byte offset up to which the source has been read."""
 

@@ -20,16 +20,7 @@ from typing import NamedTuple
 
 from victorpy.base.files import write_atomically
 from victorpy.batch.inputs import Mark, Read, Wanted, find_files, read_file, read_files
-from victorpy.batch.local.guard import (
-    BATCH_PAGES,
-    Ended,
-    Guard,
-    Task,
-    Unguarded,
-    clean_checked,
-    page_cleaner,
-    run_tasks,
-)
+from victorpy.batch.local.guard import BATCH_PAGES, Ended, Task, Workers, clean_checked, page_cleaner, run_tasks
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.outcome import Outcome, failure
 from victorpy.batch.plan import Plan
@@ -78,7 +69,7 @@ def spill(
     count = 0
     wanted_sites = None  # all sites; if a file could not be read, its sites are unknown
     if wanted is not None and not wanted.rests:
-        wanted_sites = {Record("", item.place, url=item.url).site(plan.site_key) for item in wanted.failed}
+        wanted_sites = {record.site(plan.site_key) for record in wanted.failed}
     with ExitStack() as stack:
         buckets = [
             (stack.enter_context(records.open("wb")), stack.enter_context(offsets.open("w", encoding="utf-8")))
@@ -106,7 +97,7 @@ def site_tasks(
     plan: Plan,
     directory: Path,
     progress: Progress,
-    guard: Guard | Unguarded,
+    guard: Workers,
     after: Mark | None,
     read: Read = read_file,
     wanted: Wanted | None = None,
@@ -162,14 +153,14 @@ class _Site:
     """Number of the first record to clean, counted over all sites."""
     learning: Task[Ref] | None = None
 
-    def start_learning(self, guard: Guard | Unguarded, plan: Plan) -> None:
+    def start_learning(self, guard: Workers, plan: Plan) -> None:
         """Start to learn a model from a sample of the pages. The sample is always the same."""
         chosen = draw_sample(self.pages, plan.sample)
         allowance = plan.limits.deadline * len(chosen) / _PAGES_PER_DEADLINE
         self.learning = Task(learn, chosen, (str(self.model),), allowance=allowance)
         guard.submit(self.learning)
 
-    def tasks(self, guard: Guard | Unguarded, done: int = 0) -> Iterator[Task[Ref]]:
+    def tasks(self, guard: Workers, done: int = 0) -> Iterator[Task[Ref]]:
         """Yield tasks that clean the pages with the site's model, except the first `done` records of the run."""
         model = self._wait_for_model(guard)
         for at in range(max(done - self.first, 0), len(self.refs), BATCH_PAGES):
@@ -182,7 +173,7 @@ class _Site:
             cleanup = partial(self.model.unlink, missing_ok=True) if is_last else None
             yield Task(clean_at_site, refs, (model,), records=records, cleanup=cleanup)
 
-    def _wait_for_model(self, guard: Guard | Unguarded) -> str | Problem:
+    def _wait_for_model(self, guard: Workers) -> str | Problem:
         """Return the model file, or why learning failed. A page that crashed learning is left out of a second attempt.
 
         Raises OSError if the model could not be written. Then the run stops, and no page has failed.
@@ -202,7 +193,7 @@ class _Site:
         return str(self.model)
 
 
-def clean_site(plan: Plan, name: str, refs: list[Ref], model: Path, guard: Guard) -> Iterator[Ended]:
+def clean_site(plan: Plan, name: str, refs: list[Ref], model: Path, guard: Workers) -> Iterator[Ended]:
     """Learn the model of one site whose records are spilled already, and clean all its pages."""
     site = _Site(name, refs, refs, model)
     site.start_learning(guard, plan)

@@ -1,7 +1,7 @@
 """Guarded workers: a page that hangs, crashes or exhausts memory fails on its own.
 
 Worker processes receive small batches of pages. If a batch takes too long or its worker dies, its pages are tried again
-one by one, each with its own deadline. Only the page that causes the same trouble again fails.
+one by one, each with its own deadline. A page fails only if it causes the same problem again.
 """
 
 from __future__ import annotations
@@ -312,6 +312,9 @@ class Guard:
         return pool
 
 
+Workers = Guard | Unguarded
+
+
 @contextmanager
 def _worker_environment() -> Iterator[None]:
     """Start processes that use one numpy thread each and ignore ^C, which the main process handles."""
@@ -336,7 +339,7 @@ def cleaning_guard(plan: Plan) -> Guard:
     return Guard(partial(start_worker, plan), plan.limits)
 
 
-def run_tasks(tasks: Iterable[Task[Item]], guard: Guard | Unguarded) -> Iterator[Ended]:
+def run_tasks(tasks: Iterable[Task[Item]], guard: Workers) -> Iterator[Ended]:
     """Run tasks and yield their records with their outcomes."""
     for task, outcomes in guard.map(tasks):
         for (mark, record), outcome in zip(task.records, outcomes, strict=True):

@@ -1,7 +1,7 @@
 """Read files in a child process: for libraries that may crash, and for engines that do not survive a crash.
 
-The child reads some records ahead and keeps the file open. If it dies, the records before are kept, and the rest of the
-file becomes one failed record.
+The child reads some records ahead and keeps the file open. If it dies, the records before the crash are kept, and the
+rest of the file becomes one failed record.
 """
 
 from __future__ import annotations

@@ -7,29 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from victorpy.batch.inputs import (
-    Survey,
-    Wanted,
-    find_files,
-    read_failed,
-    read_files,
-    size_before,
-    survey,
-    unread_files,
-)
+from victorpy.batch.inputs import Wanted, find_files, input_warnings, read_failed, read_files, size_before, survey
 from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
-from victorpy.batch.local.guard import (
-    Ended,
-    Unguarded,
-    cleaning_guard,
-    cleaning_tasks,
-    has_pebble,
-    run_tasks,
-)
+from victorpy.batch.local.guard import Ended, Unguarded, cleaning_guard, cleaning_tasks, has_pebble, run_tasks
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.reading import file_reader
 from victorpy.batch.plan import Plan
@@ -37,8 +20,6 @@ from victorpy.batch.sinks import SINKS, Sink, Write
 from victorpy.batch.store import MANIFEST, Counts, Store, read_head
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
-
-MOST_COUNTED = 1_000
 
 
 def run_plan(
@@ -56,7 +37,8 @@ def run_plan(
         total = seen.size if in_bytes else seen.pages
     with closing(Progress(stream, total, in_bytes, quiet, every_page=plan.plain)) as progress:
         if seen is not None and not quiet:
-            _warn_about_inputs(plan, seen, progress)
+            for warning in input_warnings(plan.inputs, seen):
+                progress.say(warning)
         run = _Run(plan, progress, guarded)
         if plan.output is None:
             return run.stream(write)
@@ -65,20 +47,6 @@ def run_plan(
         if not is_there:
             raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
         return run.store(directory, plan.identity(seen.digest if seen else _retry_digest(plan)))
-
-
-def _warn_about_inputs(plan: Plan, seen: Survey, progress: Progress) -> None:
-    unread = list(islice(unread_files(plan.inputs), MOST_COUNTED))
-    if unread:
-        count = f"{len(unread):,}" if len(unread) < MOST_COUNTED else f"{MOST_COUNTED:,} or more"
-        progress.say(
-            f"{count} files of lines or tables beside pages or archives are not read, such as {unread[0]}; "
-            "to read them, give their names"
-        )
-    if len(seen.empty) == 1:
-        progress.say(f"{seen.empty[0]}: the file is empty and has no pages")
-    elif seen.empty:
-        progress.say(f"{len(seen.empty):,} files are empty and have no pages, such as {seen.empty[0]}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
     return {**summary, "dedup": str(plan.dedup)} if plan.dedup else summary
 
 
-@dataclass(slots=True)
+@dataclass
 class _Run:
     spark: SparkSession
     plan: Plan
@@ -192,15 +192,9 @@ class _Run:
     new_counts: Counts = field(default_factory=Counts)
     """Counts of this run, without the earlier runs that it resumes."""
 
-    @property
-    def form(self) -> Form:
-        """The form of the output."""
-        return Form.TABLE if self.plan.to == "parquet" else Form.LINES
-
-    @property
-    def cleaned_form(self) -> Form:
-        """The form in which records are cleaned."""
-        return Form.SIGNED if self.plan.dedup else self.form
+    def __post_init__(self) -> None:
+        self.form = Form.TABLE if self.plan.to == "parquet" else Form.LINES
+        self.cleaned_form = Form.SIGNED if self.plan.dedup else self.form
 
     def write_shards(self) -> None:
         """Write all missing shards, and then failed.jsonl."""
