@@ -61,32 +61,23 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
             with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
                 for line in lines:
                     if line.strip():
-                        yield from _find(line.strip(), _suffix_choices)
+                        yield from _find(line.strip())
         else:
-            yield from _find(name, _suffix_choices)
+            yield from _find(name)
 
 
 def find_records(inputs: Iterable[str]) -> Iterator[Record]:
     """Find page files, also below directories. Standard input is ``-`` or no input at all."""
     for name in list(inputs) or ["-"]:
-        yield from (page_record(*file[:3]) for file in _find(name, lambda: [PAGE_SUFFIXES]))
+        yield from (page_record(*file[:3]) for file in _find(name, pages_only=True))
 
 
-def _suffix_choices() -> list[tuple[str, ...]]:
-    """Return the suffixes to look for in a directory: pages and archives, or, if there are none, all sources.
-
-    Lines and tables beside pages may be results.
-    """
-    archives = [suffix for suffix in SOURCES if SOURCES.get(suffix).archive]
-    return [(*PAGE_SUFFIXES, *archives), tuple(SOURCES)]
-
-
-def _find(name: str, suffix_choices: Callable[[], list[tuple[str, ...]]]) -> Iterator[InputFile]:
+def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:
     path = Path(name)
     if path == STDIN:
         yield InputFile(path, Path("stdin"), "standard input")
     elif path.is_dir():
-        yield from _find_below(path, suffix_choices())
+        yield from _find_below(path, pages_only)
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
     else:
@@ -94,11 +85,13 @@ def _find(name: str, suffix_choices: Callable[[], list[tuple[str, ...]]]) -> Ite
         if not matches:
             raise DataError(f"{name}: no file matches this pattern")
         for match in matches:
-            yield from _find(match, suffix_choices)
+            yield from _find(match, pages_only)
 
 
-def _find_below(directory: Path, suffix_choices: list[tuple[str, ...]]) -> Iterator[InputFile]:
-    """Find the files below a directory that have the first choice of suffixes, or else the next choice."""
+def _find_below(directory: Path, pages_only: bool = False) -> Iterator[InputFile]:
+    """Find pages and archives below a directory, or, if there are none, lines and tables, which may be results."""
+    archives = () if pages_only else [suffix for suffix in SOURCES if SOURCES.get(suffix).archive]
+    suffix_choices = [(*PAGE_SUFFIXES, *archives), () if pages_only else tuple(SOURCES)]
     for suffixes in suffix_choices:
         paths = _files_below(directory, suffixes)
         first = next(paths, None)
@@ -183,7 +176,7 @@ def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
     def unread_files() -> Iterator[Path]:
         suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
         for directory in (Path(name) for name in inputs if Path(name).is_dir()):
-            first = next(_find_below(directory, _suffix_choices())).path
+            first = next(_find_below(directory)).path
             if not first.name.lower().endswith(suffixes):
                 yield from _files_below(directory, suffixes)
 

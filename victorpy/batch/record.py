@@ -108,10 +108,9 @@ class Record:
         if self.problem is not None:
             raise ProblemError(*self.problem)
         if most_bytes is not None:
-            has_file = self.file is not None and self.file.is_file()
-            problem = size_problem(
-                self.file.stat().st_size if self.file and has_file else len(self.payload), most_bytes
-            )
+            is_file = self.file is not None and self.file.is_file()
+            size = self.file.stat().st_size if self.file and is_file else len(self.payload)
+            problem = size_problem(size, most_bytes)
             if problem is not None:
                 raise ProblemError(*problem)
         if self.file is not None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -177,24 +178,17 @@ class Guard:
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
         """Run tasks in workers ahead of time, and yield their outcomes in order."""
         queue: deque[Task[Item]] = deque()
-        remaining = iter(tasks)
         items = size = 0
-        exhausted = False
-        while True:
-            while not exhausted and items < WINDOW_ITEMS and size < WINDOW_BYTES:
-                task = next(remaining, None)
-                if task is None:
-                    exhausted = True
-                else:
-                    self.submit(task)
-                    queue.append(task)
-                    items, size = items + len(task.items), size + task.size
-            if not queue:
-                return
-            task = queue.popleft()
-            outcomes = self._outcomes(task)
-            items, size = items - len(task.items), size - task.size
-            yield task, outcomes
+        for task in chain(tasks, [None]):
+            if task is not None:
+                self.submit(task)
+                queue.append(task)
+                items, size = items + len(task.items), size + task.size
+            while queue and (task is None or items >= WINDOW_ITEMS or size >= WINDOW_BYTES):
+                first = queue.popleft()
+                outcomes = self._outcomes(first)
+                items, size = items - len(first.items), size - first.size
+                yield first, outcomes
 
     def submit(self, task: Task[Any]) -> None:
         """Start a task."""

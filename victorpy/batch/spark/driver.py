@@ -14,9 +14,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from pyspark.sql import functions as F  # noqa: N812  (the usual name)
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.resources import shipped
-from victorpy.batch.inputs import InputFile, is_unread, survey
+from victorpy.batch.inputs import is_unread, survey
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
 from victorpy.batch.sinks import as_line
@@ -182,88 +182,63 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
     return {**summary, "dedup": str(plan.dedup)} if plan.dedup else summary
 
 
-@dataclass
 class _Run:
-    spark: SparkSession
-    plan: Plan
-    store: _Store
-    say: Say
-    counts: Counts = field(default_factory=Counts)
-    new_counts: Counts = field(default_factory=Counts)
-    """Counts of this run, without the earlier runs that it resumes."""
-
-    def __post_init__(self) -> None:
-        self.form = Form.TABLE if self.plan.to == "parquet" else Form.LINES
-        self.cleaned_form = Form.SIGNED if self.plan.dedup else self.form
+    def __init__(self, spark: SparkSession, plan: Plan, store: _Store, say: Say) -> None:
+        self.spark = spark
+        self.plan = plan
+        self.store = store
+        self.say = say
+        self.form = Form.TABLE if plan.to == "parquet" else Form.LINES
+        self.cleaned_form = Form.SIGNED if plan.dedup else self.form
+        units, size = list(find_units(plan.inputs, plan.read)), plan.shard_files
+        self.files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
+        self.shards = [f"sites-{bucket:05d}" for bucket in range(plan.buckets)] if plan.by_site else list(self.files)
+        self.counts = Counts()
+        self.new_counts = Counts()
+        """Counts of this run, without the earlier runs that it resumes."""
 
     def write_shards(self) -> None:
         """Write all missing shards, and then failed.jsonl."""
-        plan = self.plan
-        units = list(find_units(plan.inputs, plan.read))
-        size = plan.shard_files
-        files = {f"shard-{at // size:05d}": units[at : at + size] for at in range(0, len(units), size)}
-        shards: dict[str, Callable[[], DataFrame]]
-        if plan.by_site:
-            shards = {f"sites-{bucket:05d}": partial(self._clean_bucket, bucket) for bucket in range(plan.buckets)}
-        else:
-            shards = {name: partial(self._clean_files, group) for name, group in files.items()}
-        if not all(self.store.exists(f"{_DONE}/{name}.json") for name in shards):
-            if plan.by_site:
-                self._group_by_site(files)
-            if plan.dedup is not None:
-                self._decide(plan.dedup, shards)
-        for name, clean in shards.items():
-            self._write_shard(name, len(shards), partial(self._without_replicas, name) if plan.dedup else clean)
+        if not all(self.store.exists(f"{_DONE}/{name}.json") for name in self.shards):
+            if self.plan.by_site:
+                self._group_by_site()
+            if self.plan.dedup is not None:
+                self._decide(self.plan.dedup)
+        for name in self.shards:
+            self._write_shard(name)
         for name in (_SITES, _CLEANED, _REPLICAS):
             self.store.delete(name)
-        self.store.write("failed.jsonl", "".join(self._failed_lines(list(shards))))
+        self.store.write("failed.jsonl", "".join(self._failed_lines()))
 
-    def _failed_lines(self, shards: Sequence[str]) -> Iterator[str]:
-        columns = ("name", "url", "source", "position", "kind", "reason")
-        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
-        if not self.counts.statuses[str(Status.FAILED)]:
-            return
-        paths = [self.store.path(name) for name in shards]
-        reader = self.spark.read.schema(schema)
-        rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
-        for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
-            fields = {name: row[name] for name in columns}
-            place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
-            yield json.dumps({**fields, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
-
-    # Cleaning: by files, or by buckets of sites.
-
-    def _unit_frame(self, units: Sequence[InputFile]) -> DataFrame:
+    def _unit_frame(self, name: str) -> DataFrame:
         """Return a frame with one unit per partition."""
-        rows = self.spark.sparkContext.parallelize([(pickle.dumps(unit),) for unit in units], len(units))
-        return self.spark.createDataFrame(rows, "unit binary")
+        units = [(pickle.dumps(unit),) for unit in self.files[name]]
+        return self.spark.createDataFrame(self.spark.sparkContext.parallelize(units, len(units)), "unit binary")
 
-    def _clean_files(self, units: Sequence[InputFile]) -> DataFrame:
-        return _map(self._unit_frame(units), task.clean_pages, self.plan, self.cleaned_form)
-
-    def _group_by_site(self, files: Mapping[str, Sequence[InputFile]]) -> None:
+    def _group_by_site(self) -> None:
         """Write all records to temporary tables, partitioned into buckets of sites."""
         bucket = F.pmod(F.xxhash64("site"), F.lit(self.plan.buckets)).cast("int")
-        for name, units in files.items():
+        for name, units in self.files.items():
             if not self.store.exists(f"{_SITES}/{name}/_SUCCESS"):
-                grouped = _group(self._unit_frame(units), self.plan).withColumn("bucket", bucket)
+                grouped = _group(self._unit_frame(name), self.plan).withColumn("bucket", bucket)
                 grouped.write.partitionBy("bucket").mode("overwrite").parquet(self.store.path(f"{_SITES}/{name}"))
                 self.say(f"{name}: {len(units):,} files sorted by site")
 
-    def _clean_bucket(self, bucket: int) -> DataFrame:
+    def _cleaned(self, name: str) -> DataFrame:
+        """Return the cleaned records of a shard."""
+        if not self.plan.by_site:
+            return _map(self._unit_frame(name), task.clean_pages, self.plan, self.cleaned_form)
         schema = from_arrow_schema(task.SITE_SCHEMA.append(pa.field("bucket", pa.int32())))
         pages = self.spark.read.schema(schema).parquet(self.store.path(f"{_SITES}/shard-*"))
-        grouped = pages.where(F.col("bucket") == bucket).drop("bucket")
+        grouped = pages.where(F.col("bucket") == self.shards.index(name)).drop("bucket")
         return _clean_grouped(grouped, self.plan, self.cleaned_form)
 
-    # Deduplication.
-
-    def _decide(self, dedup: Dedup, shards: Mapping[str, Callable[[], DataFrame]]) -> None:
+    def _decide(self, dedup: Dedup) -> None:
         """Clean all pages into temporary tables, and find the replicas."""
-        for name, clean in shards.items():
+        for name in self.shards:
             if not self.store.exists(f"{_CLEANED}/{name}/_SUCCESS"):
-                clean().write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
-                self.say(f"{name} of {len(shards):,}: cleaned")
+                self._cleaned(name).write.mode("overwrite").parquet(self.store.path(f"{_CLEANED}/{name}"))
+                self.say(f"{name} of {len(self.shards):,}: cleaned")
         signed = self._signed("*")
         if not self.store.exists(f"{_REPLICAS}/_SUCCESS"):
             find_replicas(signed, dedup).write.mode("overwrite").parquet(self.store.path(_REPLICAS))
@@ -274,6 +249,13 @@ class _Run:
         )
         self.store.write("replicas.jsonl", "".join(lines))
 
+    def _signed(self, name: str) -> DataFrame:
+        schema = from_arrow_schema(task.SIGNED_SCHEMA)
+        return self.spark.read.schema(schema).parquet(self.store.path(f"{_CLEANED}/{name}"))
+
+    def _replicas(self) -> DataFrame:
+        return self.spark.read.schema("place string, repeats string").parquet(self.store.path(_REPLICAS))
+
     def _without_replicas(self, name: str) -> DataFrame:
         """Return the rows of a shard in order, without the texts of replicas."""
         signed = self._signed(name)
@@ -282,14 +264,7 @@ class _Run:
         ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
         return _map(ordered.select("ended", "repeats"), task.finish_signed, self.plan, self.form)
 
-    def _signed(self, name: str) -> DataFrame:
-        schema = from_arrow_schema(task.SIGNED_SCHEMA)
-        return self.spark.read.schema(schema).parquet(self.store.path(f"{_CLEANED}/{name}"))
-
-    def _replicas(self) -> DataFrame:
-        return self.spark.read.schema("place string, repeats string").parquet(self.store.path(_REPLICAS))
-
-    def _write_shard(self, name: str, shard_count: int, make: Callable[[], DataFrame]) -> None:
+    def _write_shard(self, name: str) -> None:
         """Write a shard and then its marker, unless the marker exists."""
         marker = f"{_DONE}/{name}.json"
         if self.store.exists(marker):
@@ -299,7 +274,8 @@ class _Run:
         by_status = (F.count_if(F.col("status") == str(status)).alias(str(status)) for status in Status)
         by_kind = (F.count_if(F.col("kind") == str(kind)).alias(str(kind)) for kind in Kind)
         size = F.coalesce(F.sum("size"), F.lit(0)).alias("bytes")
-        frame = make().observe(observation, *by_status, *by_kind, size)
+        rows = self._without_replicas(name) if self.plan.dedup else self._cleaned(name)
+        frame = rows.observe(observation, *by_status, *by_kind, size)
         target = self.store.path(name)
         if self.form is Form.TABLE:
             frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
@@ -313,7 +289,20 @@ class _Run:
         self.counts.add_stored(counts)
         self.new_counts.add_stored(counts)
         failed = self.counts.statuses[str(Status.FAILED)]
-        self.say(f"{name} of {shard_count:,}: {self.counts.pages:,} pages so far, {failed:,} failed")
+        self.say(f"{name} of {len(self.shards):,}: {self.counts.pages:,} pages so far, {failed:,} failed")
+
+    def _failed_lines(self) -> Iterator[str]:
+        columns = ("name", "url", "source", "position", "kind", "reason")
+        schema = ", ".join(f"{name} {'bigint' if name == 'position' else 'string'}" for name in (*columns, "status"))
+        if not self.counts.statuses[str(Status.FAILED)]:
+            return
+        paths = [self.store.path(name) for name in self.shards]
+        reader = self.spark.read.schema(schema)
+        rows = reader.parquet(*paths) if self.form is Form.TABLE else reader.json(paths)
+        for row in rows.where(F.col("status") == str(Status.FAILED)).orderBy("source", "position").toLocalIterator():
+            fields = {name: row[name] for name in columns}
+            place = place_of(row["url"], f"{Path(row['source']).name}-{row['position']}")
+            yield json.dumps({**fields, "rest": is_unread(row["reason"]), "place": place.as_posix()}) + "\n"
 
 
 class _Store:
