@@ -303,11 +303,11 @@ def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
     ("arguments", "words"),
     [
         (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
-        (["--method", "sst"], "give --by-site"),
-        (["--method", "hybrid"], "--method hybrid learns from a site: give --by-site"),
-        (["--model", "site"], "--model site learns from a site: give --by-site"),
+        (["--method", "sst"], "add --by-site"),
+        (["--method", "hybrid"], "--method hybrid learns from sites; add --by-site"),
+        (["--model", "site"], "--model site learns from sites; add --by-site"),
         (["--model", "nowhere"], "nowhere"),
-        (["--by-site", "--method", "crf"], "for methods that learn from a site"),
+        (["--by-site", "--method", "crf"], "does not learn from sites"),
     ],
 )
 def test_command_refuses_wrong_options_before_it_starts_spark(arguments, words, capsys, monkeypatch):
