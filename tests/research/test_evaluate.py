@@ -33,7 +33,7 @@ from victorpy.research.evaluate import parse_grid
 SHORT = "include cleaneval\ncrf-param-max_iterations: 15\n"
 SHORTEST = "include cleaneval\ncrf-param-max_iterations: 3\n"
 NAMES = ["label_accuracy", "content_accuracy", "words_f1", "cleaneval_words_f1", "cleaneval_text", "cleaneval_markup"]
-NAMES += ["cleaneval_total", "shingle_f1", "empty"]
+NAMES += ["cleaneval_total", "cleaneval_segments_unlabelled_f1", "shingle_f1", "empty"]
 SCRIPT = "</script><script>alert(1)</script>"
 HOSTILE_NAME = "quo\"te' <img src=x onerror=alert(3)> & 100%"
 HOSTILE_SITE = '"><svg onload=alert(2)>.example'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,8 +34,9 @@ MEASURES = {
     "words_f1": "words F1",
     "cleaneval_words_f1": "CleanEval words F1",
     "cleaneval_text": "CleanEval text-only",
-    "cleaneval_markup": "CleanEval text and markup",
+    "cleaneval_markup": "CleanEval markup-only",
     "cleaneval_total": "CleanEval total",
+    "cleaneval_segments_unlabelled_f1": "CleanEval boundaries",
     "shingle_f1": "4-word shingles F1",
     "empty": "pages left empty",
 }
@@ -140,10 +141,10 @@ def means(pages: Sequence[PageResult]) -> dict[str, float | None]:
     return averages | {name: getattr(blocks, name) for name in _BLOCK_MEASURES}
 
 
-def intervals(pages: Sequence[PageResult]) -> dict[str, list[float]]:
+def intervals(pages: Sequence[PageResult], measures: Iterable[str] = MEASURES) -> dict[str, list[float]]:
     """Return the 95 % interval of every mean, by resampling pages."""
     bounds = {}
-    for name in MEASURES:
+    for name in measures:
         scored = [page for page in pages if name in page.scores]
         weights = [page.blocks.total if page.blocks and name in _BLOCK_MEASURES else 1 for page in scored]
         if scored:
@@ -302,7 +303,7 @@ def _variants(
     for share in CURVE_SHARES if curve else ():
         name = f"learning curve, {share:.0%} of the training pages"
         yield Variant(CURVE, name, {"pages": round(share * pages * (folds - 1) / folds)}, config, share=share)
-    for name, kept in _feature_sets(config.features, ablate).items() if ablate else ():
+    for name, kept in feature_sets(config.features, ablate).items() if ablate else ():
         off = tuple(feature for feature in config.get("crf-features") if feature not in kept)
         smaller = replace(config, values={**config.values, "crf-features-off": off})
         yield Variant(ABLATION, name, {"variant": name, "features": len(kept)}, smaller)
@@ -312,7 +313,7 @@ def _variants(
         yield Variant(GRID, name, {"parameters": parameters}, config, parameters)
 
 
-def _feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
+def feature_sets(features: Sequence[str], kind: str) -> dict[str, list[str]]:
     """Return the features of an ablation: each family alone and left out, or each feature left out."""
     families: dict[str, list[str]] = {}
     for name in features:

@@ -61,9 +61,9 @@ def cleaneval_segments(output: str, gold: str, labelled: bool) -> Score:
     return Score(matched, *(sum(token in _TAGS for token in tokens) for tokens in (ours, theirs)))
 
 
-def cleaneval_edit(output: str, gold: str, tags: bool) -> float:
-    """Return CleanEval's own measure: 1 minus the edit distance in words over the length of the longer text."""
-    ours, theirs = _numbered(cleaneval_tokens(output, tags), cleaneval_tokens(gold, tags))
+def cleaneval_edit(output: str, gold: str) -> float:
+    """Return 1 minus the edit distance in words over the length of the longer text, as CleanEval did."""
+    ours, theirs = _numbered(*(cleaneval_tokens(text, tags=False) for text in (output, gold)))
     return Levenshtein.normalized_similarity(ours, theirs)
 
 
@@ -168,7 +168,7 @@ def measure_texts(output: str, gold: str) -> tuple[dict[str, float], dict[str, S
         "cleaneval_words": cleaneval_words(output, gold),
         "shingle": shingle_f1(plain, plain_gold),
     }
-    text, markup = (cleaneval_edit(output, gold, tags) for tags in (False, True))
+    text, markup = cleaneval_edit(output, gold), cleaneval_segments(output, gold, labelled=True).f1
     scores: dict[str, Any] = {
         f"{name}_{part}": getattr(counts[name], part)
         for name in ("words", "cleaneval_words")
@@ -176,7 +176,7 @@ def measure_texts(output: str, gold: str) -> tuple[dict[str, float], dict[str, S
     }
     scores |= {
         "cleaneval_words_tags_f1": cleaneval_words(output, gold, tags=True).f1,
-        "cleaneval_segments_f1": cleaneval_segments(output, gold, labelled=True).f1,
+        "cleaneval_segments_f1": markup,
         "cleaneval_segments_unlabelled_f1": cleaneval_segments(output, gold, labelled=False).f1,
         "cleaneval_text": text,
         "cleaneval_markup": markup,
