@@ -103,7 +103,9 @@ def main() -> None:
     pages = load_gold(arguments.data, config, lambda message: print(f"left out: {message}", file=sys.stderr))
     for page in pages:
         if not page.has_segments:
-            raise DataError(f"{page.data}: the gold has no segment tags to score markup with; use cleaneval or anno data")
+            raise DataError(
+                f"{page.data}: the gold has no segment tags to score markup with; use cleaneval or anno data"
+            )
     results = {}
     for name, variant in experiments(config).items():
 

@@ -42,7 +42,7 @@ def test_peer_is_a_method_that_cleans_bytes_to_text(name):
     assert "Contact us" not in text
     (method,) = load_methods(name)
     assert (method.name, method.kind, method.is_trained) == (name, "peer", False)
-    with pytest.raises(ConfigError, match="is another program, which labels no blocks: use victor compare"):
+    with pytest.raises(ConfigError, match="is another program, which labels no blocks; use victor compare"):
         load_as_is(name)
 
 

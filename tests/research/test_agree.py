@@ -531,7 +531,7 @@ def test_wrong_usage(tmp_path, tea, folders):
     assert f"{empty}: no annotation files (*.anno) in this folder" in refused(folders[0], empty)
     assert "unknown label" in refused(tea[0], write(tmp_path / "x.anno", ("nonsense", "Tea")))
     assert "nosuch" in refused(*tea, "--config", "nosuch")
-    assert "is a file; a report is a directory" in refused(*tea, "-o", tea[0])
+    assert "is a file; a report needs a directory" in refused(*tea, "-o", tea[0])
     assert "is a directory; name a file" in refused(*tea, "--json", empty)
     assert "--seed" in refused(*tea, "--seed", "-1")
 

@@ -330,7 +330,7 @@ def test_value_is_kept_if_its_words_follow_one_another(output, kept):
 
 def test_values_have_no_labels_to_tune_with(tmp_path):
     data = write_swde(tmp_path / "swde", [("book", "amazon")])
-    with pytest.raises(DataError, match="swde:swde: its gold is values, not texts"):
+    with pytest.raises(DataError, match="swde:swde: the gold lists values, not texts"):
         run("repeated", f"swde:{data}", tune=1)
 
 

@@ -36,7 +36,7 @@ from victorpy.research.mining.cleaning import (
     terms,
 )
 from victorpy.research.mining.clustering import cluster, f_of_clusters, reduced, starting_pages, statistics, tfidf
-from victorpy.research.mining.study import Settings, check_order, check_pages, expected_pairs, mine
+from victorpy.research.mining.study import Settings, check_order, check_pages, expected_pairs, measure_rises, mine
 from victorpy.research.report import mining
 from victorpy.research.report.base import to_markdown
 from victorpy.sites.grouping import draw_sample
@@ -333,6 +333,19 @@ def test_order_is_checked_by_the_means_of_the_same_runs():
     assert not equal["holds"]  # none must be worse, not equal
 
 
+def test_rise_of_every_method_over_no_cleaning_has_an_interval(scores):
+    (row,) = measure_rises({"none": [0.5, 0.6], "my-model": [0.9, 0.4]}, {})
+    assert (row["method"], row["measure"]) == ("my-model", "clustering F")
+    assert row["difference"] == pytest.approx(0.1)
+    assert row["low"] <= row["difference"] <= row["high"]
+    assert measure_rises({"none": [0.5]}, {}) == []
+    names = {(row["method"], row["measure"]) for row in scores["rises"]}
+    assert {("unique-text", "clustering F"), ("drop-everything", "A4")} <= names
+    text = to_markdown(mining.report(scores, "Mining"))
+    assert "## Rise over no cleaning" in text
+    assert "| method | clustering F | F1 |" in text
+
+
 def test_report_says_where_the_order_does_not_hold(scores):
     names = ("measure", "worse", "better", "may_be_equal", "holds", "difference", "low", "high")
     holds = ("F1", "none", "sst", False, True, 0.1, 0.0, 0.2)
@@ -457,7 +470,7 @@ def test_two_jobs_give_the_same_results(pages):
 def test_fewer_pages_can_be_clustered(pages):
     scores = mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=10))
     assert "10 randomly sampled pages are clustered" in mining.report(scores, "Mining").lead[1]
-    with pytest.raises(DataError, match="1 pages do not make 2 clusters: raise `cluster_pages`"):
+    with pytest.raises(DataError, match="1 pages do not make 2 clusters; raise `cluster_pages`"):
         mine(pages, parse_methods("none"), Settings(runs=3, cluster_pages=1))
 
 

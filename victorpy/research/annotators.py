@@ -70,19 +70,19 @@ def read_annotators(paths: Sequence[Path], config: Config | None = None, with_mo
 
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
-        raise DataError("agreement needs at least two annotators: give two files of the same page, or two folders")
+        raise DataError("agreement needs at least two annotators; give two files of the same page, or two folders")
     resolved: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: no such file or folder")
         if path.resolve() in resolved:
-            raise DataError(f"{path}: given twice: an annotator cannot be compared with themselves")
+            raise DataError(f"{path}: given twice; give another file or folder for each annotator")
         resolved.add(path.resolve())
     folders = [path for path in paths if path.is_dir()]
     files = [path for path in paths if not path.is_dir()]
     if folders and files:
         raise DataError(
-            f"{folders[0]} is a folder and {files[0]} a file: give files of one page, or a folder for each annotator"
+            f"{folders[0]} is a folder and {files[0]} a file; give files of one page, or a folder for each annotator"
         )
 
 

@@ -88,7 +88,7 @@ def read_dataset(kind: str, directory: Path, warn: Warn, site_key: str = SITE_KE
         is_empty = False
         yield replace(page, site_key=site_key)
     if is_empty:
-        raise DataError(f"{directory}: no pages in the layout of {kind!r} in it")
+        raise DataError(f"{directory}: no pages in the layout of {kind!r}; victor list datasets describes the layouts")
 
 
 # Readers
@@ -186,7 +186,7 @@ def read_l3s(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     for page, content, gold, marked in _read_pairs(pages, gold_files, warn):
         root = parse(marked, delete=("script", "style", "noscript")).root
         texts = []
-        kinds = ["0"]  # of the elements around the current text
+        kinds = ["0"]  # kinds of the enclosing elements
         for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
             if event == "start":
                 mark = _L3S_KIND.search(element.get("class") or "")
@@ -200,7 +200,7 @@ def read_l3s(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         if texts:
             yield GoldPage(page.stem, content, (Gold("\n".join(texts)),), _guess_address(content), "article")
         else:
-            warn(f"{gold}: no text in it is marked as content")
+            warn(f"{gold}: no text is marked as content")
 
 
 @DATASETS.register("swde")
@@ -246,7 +246,7 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
             warn(f"{truth}: cannot be read: {type(error).__name__}: {error}")
             continue
         if not isinstance(text, str):
-            warn(f"{truth}: main_content is no text")
+            warn(f"{truth}: main_content is not a text")
             continue
         try:
             page_type = record["_internal"]["page_type"]["primary"]
@@ -266,7 +266,7 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
         yield GoldPage(truth.stem, content, (Gold(text),), url, page_type)
     for page in sorted(directory.glob("**/html/*.html*")):
         if not (page.parents[1] / "ground-truth" / f"{page.name.partition('.')[0]}.json").is_file():
-            warn(f"{page}: no ground truth for it")
+            warn(f"{page}: no ground truth")
 
 
 # Files

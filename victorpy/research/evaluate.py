@@ -260,7 +260,7 @@ def evaluate(
     groups = len({page.site for page in pages}) if settings.group == "site" else len(pages)
     if groups < settings.folds:
         other = ", or `group` page" if settings.group == "site" else ""
-        raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds: use fewer{other}")
+        raise DataError(f"{groups} {settings.group}s do not fill {settings.folds} folds; use fewer folds{other}")
 
     def run(variant: Variant) -> list[PageResult]:
         results: list[PageResult] = []
@@ -340,7 +340,7 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
         in_range = all(0 <= value <= highest and value < float("inf") for value in values)
         if name not in GRID_PARAMETERS or not values or not in_range:
             raise ConfigError(
-                f"{spec!r}: a grid is c1=0,0.1,1 or c2=..., max_iterations=..., threshold=..., all from 0"
+                f"{spec!r}: give a grid as c1=0,0.1,1; the parameters are c1, c2, max_iterations and threshold, from 0"
             )
         grid[name] = values
     return grid
@@ -353,7 +353,7 @@ def load_as_is(entry: str) -> Cleaner:
     """Load a method that labels blocks, given as ``sst(t=0.4)``."""
     method = find_method(*split_name(entry))
     if method.is_peer:
-        raise ConfigError(f"{method.name} is another program, which labels no blocks: use victor compare")
+        raise ConfigError(f"{method.name} is another program, which labels no blocks; use victor compare")
     return method.load()
 
 
@@ -368,7 +368,7 @@ def evaluate_as_is(
         raise DataError("no pages are left to evaluate on")
     values = sorted({page.data for page in pages if page.data.partition(":")[0] in VALUE_KINDS})
     if values:
-        raise DataError(f"{values[0]}: its gold is values, not texts: use victor compare or victor mine")
+        raise DataError(f"{values[0]}: the gold lists values, not texts; use victor compare or victor mine")
     results: dict[int, PageResult] = {}
     sites = 0
     for labellings in label_by_site(cleaner.labeller, pages, plan):

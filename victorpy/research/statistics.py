@@ -68,7 +68,7 @@ def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 1) -> Di
     1.0
     """
     if len(ours) != len(theirs):
-        raise ValueError(f"{len(ours)} scores cannot be compared with {len(theirs)}: they must be of the same pages")
+        raise ValueError(f"{len(ours)} scores cannot be compared with {len(theirs)}; both must be of the same pages")
     difference = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     if not len(difference):
         return Difference(_NAN, _NAN, _NAN, 1.0)

@@ -79,7 +79,7 @@ def open_sets(specs: Sequence[str], warn: Warn, site_key: str = SITE_KEYS[0]) ->
     sources = [set_name(spec) for spec in specs]
     repeated = [source for source, times in Counter(sources).items() if times > 1]
     if repeated:
-        raise DataError(f"two data sets have the same name, {', '.join(repeated)}: compare them one after the other")
+        raise DataError(f"two data sets have the same name, {', '.join(repeated)}; compare them one after the other")
     parsed = [parse_data(spec) for spec in specs]
     kinds = Counter(kind for kind, _ in parsed)
     sets = []
@@ -124,7 +124,7 @@ def compare_methods(
     """Compare methods on data sets, one site at a time."""
     valued = [data.source for data in sets if data.has_values]
     if plan.tune and valued:
-        raise DataError(f"{', '.join(valued)}: its gold is values, not texts: it has no labels to tune with")
+        raise DataError(f"{', '.join(valued)}: the gold lists values, not texts, so there are no labels to tune with")
     compared: list[ComparedSite] = []
     turns = itertools.count()
     for data in sets:
@@ -212,7 +212,7 @@ class SiteDocuments:
 def _read_document(page: GoldPage, config: Config) -> Document:
     try:
         return read_document(page.html, config, page.url or None, source=page.name)
-    except VictorError:  # not a page (a picture, say)
+    except VictorError:  # not a page, for example a picture
         return Document((), Elements())
 
 
@@ -260,7 +260,7 @@ class Ruler:
             scores["cleaneval_words_f1"] = cleaneval_words(output.text, gold).f1
             scores["shingle_f1"] = shingle_f1(output.text, gold).f1
             scores["empty"] = float(not words.output and words.gold > 0)
-            if output.page and method.config:  # gold labels are the same for methods that split pages alike
+            if output.page and method.config:  # methods that split pages in the same way share gold labels
                 cut = cut_key(method.config)
                 if cut not in self._labels:
                     self._labels[cut] = gold_labels(self._gold, output.page.document, method.config)

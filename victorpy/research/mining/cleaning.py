@@ -251,7 +251,7 @@ def clean_all(
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedPages:
     """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it.
 
-    Pages that cannot be read are left out, with a warning. Methods that split pages alike share the documents.
+    Pages that cannot be read are left out, with a warning. Documents are shared by methods that split pages alike.
     """
     site = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
     config = methods[0].load().config

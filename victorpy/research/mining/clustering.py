@@ -71,7 +71,7 @@ def _run_all(
 
     scores = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about fewer distinct pages than clusters: all empty pages are alike
+        warnings.simplefilter("ignore")  # about fewer distinct pages than clusters, since all empty pages are equal
         for start in range(0, len(runs), _TOGETHER):
             for centres in _first_centres(points, smaller, clusters, seed, runs[start : start + _TOGETHER]):
                 kmeans = KMeans(clusters, init=centres, n_init=1).fit(smaller)
@@ -98,7 +98,7 @@ def _first_centres(
         centres = []
         for number, page in enumerate(starting):
             members = np.flatnonzero(nearest == number)
-            # A starting page just like another one gets no members: it is its own centre.
+            # A starting page that equals another one gets no members and is its own centre.
             centre = smaller[members if len(members) else [page]].mean(axis=0)
             centres.append(np.asarray(centre).reshape(1, -1))
         yield np.vstack(centres)

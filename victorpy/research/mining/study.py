@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, product
 from typing import Any
@@ -27,6 +27,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 )
 """The papers' methods from the worst to the best. Methods of one step are not compared with each other."""
 
+_DIFFERENCE = ("difference", "low", "high")
 _MAY_BE_EQUAL = frozenset([("sst", "sentence-entropy")])
 _LEAST = {"sample": 1, "limit": 0, "runs": 1, "dimensions": 0, "cluster_pages": 0, "seed": 0, "jobs": 1}
 
@@ -58,7 +59,7 @@ def check_pages(pages: Sequence[MinedPage]) -> None:
         problem = f"only {verticals[0]!r} was found" if verticals else "no page was found"
         raise DataError(f"mining needs pages of at least two verticals; {problem}")
     if not any(page.values for page in pages):
-        raise DataError("no page has values to keep: is the groundtruth directory there?")
+        raise DataError("no page has values to keep; check that the groundtruth directory is there")
 
 
 def require_sklearn() -> None:
@@ -85,7 +86,7 @@ def mine(
         range(len(verticals)), settings.cluster_pages or len(verticals), random.Random(settings.seed)
     )
     if len(clustered) < len(classes):
-        raise DataError(f"{len(clustered)} pages do not make {len(classes)} clusters: raise `cluster_pages`")
+        raise DataError(f"{len(clustered)} pages do not make {len(classes)} clusters; raise `cluster_pages`")
     class_of = np.array([classes.index(verticals[page]) for page in clustered])
     how = (len(classes), settings.runs, settings.dimensions, settings.seed, settings.jobs)
     runs, cases, results = {}, {}, []
@@ -119,6 +120,7 @@ def mine(
         },
         "results": results,
         "order": check_order(runs, cases),
+        "rises": measure_rises(runs, cases),
         "warnings": cleaned.warnings,
     }
 
@@ -135,10 +137,28 @@ def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def check_order(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases]) -> list[dict[str, Any]]:
-    """Check the papers' order, none < template < SST <= sentence entropy, for every measure.
+    """Check the papers' order, none < template < SST <= sentence entropy, for every measure."""
+    comparisons = []
+    for row in _differences(runs, cases, expected_pairs(list(runs))):
+        may_be_equal = (row["worse"].partition("(")[0], row["better"].partition("(")[0]) in _MAY_BE_EQUAL
+        holds = row["difference"] >= 0 if may_be_equal else row["difference"] > 0
+        comparisons.append(row | {"may_be_equal": may_be_equal, "holds": holds})
+    return comparisons
 
-    Methods are compared on the same runs or cases. The interval of a difference resamples runs or cases, which share
-    their pages, so it is valid for these sites only.
+
+def measure_rises(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases]) -> list[dict[str, Any]]:
+    """Return how much better every method is than no cleaning, for every measure."""
+    first, *others = runs
+    rows = _differences(runs, cases, [(first, method) for method in others])
+    return [{"method": row["better"]} | {name: row[name] for name in ("measure", *_DIFFERENCE)} for row in rows]
+
+
+def _differences(
+    runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases], pairs: Sequence[tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the difference of each pair of methods for every measure, on the same runs or cases.
+
+    The interval of a difference resamples runs or cases, which share their pages, so it is valid for these sites only.
     """
     measures: dict[str, Mapping[str, Sequence[float]]] = {"clustering F": runs}
     for (name, title), number in product((("f", "F"), ("accuracy", "A")), CONFIGURATIONS):
@@ -146,22 +166,8 @@ def check_order(runs: Mapping[str, Sequence[float]], cases: Mapping[str, Cases])
             method: [getattr(case, name) for pair in by_pair.values() for case in pair[number]]
             for method, by_pair in cases.items()
         }
-    comparisons = []
-    for (measure, values), (worse, better) in product(measures.items(), expected_pairs(list(runs))):
-        if not values.get(worse):
-            continue
-        difference = compare(values[better], values[worse])
-        may_be_equal = (worse.partition("(")[0], better.partition("(")[0]) in _MAY_BE_EQUAL
-        comparisons.append(
-            {
-                "measure": measure,
-                "worse": worse,
-                "better": better,
-                "may_be_equal": may_be_equal,
-                "holds": difference.mean >= 0 if may_be_equal else difference.mean > 0,
-                "difference": difference.mean,
-                "low": difference.low,
-                "high": difference.high,
-            }
-        )
-    return comparisons
+    for (measure, values), (worse, better) in product(measures.items(), pairs):
+        if values.get(worse):
+            difference = compare(values[better], values[worse])
+            numbers = zip(_DIFFERENCE, (difference.mean, difference.low, difference.high), strict=True)
+            yield {"measure": measure, "worse": worse, "better": better, **dict(numbers)}

@@ -17,7 +17,7 @@ _IN_LINE, _IN_TABLE = 70, 300  # characters of a block's text that are shown
 _MOST_PAIRS = 3
 """A terminal shows the confusion tables of at most this many pairs; reports show all."""
 
-_UNDEFINED = "A dash means that everybody put all blocks into one class: kappa is not defined then."
+_UNDEFINED = "A dash means that kappa is not defined, because everybody put all blocks into one class."
 
 
 def report(scores: Scores, title: str, most: int | None) -> Report:

@@ -221,9 +221,9 @@ def check_directory(directory: Path) -> None:
     """Raise an error if no report can be written to a directory. Creates nothing."""
     existing = next(place for place in (directory, *directory.absolute().parents) if place.exists())
     if not existing.is_dir():
-        raise DataError(f"{existing}: is a file; a report is a directory")
+        raise DataError(f"{existing} is a file; a report needs a directory")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise DataError(f"{directory}: cannot be written: no permission in {existing}")
+        raise DataError(f"{directory}: cannot be written; no permission in {existing}")
 
 
 def write_text(path: Path, content: str) -> None:

@@ -228,6 +228,6 @@ def _disputed(scores: Scores, data: Scores) -> Section:
         for row in scores["disputed"]
         if row["data"] == data["data"]
     ]
-    note = f"{_MEASURE_TITLES[data['measure']]} of each method; the largest difference first."
+    note = f"{_MEASURE_TITLES[data['measure']]} by method, with the largest difference first."
     title = f"Pages on which methods differ most, {_short(data)}"
     return Section(title, ("page", "site", "difference", *methods), rows, note, look="pages")

@@ -13,9 +13,9 @@ from victorpy.sites.style_tree import ElementNode, StyleTree
 MOST_CHILDREN = 60
 """Maximum number of children shown below an element; further ones are only counted."""
 OPEN_LEVELS = 14
-"""Number of levels that are open at first."""
+"""Number of levels that are open initially."""
 EXAMPLES = 8
-"""Number of words shown of the text at a leaf."""
+"""Number of words shown for a leaf."""
 
 _SIGNS = {"noise": "-", "content": "+", "mixed": " "}
 _STYLE = """

@@ -34,7 +34,7 @@ class Column:
 def render_view(title: str, columns: Sequence[Column], gold: Sequence[Label] | None = None) -> str:
     """Build a page that shows the labels of one or several cleaners, compared with the gold labels if given.
 
-    A block is marked as different if the next cleaner keeps it and this one does not, or the reverse.
+    A block is marked as different if only one of two cleaners keeps it.
     """
     document = columns[0].page.document
     paths = document.paths()
