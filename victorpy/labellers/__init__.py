@@ -1,4 +1,4 @@
-"""Labellers: methods that give every block of a page a label, with one interface."""
+"""Methods that label the blocks of pages, with one interface."""
 
 from victorpy.labellers.base import LABELLERS, Labeller
 

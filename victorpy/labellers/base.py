@@ -39,7 +39,7 @@ Features = tuple[dict[str, str], ...]
 """The features of every block by name."""
 
 NOISE = 0.75
-"""Share of a block's characters in a template from which the block is noise. Less may be a label before a value."""
+"""A block is noise if at least this share of its characters is in a template. Less may be a label before a value."""
 
 
 class Labeller(ABC):
@@ -196,7 +196,7 @@ _ITEMS = frozenset(["li", "dt", "dd"])
 
 
 def label_kept(document: Document, kept: Sequence[bool], spans: Sequence[Spans | None] = ()) -> Labelling:
-    """Label kept blocks by their markup, and all other blocks as noise. `spans` has blocks that are kept in part."""
+    """Label kept blocks by their markup, and all other blocks as noise. `spans` has the kept parts of blocks."""
     labels: list[Label] = []
     for block, keep in zip(document.blocks, kept, strict=True):
         if not keep:

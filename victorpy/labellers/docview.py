@@ -1,13 +1,9 @@
 """The cleaner of DocView: blocks of text are content, blocks of links and images are not.
 
-Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web Applications, 2004, sections 3.1 and 4. A
-page is a tree of container tags. A node is a hub if more than `hub` of the words attached to it are in links, an image
-node if it has more than `image` images per word, else topic. The page is a hub if hub nodes have more than `page_hub`
-of the words of its central area, an image page by the same rule with `page_image`, else a topic page. On a topic page
-the topic nodes are kept, on a hub page the central area, on an image page the image nodes and the topic nodes beside
-them in the same parent. The paper gives no thresholds; `python -m benchmarks.docview` chose them.
-
-On a topic page the whole tree is used, as in section 4.2; with `central=True` only its central area.
+Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web Applications, 2004, sections 3.1 and 4. On
+a topic page the topic nodes are kept (with `central=True` only those of the central area), on a hub page the central
+area, and on an image page the image nodes and the topic nodes beside them in the same parent. The paper gives no
+thresholds; `python -m benchmarks.docview` chose them.
 """
 
 from __future__ import annotations

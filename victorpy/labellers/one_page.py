@@ -34,8 +34,7 @@ class LongestRun(PageLabeller):
 
         words in [i, j]  +  tags before i  +  tags after j
 
-    The number of all tags is constant, so this is the run with the highest number of words minus tags: the maximum
-    subarray, which one pass finds. In scripts without spaces two letters count as a word.
+    The number of all tags is constant, so this is the run with the highest number of words minus tags.
     """
 
     def label(self, document: Document) -> Labelling:
@@ -75,9 +74,8 @@ class SatisfiableSubtree(PageLabeller):
     2. SL_text, the characters of all its text nodes, is at least β, and
     3. SL_anchor, the characters in links, is at most γ · SL_text.
 
-    Satisfiable sub-trees inside another one are ignored; the text of the others, SST_max, is the page's content. The
-    text node is of the G-th generation, so condition 1 holds if one of the text nodes that lead to a sub-tree has α
-    characters. If a text node has fewer than G ancestors, the page's root is used.
+    The largest satisfiable sub-trees, SST_max, are the page's content. If a text node has fewer than G ancestors, the
+    page's root is used.
     """
 
     G: int = 2

@@ -1,30 +1,16 @@
 """RTDM: the template of a site is the part of its pages that a tree edit distance maps to the same place.
 
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), with the restricted
-top-down mapping of D. C. Reis et al., Automatic Web News Extraction Using Tree Edit Distance (2004), as the paper on
-sentence entropy describes it (sections 1 and 2). Pages are mapped one after the other. The template is the part that
-is mapped to equal nodes in all sampled pages. A page is then mapped to the template, and mapped text is noise.
+top-down mapping of D. C. Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2).
 
-Nodes are equal if their tags are. As in the paper, texts are not compared: a text is mapped to any text in the same
-place. So everything with the same structure on all pages is dropped. This includes the values in table cells, and most
-of the articles of a site that puts them all into the same elements. With `text`, texts must be equal too, which keeps
-these. With `names`, an element's class and id must be equal.
-
-Children are mapped in order, and only below mapped parents. Only leaves are inserted, removed or replaced, so that a
-sub-tree without a partner is removed leaf by leaf:
+Nodes are equal if their tags are; as in the paper, texts are not compared. Children are mapped in order, and only below
+mapped parents. Only leaves are inserted, removed or replaced, so that a sub-tree without a partner is removed leaf by
+leaf:
 
     cost(a, b) = 0                          if the sub-trees are equal
                  1                          if both are leaves: one is replaced
                  size(a) + size(b)          if their labels differ
                  the cheapest alignment of their children otherwise
-
-The work is limited. Equal sub-trees have equal hashes and are not compared. Equal children at the start and end are
-mapped directly. A pair of sub-trees is compared once, wherever it occurs. For the rest, a table of children by children
-is filled, with at most `CELLS` cells in all tables together. After that, children count as unmapped, so that pages
-seem to have less in common.
-
-Our decisions. The first `sample` different pages are mapped. One page alone has no template. A block is noise if at
-least three quarters of its characters are mapped.
 """
 
 from __future__ import annotations
@@ -42,7 +28,7 @@ from victorpy.page.tree import PageTree
 _TEXT = hash_text("#text")
 
 CELLS = 100_000
-"""Maximum number of pairs of children to compare for two pages."""
+"""Maximum number of pairs of children to compare for two pages. Further children count as unmapped."""
 
 Pairs = tuple[tuple[int, int], ...]
 """Positions of the children of two nodes that are mapped to each other."""
@@ -202,7 +188,7 @@ class Rtdm(SiteLabeller):
                 break
         if template is None:
             raise no_pages("rtdm")
-        self.template_ = template if len(seen) > 1 else Node.of(0)
+        self.template_ = template if len(seen) > 1 else Node.of(0)  # one page alone has no template
         return self
 
     def label(self, document: Document) -> Labelling:

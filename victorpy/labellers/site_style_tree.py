@@ -34,7 +34,7 @@ REACH = 10
 """Number of neighbours on either side that a threshold is averaged with."""
 
 LOCAL = {"parts": PART_END, "words": SPACE}
-"""What is deleted in kept blocks, and the pattern between two of them."""
+"""The units that can be deleted in kept blocks, and the pattern that separates them."""
 
 FEWEST_PAGES = FEWEST_WORDS = 3
 """A part with fewer words, or at a place with fewer pages, is deleted only if all its words are locally noisy."""

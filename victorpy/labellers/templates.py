@@ -1,6 +1,6 @@
 """Methods that drop the parts that many pages of a site have: pagelets, DOM templates and text templates.
 
-Where a description leaves a detail open, "our decisions" say what we do.
+docs/explanation/methods.md explains the decisions that the papers leave open.
 """
 
 from __future__ import annotations
@@ -65,17 +65,9 @@ class Pagelets(Repeated):
 
     Z. Bar-Yossef and S. Rajagopalan, Template Detection via Data Mining and its Applications (2002), as the papers on
     the Site Style Tree describe it (Yi, Liu and Li 2003, sections 4.1 and 4.2.2). An element is a pagelet if none of
-    its children contains at least k links and none of its ancestors is a pagelet. Pagelets with the same shingle are a
-    template; a group of two or more is deleted.
-
-    Our decisions. A *shingle* is "a text fingerprint that is invariant under small perturbations". Broder's shingle is
-    the run with the smallest hash among all runs of `w` words. Two texts have the same one with a probability equal to
-    their resemblance, the share of runs that they have in common. On a site with hundreds of pages that is not strict
-    enough: some other page always has the same smallest run. So a fingerprint consists of the smallest runs by `s`
-    independent hashes, which are equal with probability resemblance^s: hardly ever for 50 %, mostly for 95 %. Words
-    are compared without case, and a pagelet of fewer than `w` words is one run. A group must be of different pages: a
-    pagelet that one page repeats is not a template of the site. Text beside a child with k links is in no pagelet and
-    is kept.
+    its children contains at least k links and none of its ancestors is a pagelet. Pagelets of two or more pages with
+    the same fingerprint are a template. A fingerprint consists of the smallest runs of `w` words by `s` independent
+    hashes: Broder's single smallest run is not strict enough for sites with hundreds of pages.
     """
 
     k: int = 3
@@ -139,9 +131,8 @@ def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s:
 class DomTemplate(Repeated):
     """Drops nodes that many pages of the site have (the DOM-based algorithm, with F = 100).
 
-    A node is a template if the hash of its content occurs often enough. Our decisions: the content of a node is its
-    tag, attributes, texts and everything in it, in order. Offsets are not hashed, since a footer below articles of
-    different lengths would never be the same. Text nodes are nodes too. Occurrences are counted in pages.
+    A node is a template if enough pages have its content: its tag, attributes, texts and everything in it, in order.
+    Offsets do not count, since a footer below articles of different lengths would never be the same.
     """
 
     F: int = 100
@@ -174,10 +165,8 @@ class DomTemplate(Repeated):
 class TextTemplate(Repeated):
     """Drops stretches of text that many pages have (the text-based algorithm, W = 32, F = 50, D = 0, P = 1000).
 
-    Tags, comments and scripts are removed, a window of size W slides over the rest, and fragments that occur often
-    enough are templates. Our decisions: W counts characters (32 words would be longer than most menus). Two fragments
-    of a template with at most D characters between them are one. Only the first P pages of a site are used. White
-    space counts as one space, and a page shorter than W is one fragment.
+    A window of W characters slides over the text, and fragments that enough pages have are templates. Two fragments of
+    a template with at most D characters between them are one. Only the first P pages of a site are used.
     """
 
     W: int = 32

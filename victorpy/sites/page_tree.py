@@ -1,14 +1,12 @@
 """The tree of a page that is merged into its site's tree: elements with their display, and leaves that hold blocks.
 
 There are two styles. In ``paper``, that of Yi, Liu and Li (2003), elements differ by tag and display attributes, and
-the order of an element's children is its style. Today hardly any two pages have the same style in this sense, because
-layout is in classes and lists have a varying number of items. So in ``modern``, elements differ by tag and the names in
-class, id and role without digits, and siblings with the same name are one.
+the order of an element's children is its style. In ``modern``, elements differ by tag and the names in class, id and
+role without digits, and siblings with the same name are one.
 
-The smallest tags are not nodes of their own (3.6, the second enhancement): a node holds whole blocks of text, with
-their links, images, inline elements and line breaks, as in 3.1. Only ``paper`` without virtual leaves, the basic
-algorithm, also has nodes for images, line breaks and empty elements, as in figure 3. Inline elements inside a block
-have no node there either: their text belongs to the block, and a leaf without text would lower equation 3.
+Only elements that hold whole blocks of text are nodes. ``paper`` without virtual leaves, the basic algorithm, also has
+nodes for images, line breaks and empty elements, as in figure 3. Inline elements inside a block are never nodes: their
+text belongs to the block, and a leaf without text would lower equation 3.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def page_tree(document: Document, styles: str = "modern", virtual_leaves: bool =
             element = elements.parent[element]
     key_of = _shown_key if styles == "paper" else _named_key
     root = PageNode(ROOT_KEY)
-    nodes: list[PageNode] = []  # of each element, or the next one around it
+    nodes: list[PageNode] = []  # for each element its node, or that of its closest ancestor with a node
     added = 0
     for number, (tag, parent) in enumerate(zip(elements.tag, elements.parent, strict=True)):
         node = nodes[parent] if parent >= 0 else root
