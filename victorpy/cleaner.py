@@ -69,10 +69,9 @@ def _read(
     about = _metadata(whole, url) if metadata else None
     reader = _layout_reader(whole, url) if layout else None
     pruned = prune(whole, config.get("tag-delete"))
-    document = split(pruned, config.cuts)
-    losses = ((decoded.loss,) if decoded.loss else ()) + document.losses
-    document = replace(document, url=url or document.url, source=source, encoding=decoded.encoding, losses=losses)
-    return document, about, reader.read(pruned, config.cuts) if reader else None
+    losses = ((decoded.loss,) if decoded.loss else ()) + pruned.losses
+    values = {"url": url or pruned.url, "source": source, "encoding": decoded.encoding, "losses": losses}
+    return split(pruned, config.cuts, **values), about, reader.read(pruned, config.cuts) if reader else None
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
+
+T = TypeVar("T")
 
 _LONGEST_NAME = 80
 
@@ -148,7 +150,41 @@ class Elements:
         return links
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+class PageArrays(Protocol):
+    """The arrays of a page that the native core has split. Objects are made from them on demand."""
+
+    texts: list[str]
+
+    def blocks(self) -> tuple[Block, ...]: ...
+    def elements(self) -> Elements: ...
+
+
+class OnDemand(Generic[T]):
+    """A field of a document that is made from the page's arrays when it is first used."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, document: None, owner: type) -> OnDemand[T]: ...
+    @overload
+    def __get__(self, document: object, owner: type) -> T: ...
+    def __get__(self, document: object | None, owner: type) -> T | OnDemand[T]:
+        if document is None:
+            raise AttributeError(self._name)  # dataclass takes a value for a default
+        value = document.__dict__[self._name]
+        if hasattr(value, "texts"):
+            value = document.__dict__[self._name] = getattr(value, self._name)()
+        made: T = value
+        return made
+
+    def __set__(self, document: object, value: T | PageArrays) -> None:
+        document.__dict__[self._name] = value
+        if hasattr(value, "texts"):
+            document.__dict__["_arrays"] = value
+
+
+@dataclass(frozen=True, repr=False)
 class Document:
     """A page, split into blocks.
 
@@ -162,8 +198,8 @@ class Document:
     ['/html[1]/body[1]/h1[1]', '/html[1]/body[1]/p[1]']
     """
 
-    blocks: tuple[Block, ...]
-    elements: Elements
+    blocks: OnDemand[tuple[Block, ...]] = OnDemand()  # type: ignore[type-var]
+    elements: OnDemand[Elements] = OnDemand()
     url: str = ""
     title: str = ""
     source: str = ""
@@ -177,7 +213,20 @@ class Document:
     """How the page was cut: ``every`` tag, or ``block``-level tags only."""
 
     def __repr__(self) -> str:
-        return f"<Document {self.name!r}, blocks={len(self.blocks)}>"
+        return f"<Document {self.name!r}, blocks={len(self.texts)}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dict__ if name != "_arrays"}
+
+    @property
+    def arrays(self) -> PageArrays | None:
+        """The native core's arrays, if it has split the page."""
+        return self.__dict__.get("_arrays")
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each block."""
+        return self.arrays.texts if self.arrays is not None else [block.text for block in self.blocks]
 
     @property
     def name(self) -> str:

@@ -71,6 +71,15 @@ class ElementColumns(TextColumns):
         return np.maximum(np.array([block.element for block in self.blocks], dtype=np.int64), 0)
 
     @cached_property
+    def depth(self) -> Counts:
+        """Return the number of elements around each block."""
+        return np.array([len(block.containers) for block in self.blocks], dtype=np.int64)
+
+    @cached_property
+    def hidden(self) -> Flags:
+        return np.array([block.hidden for block in self.blocks], dtype=bool)
+
+    @cached_property
     def block_range(self) -> tuple[Counts, Counts]:
         """Return each element's first block and the end of its range. Only whole blocks are included."""
         first = np.array(self.elements.first_block, dtype=np.int64)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.base import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
@@ -22,6 +23,9 @@ PATTERN_REACH = 500
 """Number of characters of a block that patterns are matched against, which bounds their cost."""
 
 
+_native = native.load("columns")
+
+
 class TextColumns:
     """Counts over the texts of a page's blocks, as arrays with one entry per block.
 
@@ -31,9 +35,16 @@ class TextColumns:
 
     def __init__(self, document: Document, config: Config) -> None:
         self.document = document
-        self.blocks: tuple[Block, ...] = document.blocks
         self.config = config
-        self.count = len(document.blocks)
+        self.count = len(document.texts)
+        if _native and document.arrays is not None:
+            self.__dict__ |= _native.page_columns(
+                document.arrays, unicode.flags_table(), document.title, unicode.CLOSING
+            )
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return self.document.blocks
 
     def forget_characters(self) -> None:
         """Free the arrays with one entry per character. They are computed again on demand."""
@@ -42,7 +53,7 @@ class TextColumns:
 
     @cached_property
     def texts(self) -> list[str]:
-        return [block.text for block in self.blocks]
+        return self.document.texts
 
     @cached_property
     def beginnings(self) -> list[str]:
@@ -119,8 +130,12 @@ class TextColumns:
 
     def begins_with(self, flags: int) -> Flags:
         """Return whether the first character that is not white space has one of the Unicode flags."""
+        return (self._first_flags & flags) != 0
+
+    @cached_property
+    def _first_flags(self) -> npt.NDArray[np.uint8]:
         first = self._first_of(~self._has(unicode.SPACE))
-        return (first >= 0) & ((self._flags[np.maximum(first, 0)] & flags) != 0)
+        return np.where(first >= 0, self._flags[np.maximum(first, 0)], 0).astype(np.uint8)
 
     # Words and tokens.
 

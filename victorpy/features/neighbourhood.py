@@ -14,7 +14,7 @@ from victorpy.features.base import feature
 @feature("hidden")
 def hidden(page: Columns) -> Column:
     """1 if the block is hidden by the hidden attribute, aria-hidden or an inline display:none."""
-    return np.array([block.hidden for block in page.blocks], dtype=bool)
+    return page.hidden
 
 
 @feature("char.upper-rel")
@@ -95,7 +95,7 @@ def window_link_share(page: Columns, reach: str) -> Column:
 @feature("depth")
 def depth(page: Columns) -> Column:
     """Number of elements around the block."""
-    return np.array([len(block.containers) for block in page.blocks])
+    return page.depth
 
 
 @feature("look.blocks")

@@ -15,6 +15,7 @@ from typing import Any
 
 from lxml import etree
 
+from victorpy import native
 from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
 from victorpy.page.parse import VOID, Tree
@@ -42,12 +43,29 @@ _piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__ne
 _block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
 
 
-def split(tree: Tree, cuts: Cuts) -> Document:
-    """Split a page into blocks."""
+def split(tree: Tree, cuts: Cuts, **values: Any) -> Document:
+    """Split a page into blocks. `values` are further fields of the document."""
+    values = {"url": tree.url, "title": tree.title, "losses": tree.losses} | values
+    if tree.root is not None and _native:
+        arrays = _native.split_tree(tree.root, cuts, VOID, DEEPEST, hides, _ODD.sub, _LINE_END.split)
+        how = "every" if cuts.every else "block"
+        return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
     splitter = Splitter(cuts)
     if tree.root is not None:
         splitter.walk(tree.root)
-    return splitter.document(url=tree.url, title=tree.title, losses=tree.losses)
+    return splitter.document(**values)
+
+
+_native = native.load("split")
+
+
+def hides(attributes: dict[str, str]) -> bool:
+    """Whether an element with these attributes is hidden."""
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
+    )
 
 
 class Splitter:
@@ -183,12 +201,7 @@ class Splitter:
             self._gap = self._cut = True
         if not self._too_deep:
             self._preformatted += tag == "pre"
-            hides = (
-                "hidden" in attributes
-                or attributes.get("aria-hidden") == "true"
-                or ("style" in attributes and _HIDING_STYLE.search(attributes["style"]) is not None)
-            )
-            if hides and not self._hidden:
+            if not self._hidden and hides(attributes):
                 self._hidden = True
                 self._hiding.add(self._numbers[-1])
                 self._hiding_tags.append(len(self._passed) - 1)
@@ -207,8 +220,8 @@ class Splitter:
                 self._hiding_tags.append(len(self._passed) - 1)
         self._special = bool(self._too_deep or self._preformatted or self._hidden)
 
-    def document(self, url: str = "", title: str = "", losses: tuple[str, ...] = ()) -> Document:
-        """Close open elements, cut the texts into blocks and return the page."""
+    def document(self, **values: Any) -> Document:
+        """Close open elements, cut the texts into blocks and return the page with further values."""
         while self._tags:
             self.end()
         elements = self._elements
@@ -222,11 +235,9 @@ class Splitter:
         return Document(
             blocks=tuple(blocks),
             elements=elements,
-            url=url,
-            title=title,
-            losses=losses,
             trailing=tuple(self._passed[tags_before_last_text:]),
             split="every" if self._cuts.every else "block",
+            **values,
         )
 
     def _blocks(self) -> list[Block]:

@@ -1,0 +1,29 @@
+"""The native core: compiled twins of a few Python functions, for speed.
+
+Each module here has a twin in Python, which is the specification and is used where the core is not built:
+
+    split.pyx      page/split.py: walks a parsed page and cuts it into blocks
+    columns.pyx    columns/: fills the arrays that features are computed from
+    trees.pyx      model/evidence/: forests, the lexicon and the cut for expected F1
+    crf.pyx        model/crf/decoding.py: forward-backward
+
+Tests hold the twins equal. Set VICTOR_ENGINE=python to run without the core.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+from typing import Any
+
+
+def load(name: str) -> Any:
+    """Return a module of the core, or None where it is not built or does not fit the installed lxml."""
+    if os.environ.get("VICTOR_ENGINE") == "python":
+        return None
+    try:
+        module: ModuleType = importlib.import_module(f"victorpy.native.{name}")
+    except ImportError:
+        return None
+    return module

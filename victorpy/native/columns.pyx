@@ -1,0 +1,452 @@
+# cython: language_level=3, boundscheck=False, initializedcheck=False, wraparound=False, cdivision=True
+# distutils: language = c++
+"""The native twin of columns/: fills the arrays of a page in one pass over its text and one over its elements.
+
+`page_columns` returns values for properties of `Columns` under their own names. The properties define them.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.algorithm cimport binary_search, sort
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from victorpy.native.split cimport Attribute, Page
+
+import numpy as np
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)
+    void *PyUnicode_DATA(object text)
+    Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t index)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+# Flags of characters, as in base/unicode.py.
+cdef enum:
+    LETTER = 1
+    UPPER = 2
+    LOWER = 4
+    DIGIT = 8
+    PUNCTUATION = 16
+    SPACE = 32
+    UNSPACED = 64
+    END = 128
+    IDEOGRAPHIC = 0x3000
+
+# Constants of columns/: NEAR, FARTHEST, the longest token and the bits of tags.
+cdef enum:
+    NEAR = 8
+    LEVELS = 9
+    LONGEST = 64
+    BITS = 64
+
+cdef uint64_t[LONGEST] POWERS
+cdef int _power
+POWERS[0] = 0x100000001B3ULL
+for _power in range(1, LONGEST):
+    POWERS[_power] = POWERS[_power - 1] * 0x100000001B3ULL
+
+_NAMING = ("class", "id", "role", "itemprop")
+
+
+cdef inline uint64_t mix(uint32_t code, int rank) noexcept nogil:
+    cdef uint64_t spread = code * 0x9E3779B97F4A7C15ULL
+    return (spread ^ (spread >> 29)) * POWERS[rank if rank < LONGEST else LONGEST - 1]
+
+
+cdef str fold(str text):
+    """Return a text in lower case with the same number of characters."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text.replace("İ", "I").lower()
+
+
+def page_columns(Page page, const uint8_t[::1] flags, str title, str closing):
+    """Return the arrays of a page by the names of the properties of `Columns`."""
+    columns = element_columns(page)
+    piece_block, piece_element = columns["_pieces"]
+    text, piece_start = text_columns(page, flags, title, closing, columns["_piece_in_link"])
+    columns["_pieces"] = piece_block, piece_start, piece_element
+    return columns | text | name_columns(page, flags, columns["ancestors"], columns["element"])
+
+
+cdef dict element_columns(Page page):
+    cdef int count = <int>page.block_element.size(), elements = <int>page.element_tag.size()
+    cdef int i, k, tag, level, at, place, previous, pieces = <int>page.texts_.size()
+    cdef bint has_blocks
+    # Tags are numbered by their first elements.
+    cdef vector[int] number_of_tag
+    cdef int tags = 0
+    number_of_tag.resize(len(page.tag_names), -1)
+    numbers = {}
+    cdef int64_t[:, ::1] of_element = np.empty((6, elements), dtype=np.int64)
+    cdef vector[int] depth
+    cdef vector[uint64_t] bits
+    cdef vector[char] in_link
+    depth.resize(elements + 1)
+    bits.resize(elements + 1)
+    in_link.resize(elements + 1)
+    for i in range(elements):
+        tag = page.element_tag[i]
+        if number_of_tag[tag] < 0:
+            number_of_tag[tag] = tags
+            numbers[page.tag_names[tag]] = tags
+            tags += 1
+        k = page.parent[i]
+        of_element[0, i] = k
+        of_element[1, i] = page.stop[i]
+        of_element[2, i] = number_of_tag[tag]
+        of_element[3, i] = page.blocks_started[page.first_text[i]]
+        of_element[4, i] = page.blocks_started[page.stop_text[i]]
+        of_element[5, i] = k if k >= 0 else i
+        depth[i] = (depth[k] if k >= 0 else 0) + 1
+        bits[i] = (bits[k] if k >= 0 else 0) | (1ULL << number_of_tag[tag] if number_of_tag[tag] < BITS else 0)
+        in_link[i] = (k >= 0 and in_link[k]) or page.tag_names[tag] == "a"
+    # Blocks and their ancestors.
+    cdef int64_t[::1] element = np.empty(count, dtype=np.int64), depths = np.empty(count, dtype=np.int64)
+    cdef int64_t[:, ::1] ancestors = np.empty((LEVELS, count), dtype=np.int64)
+    cdef uint8_t[:, ::1] around = np.zeros((BITS, count), dtype=np.uint8)
+    cdef uint8_t[::1] hidden = np.empty(count, dtype=np.uint8)
+    for i in range(count):
+        k = page.block_element[i]
+        depths[i] = depth[k] if k >= 0 else 0
+        hidden[i] = page.element_hidden[k if k >= 0 else elements]
+        k = k if k >= 0 else 0
+        element[i] = k
+        for level in range(LEVELS):
+            ancestors[level, i] = k
+            k = <int>of_element[5, k]
+        for tag in range(tags if tags < BITS else BITS):
+            around[tag, i] = (bits[element[i]] >> tag) & 1
+    # Blocks of which an element contains only a part are not in its range.
+    for i in range(elements if count else 0):
+        has_blocks = of_element[3, i] < of_element[4, i]
+        if has_blocks:
+            k = <int>element[of_element[3, i]]
+            of_element[3, i] += not i <= k < of_element[1, i]
+        has_blocks = of_element[3, i] < of_element[4, i]
+        if has_blocks:
+            k = <int>element[of_element[4, i] - 1]
+            of_element[4, i] -= not i <= k < of_element[1, i]
+    # Pieces, and the tags between blocks.
+    cdef int64_t[:, ::1] of_piece = np.empty((2, pieces), dtype=np.int64)
+    cdef uint8_t[::1] piece_in_link = np.empty(pieces, dtype=np.uint8)
+    for i in range(pieces):
+        k = page.texts_[i].element
+        of_piece[0, i] = page.blocks_started[i + 1] - 1
+        of_piece[1, i] = k if k >= 0 else 0
+        piece_in_link[i] = in_link[of_piece[1, i]] if elements else 0
+    cdef vector[int64_t] passed_tags, passed_owners
+    previous = 0
+    for i in range(count):
+        for place in range(previous, page.texts_[page.block_start[i]].place):
+            tag = page.passed[place]
+            passed_tags.push_back(number_of_tag[tag if tag >= 0 else ~tag])
+            passed_owners.push_back(i)
+        previous = page.texts_[page.block_start[i + 1] - 1].place
+    by_element, by_piece = np.asarray(of_element), np.asarray(of_piece)
+    return {
+        "parent": by_element[0],
+        "stop": by_element[1],
+        "_tag_of_element": by_element[2],
+        "block_range": (by_element[3], by_element[4]),
+        "_parent_or_self": by_element[5],
+        "_tag_numbers": numbers,
+        "element": np.asarray(element),
+        "depth": np.asarray(depths),
+        "hidden": np.asarray(hidden).view(bool),
+        "ancestors": np.asarray(ancestors),
+        "_tags_around": np.asarray(around).view(bool),
+        "_passed_tags": (array_of(passed_tags), array_of(passed_owners)),
+        "_piece_in_link": np.asarray(piece_in_link).view(bool),
+        "_pieces": (by_piece[0], by_piece[1]),
+    }
+
+
+cdef object array_of(vector[int64_t] &values):
+    result = np.empty(values.size(), dtype=np.int64)
+    cdef int64_t[::1] view = result
+    cdef size_t i
+    for i in range(values.size()):
+        view[i] = values[i]
+    return result
+
+
+cdef struct Counted:
+    int64_t letters, capitals, digits, punctuation, white, sentences, link_characters, capitalised
+    double words, link_words
+    int64_t[4] tokens       # alpha, num, mix, other
+    uint8_t first_flags     # of the first character that is not white space
+    bint begins_sentence
+
+
+cdef inline void count_token(Counted *counted, uint8_t flags, int unspaced) noexcept nogil:
+    cdef int kind = (0 if not flags & DIGIT else 2) if flags & LETTER else (1 if flags & DIGIT else 3)
+    counted.tokens[kind] += unspaced // 2 if unspaced > 3 else 1
+
+
+cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str closing, in_link):
+    """Count the characters, words, tokens and sentences of each block, and hash its words."""
+    cdef int count = <int>page.block_element.size(), pieces = <int>page.texts_.size()
+    cdef int block, piece, rank, unspaced
+    cdef str joined = "\n".join([*page.texts, ""])
+    cdef str lower = fold(joined)
+    cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
+    cdef void *data = PyUnicode_DATA(joined)
+    cdef void *lower_data = PyUnicode_DATA(lower)
+    cdef Py_ssize_t at, start = 0, stop
+    cdef uint32_t code
+    cdef uint8_t now, following, token_flags
+    cdef bint in_word, was_in_word, in_token, has_letter_or_digit, is_blank, is_start
+    cdef double weight
+    cdef uint64_t hash_value = 0
+    cdef vector[uint64_t] hashes
+    cdef vector[int64_t] owners
+    cdef string letters
+    cdef Counted counted
+    cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
+    cdef int64_t[:, ::1] counts = np.empty((9, count), dtype=np.int64)
+    cdef double[:, ::1] words = np.empty((6, count))
+    cdef uint8_t[:, ::1] marks = np.empty((3, count), dtype=np.uint8)
+    cdef int64_t[::1] piece_start = np.empty(pieces, dtype=np.int64)
+    cdef int64_t[::1] letter_group = np.empty(count, dtype=np.int64)
+    cdef dict groups = {}
+    for block in range(count):
+        stop = start + PyUnicode_GET_LENGTH(page.texts[block])
+        for piece in range(page.block_start[block], page.block_start[block + 1]):
+            piece_start[piece] = start + page.piece_offset[piece]
+        piece = page.block_start[block]
+        counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False)
+        letters.clear()
+        was_in_word = in_token = has_letter_or_digit = False
+        is_blank = True
+        token_flags = unspaced = rank = 0
+        for at in range(start, stop):
+            while piece + 1 < page.block_start[block + 1] and piece_start[piece + 1] <= at:
+                piece += 1
+            code = PyUnicode_READ(kind, data, at)
+            now = flags[code]
+            counted.letters += (now & LETTER) != 0
+            counted.capitals += (now & UPPER) != 0
+            counted.digits += (now & DIGIT) != 0
+            counted.punctuation += (now & PUNCTUATION) != 0
+            if now & SPACE:
+                counted.white += 1
+                if in_token:
+                    count_token(&counted, token_flags, unspaced)
+                in_token = False
+            else:
+                if not in_token:
+                    if is_blank:
+                        counted.first_flags = now
+                    is_blank = False
+                    token_flags = unspaced = 0
+                    in_token = True
+                token_flags |= now
+                unspaced += (now & UNSPACED) != 0
+            if now & LETTER:
+                letters.append(<char *>&code, sizeof(code))
+            if now & (LETTER | DIGIT) and not has_letter_or_digit:
+                has_letter_or_digit = True
+                counted.begins_sentence = not now & LOWER
+            if now & END:
+                following = flags[PyUnicode_READ(kind, data, at + 1)]
+                if not following & (LETTER | DIGIT | END) or (code >= IDEOGRAPHIC and not following & END):
+                    counted.sentences += 1
+            in_word = now & (LETTER | DIGIT) and not now & UNSPACED
+            is_start = in_word and not was_in_word
+            weight = is_start + 0.5 * ((now & UNSPACED) != 0)
+            counted.words += weight
+            counted.capitalised += is_start and (now & UPPER) != 0
+            if piece_in_link[piece]:
+                counted.link_words += weight
+                counted.link_characters += 1
+            if in_word or now & UNSPACED or not now:
+                if rank and not (in_word and was_in_word):
+                    hashes.push_back(hash_value)
+                    owners.push_back(block)
+                    rank = 0
+                if not rank:
+                    hash_value = 0
+                hash_value += mix(48 if now & DIGIT else PyUnicode_READ(lower_kind, lower_data, at), rank)
+                rank += 1
+            was_in_word = in_word
+        if in_token:
+            count_token(&counted, token_flags, unspaced)
+        if rank:
+            hashes.push_back(hash_value)
+            owners.push_back(block)
+        at = stop
+        while at > start and PyUnicode_READ(kind, data, at - 1) in closing:
+            at -= 1
+        marks[0, block] = counted.first_flags
+        marks[1, block] = counted.begins_sentence
+        marks[2, block] = at > start and flags[PyUnicode_READ(kind, data, at - 1)] & END
+        counts[0, block] = stop - start
+        counts[1, block] = counted.letters
+        counts[2, block] = counted.capitals
+        counts[3, block] = counted.digits
+        counts[4, block] = counted.punctuation
+        counts[5, block] = counted.white
+        counts[6, block] = counted.sentences
+        counts[7, block] = counted.link_characters
+        counts[8, block] = counted.capitalised
+        words[0, block] = counted.words
+        words[1, block] = counted.link_words
+        for rank in range(4):
+            words[2 + rank, block] = counted.tokens[rank]
+        key = PyBytes_FromStringAndSize(letters.data(), letters.size())
+        letter_group[block] = groups.setdefault(key, len(groups))
+        start = stop + 1
+    by_block, all_words, all_marks = np.asarray(counts), np.asarray(words), np.asarray(marks)
+    word_hashes = np.empty(hashes.size(), dtype=np.uint64)
+    cdef uint64_t[::1] hash_view = word_hashes
+    for at in range(<Py_ssize_t>hashes.size()):
+        hash_view[at] = hashes[at]
+    return {
+        "texts": page.texts,
+        "lengths": by_block[0],
+        "letters": by_block[1],
+        "capitals": by_block[2],
+        "digits": by_block[3],
+        "punctuation": by_block[4],
+        "white": by_block[5],
+        "sentences": by_block[6],
+        "link_characters": by_block[7],
+        "capitalised_share": by_block[8] / np.maximum(all_words[0], 1),
+        "words": all_words[0],
+        "link_words": all_words[1],
+        "tokens": dict(zip(("alpha", "num", "mix", "other"), all_words[2:])),
+        "_first_flags": all_marks[0],
+        "begins_sentence": all_marks[1].view(bool),
+        "ends_sentence": all_marks[2].view(bool),
+        "_letter_group": np.asarray(letter_group),
+        "word_tokens": (word_hashes, array_of(owners)),
+        "title_share": title_share(hashes, owners, title, flags, count),
+    }, np.asarray(piece_start)
+
+
+cdef object title_share(vector[uint64_t] &hashes, vector[int64_t] &owners, str title, const uint8_t[::1] flags, int count):
+    """Return the share of each block's words that are in the title."""
+    cdef vector[uint64_t] in_title
+    cdef double[:, ::1] sums = np.zeros((2, count))
+    cdef size_t i
+    cdef Py_ssize_t at
+    cdef str lower = fold(title)
+    cdef uint8_t now
+    cdef int rank = 0
+    cdef bint in_word, was_in_word = False
+    cdef uint64_t hash_value = 0
+    for at in range(len(title)):
+        now = flags[<uint32_t>(<Py_UCS4>title[at])]
+        in_word = now & (LETTER | DIGIT) and not now & UNSPACED
+        if in_word or now & UNSPACED or not now:
+            if rank and not (in_word and was_in_word):
+                in_title.push_back(hash_value)
+                rank = 0
+            if not rank:
+                hash_value = 0
+            hash_value += mix(48 if now & DIGIT else <uint32_t>(<Py_UCS4>lower[at]), rank)
+            rank += 1
+        was_in_word = in_word
+    if rank:
+        in_title.push_back(hash_value)
+    sort(in_title.begin(), in_title.end())
+    for i in range(hashes.size()):
+        sums[0, owners[i]] += binary_search(in_title.begin(), in_title.end(), hashes[i])
+        sums[1, owners[i]] += 1
+    known, counted = np.asarray(sums)
+    return known / np.maximum(counted, 1)
+
+
+cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
+    """Name the elements up to `NEAR` levels above a block, and hash the parts of their names."""
+    cdef int elements = <int>page.element_tag.size(), i, k, level
+    cdef Py_ssize_t count = len(element), at, stop
+    cdef int64_t[:, ::1] above = ancestors
+    cdef vector[char] is_near
+    cdef vector[int] naming
+    cdef string key
+    cdef Attribute attribute
+    cdef int[4] values
+    cdef size_t first, last, a
+    cdef dict numbers = {}
+    cdef list names = []
+    cdef int64_t[::1] name_of_element = np.zeros(elements, dtype=np.int64)
+    is_near.resize(elements + 1, 0)
+    is_near[0] = 1
+    for level in range(NEAR):
+        for at in range(count):
+            is_near[above[level, at]] = 1
+    naming.resize(len(page.attribute_names), -1)
+    for i, name in enumerate(_NAMING):
+        if name in page.attribute_names:
+            naming[page.attribute_names.index(name)] = i
+    for i in range(elements):
+        if not is_near[i]:
+            continue
+        values[0] = values[1] = values[2] = values[3] = -1
+        first = page.first_attribute[i]
+        last = page.first_attribute[i + 1] if i + 1 < elements else page.attributes.size()
+        for a in range(first, last):
+            if naming[page.attributes[a].name] >= 0:
+                values[naming[page.attributes[a].name]] = <int>a
+        key.assign(<char *>&page.element_tag[i], sizeof(int))
+        for k in range(4):
+            if values[k] >= 0:
+                attribute = page.attributes[values[k]]
+                key.append(<char *>&attribute.length, sizeof(size_t))
+                key.append(page.values.data() + attribute.start, attribute.length)
+            else:
+                key.append(1, <char>-1)
+        number = numbers.setdefault(PyBytes_FromStringAndSize(key.data(), key.size()), len(numbers))
+        name_of_element[i] = number
+        if number == len(names):
+            parts = [page.tag_names[page.element_tag[i]]]
+            parts += [page.value(page.attributes[values[k]]) for k in range(4) if values[k] >= 0]
+            names.append(" ".join(filter(None, parts)).replace("\n", " "))
+    return {
+        "near_names": (names, np.asarray(name_of_element)),
+        "near_name_tokens": name_tokens(names, flags),
+    }
+
+
+cdef tuple name_tokens(list names, const uint8_t[::1] flags):
+    """Hash the parts of names: ``div mainContent-2`` has ``<div``, ``main`` and ``content``."""
+    cdef vector[uint64_t] hashes
+    cdef vector[int64_t] owners
+    cdef uint64_t hash_value = 0
+    cdef int rank, number
+    cdef uint8_t now, before
+    cdef Py_ssize_t at
+    cdef str name, lower
+    cdef uint32_t code, previous
+    cdef str joined = "".join([f"<{name}\n" for name in names])
+    lower = fold(joined)
+    cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
+    cdef void *data = PyUnicode_DATA(joined)
+    cdef void *lower_data = PyUnicode_DATA(lower)
+    number = rank = 0
+    before = previous = 0
+    for at in range(PyUnicode_GET_LENGTH(joined)):
+        code = PyUnicode_READ(kind, data, at)
+        now = flags[code]
+        if now & LETTER or code == 60:
+            if rank and (code == 60 or (previous != 60 and (not before & LETTER or (now & UPPER and not before & UPPER)))):
+                hashes.push_back(hash_value)
+                owners.push_back(number)
+                rank = 0
+            if not rank:
+                hash_value = 0
+            hash_value += mix(PyUnicode_READ(lower_kind, lower_data, at), rank)
+            rank += 1
+        elif rank and code == 10:
+            hashes.push_back(hash_value)
+            owners.push_back(number)
+            rank = 0
+        number += code == 10
+        before, previous = now, code
+    result = np.empty(hashes.size(), dtype=np.uint64)
+    cdef uint64_t[::1] view = result
+    for at in range(<Py_ssize_t>hashes.size()):
+        view[at] = hashes[at]
+    return result, array_of(owners)

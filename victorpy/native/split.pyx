@@ -1,0 +1,482 @@
+# cython: language_level=3, boundscheck=False, initializedcheck=False, wraparound=False
+# distutils: language = c++
+"""The native twin of page/split.py for parsed pages: walks libxml2's tree and cuts it into blocks.
+
+Read `Splitter` in page/split.py first: names and steps are the same here. Everything is copied out of the tree before
+a call returns, and nothing is recursive. Objects of Python are made only when somebody asks for them.
+"""
+
+from cython.operator cimport dereference
+from libc.string cimport memcpy, strlen
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+from lxml.includes cimport tree
+from lxml.includes.etreepublic cimport _Element, import_lxml__etree
+
+import numpy as np
+
+from victorpy.document import Block, Elements, Piece
+
+import_lxml__etree()
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char *text, Py_ssize_t size, const char *errors)
+    object PyUnicode_New(Py_ssize_t size, Py_UCS4 largest)
+    void *PyUnicode_DATA(object text)
+
+cdef enum:
+    PRE = 1
+    IMG = 2
+    VOID_TAG = 4
+    BLOCK_LEVEL = 8
+
+cdef object _new = tuple.__new__
+
+cdef inline bint is_white(unsigned char code) noexcept nogil:
+    """Whether an ASCII character is white space for `str.split`."""
+    return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
+
+
+cdef class Page:
+    """A page's elements and blocks as plain arrays."""
+
+    def __init__(self, object cuts, object void_tags, int deepest, hides, clean_tag, lines_of):
+        self.every = cuts.every
+        self.block_level = cuts.block_level
+        self.kept_attributes = cuts.attributes
+        self.void_tags, self.deepest, self.hides, self.clean_tag, self.lines_of = void_tags, deepest, hides, clean_tag, lines_of
+        self.tag_numbers = {}
+        self.tag_names, self.closing_names, self.attribute_names = [], [], []
+        self.strings, self.indents, self.texts = [], [], []
+        self.numbers.push_back(-1)
+        self.gap = True
+        self.indent = ""
+
+    # The walk.
+
+    cdef int tag_number(self, tree.xmlNode *node) except -1:
+        cdef size_t address = <size_t>node.name
+        cdef int number
+        if node.ns == NULL and self.tag_at.count(address):
+            return self.tag_at[address]
+        name = node.name.decode("utf-8")
+        if node.ns != NULL and node.ns.href != NULL:
+            name = "{%s}%s" % (node.ns.href.decode("utf-8"), name)
+        number = self.number_of(name if name.isalnum() else self.clean_tag("_", name))
+        if node.ns == NULL:
+            self.tag_at[address] = number
+        return number
+
+    cdef int number_of(self, str name) except -1:
+        number = self.tag_numbers.get(name)
+        if number is None:
+            number = self.tag_numbers[name] = len(self.tag_names)
+            self.tag_names.append(name)
+            self.closing_names.append("/" + name)
+            kind = (PRE if name == "pre" else 0) | (IMG if name == "img" else 0)
+            kind |= (VOID_TAG if name in self.void_tags else 0) | (BLOCK_LEVEL if name in self.block_level else 0)
+            self.tag_kinds.push_back(kind)
+        return number
+
+    cdef int attribute_number(self, tree.xmlAttr *attribute) except -2:
+        cdef size_t address = <size_t>attribute.name
+        if self.attribute_at.count(address):
+            return self.attribute_at[address]
+        cdef int number = -1
+        name = attribute.name.decode("utf-8")
+        if name in self.kept_attributes:
+            if name not in self.attribute_names:
+                self.attribute_names.append(name)
+            number = self.attribute_names.index(name)
+        self.attribute_at[address] = number
+        return number
+
+    cdef bint read_attributes(self, tree.xmlNode *node) except -1:
+        """Copy the kept attributes of an element. Return whether one of them may hide it."""
+        cdef tree.xmlAttr *attribute = node.properties
+        cdef tree.xmlNode *value
+        cdef Attribute kept
+        cdef bint may_hide = False
+        while attribute != NULL:
+            if attribute.ns == NULL:
+                kept.name = self.attribute_number(attribute)
+                if kept.name >= 0:
+                    kept.start = self.values.size()
+                    value = attribute.children
+                    while value != NULL:
+                        if value.content != NULL:
+                            self.values.append(<const char *>value.content)
+                        value = value.next
+                    kept.length = self.values.size() - kept.start
+                    self.attributes.push_back(kept)
+                    if self.attribute_names[kept.name] in ("style", "hidden", "aria-hidden"):
+                        may_hide = True
+            attribute = attribute.next
+        return may_hide
+
+    cdef str value(self, Attribute attribute):
+        return <str>PyUnicode_DecodeUTF8(self.values.data() + attribute.start, attribute.length, NULL)
+
+    cdef dict last_attributes(self, size_t first):
+        return {self.attribute_names[self.attributes[i].name]: self.value(self.attributes[i])
+                for i in range(first, self.attributes.size())}
+
+    cdef int walk(self, _Element root) except -1:
+        """Record a whole tree."""
+        cdef tree.xmlNode *top = root._c_node
+        cdef tree.xmlNode *node = top
+        cdef tree.xmlNode *next_element
+        while True:
+            self.start(self.tag_number(node), node)
+            next_element = self.add_texts(node.children)
+            while next_element == NULL:  # the element has no more children
+                self.end()
+                next_element = self.add_texts(node.next)
+                if node == top:
+                    return 0
+                if next_element == NULL:
+                    node = node.parent
+            node = next_element
+
+    cdef tree.xmlNode *add_texts(self, tree.xmlNode *node) except? NULL:
+        """Add the text at a position among an element's children. Return the next element."""
+        cdef tree.xmlNode *first = NULL
+        cdef bint several = False
+        while node != NULL and node.type != tree.XML_ELEMENT_NODE:
+            if node.content != NULL and (
+                node.type == tree.XML_TEXT_NODE or node.type == tree.XML_CDATA_SECTION_NODE
+            ):
+                if first == NULL:
+                    first = node
+                else:
+                    if not several:
+                        several = True
+                        self.buffer.assign(<const char *>first.content)
+                    self.buffer.append(<const char *>node.content)
+            node = node.next
+        if several:
+            self.add_text(self.buffer.data(), self.buffer.size())
+        elif first != NULL:
+            self.add_text(<const char *>first.content, strlen(<const char *>first.content))
+        return node
+
+    cdef int start(self, int tag, tree.xmlNode *node) except -1:
+        """Open an element. One without a node is a line break in a ``<pre>``."""
+        cdef int texts = <int>self.texts_.size(), number
+        cdef size_t first = self.attributes.size()
+        cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest
+        self.passed.push_back(tag)
+        self.open_tags.push_back(tag)
+        if not is_kept:
+            self.too_deep += 1
+            self.special = True
+        else:
+            number = <int>self.element_tag.size()
+            self.element_tag.push_back(tag)
+            self.parent.push_back(self.numbers.back())
+            self.stop.push_back(number + 1)
+            self.first_text.push_back(texts)
+            self.stop_text.push_back(texts)
+            self.numbers.push_back(number)
+            self.first_attribute.push_back(<int>first)
+        if node != NULL:
+            may_hide = self.read_attributes(node)
+        if self.preformatted or may_hide or self.tag_kinds[tag] & (PRE | IMG):
+            self.start_special(tag, self.last_attributes(first))
+        if not is_kept:
+            self.attributes.resize(first)
+        return 0
+
+    cdef int start_special(self, int tag, dict attributes) except -1:
+        cdef int kind = self.tag_kinds[tag]
+        if self.preformatted and kind & BLOCK_LEVEL:
+            self.indent = ""
+        if kind & IMG:
+            alt = attributes.get("alt", "")
+            if alt.strip():
+                self.add(" ".join(alt.split()), True, True, alt[0].isspace(), alt[len(alt) - 1].isspace())
+                self.gap = self.cut = True
+        if not self.too_deep:
+            self.preformatted += (kind & PRE) != 0
+            if not self.hidden and self.hides(attributes):
+                self.hidden = True
+                self.hiding.push_back(self.numbers.back())
+                self.hiding_tags.push_back(<int>self.passed.size() - 1)
+        self.special = self.too_deep or self.preformatted or self.hidden
+        return 0
+
+    cdef int end(self) except -1:
+        """Close the innermost element."""
+        cdef int tag = self.open_tags.back(), kind = self.tag_kinds[tag], number = -1
+        self.open_tags.pop_back()
+        if not kind & VOID_TAG:
+            self.passed.push_back(~tag)
+        if not self.too_deep:
+            number = self.numbers.back()
+            self.numbers.pop_back()
+            self.stop[number] = <int>self.element_tag.size()
+            self.stop_text[number] = <int>self.texts_.size()
+        if self.special:
+            if self.preformatted and kind & (BLOCK_LEVEL | VOID_TAG) == BLOCK_LEVEL:
+                self.indent = ""
+            if self.too_deep:
+                self.too_deep -= 1
+            else:
+                self.preformatted -= (kind & PRE) != 0
+                if self.hidden and self.hiding.back() == number:
+                    self.hidden = False
+                    self.hiding_tags.push_back(<int>self.passed.size() - 1)
+            self.special = self.too_deep or self.preformatted or self.hidden
+        return 0
+
+    cdef int add(self, str text, bint gap, bint cut, bint begins_white, bint ends_white) except -1:
+        cdef Text added
+        added.element = self.numbers.back()
+        added.place = <int>self.passed.size()
+        added.gap, added.cut, added.preformatted = gap, cut, False
+        added.begins_white, added.ends_white = begins_white, ends_white
+        self.texts_.push_back(added)
+        self.strings.append(text)
+        return 0
+
+    cdef int add_text(self, const char *data, size_t size) except -1:
+        """Add text. White space is collapsed except in ``<pre>``, where every line is a block."""
+        cdef size_t i, length = 0
+        cdef bint ascii = True, pending = False
+        if not size:
+            return 0
+        if self.preformatted:
+            return self.add_lines(PyUnicode_DecodeUTF8(data, size, NULL))
+        for i in range(size):
+            if data[i] < 0:
+                ascii = False
+                break
+            if is_white(data[i]):
+                pending = length > 0
+            else:
+                length += 1 + pending
+                pending = False
+        if not ascii:
+            text = PyUnicode_DecodeUTF8(data, size, NULL)
+            if text.isspace():
+                self.gap = True
+                return 0
+            self.add(" ".join(text.split()), self.gap, self.cut, text[0].isspace(), text[len(text) - 1].isspace())
+        elif not length:
+            self.gap = True
+            return 0
+        else:
+            self.add(collapsed(data, size, length), self.gap, self.cut, is_white(data[0]), is_white(data[size - 1]))
+        self.gap = self.cut = False
+        return 0
+
+    cdef int add_lines(self, str text) except -1:
+        """Add the lines of a ``<pre>``, as if separated by ``<br>``."""
+        cdef int element = self.numbers.back(), line_break = self.number_of("br")
+        cdef bint is_first = True
+        for line in self.lines_of(text):
+            if not is_first:
+                self.start(line_break, NULL)
+                self.end()
+                self.indent = ""
+            is_first = False
+            if line.strip():
+                self.add(line, self.gap, self.cut, False, False)
+                self.texts_.back().element = element
+                self.texts_.back().preformatted = True
+                while len(self.indents) < len(self.strings):  # texts outside a <pre> have none
+                    self.indents.append("")
+                self.indents[len(self.indents) - 1] = self.indent
+                self.gap = self.cut = False
+                self.indent = ""
+            else:
+                self.indent += line  # belongs to the next text on the line, if any
+        return 0
+
+    # Blocks.
+
+    cdef int make_blocks(self) except -1:
+        """Join the texts that no cut separates."""
+        cdef int count = <int>self.texts_.size(), i, place, previous = 0, tag, first, number
+        cdef size_t hiding = 0
+        cdef bint breaks, crossed, gap = True
+        cdef Text *text
+        self.element_hidden.resize(self.element_tag.size() + 1, 0)  # the last is for element -1, no element
+        for first in self.hiding:
+            for number in range(first, self.stop[first]):
+                self.element_hidden[number] = 1
+        self.gaps.resize(count)
+        self.piece_offset.resize(count)
+        self.blocks_started.resize(count + 1)
+        for i in range(count):
+            text = &self.texts_[i]
+            breaks = crossed = False
+            for place in range(previous, text.place):
+                tag = self.passed[place]
+                if self.tag_kinds[tag if tag >= 0 else ~tag] & BLOCK_LEVEL:
+                    breaks = True
+                    break
+            while hiding < self.hiding_tags.size() and self.hiding_tags[hiding] < text.place:
+                crossed = True
+                hiding += 1
+            if i == 0 or breaks or text.cut or crossed or (self.every and text.place > previous):
+                if i:
+                    self.block_breaks.push_back(breaks)
+                self.block_start.push_back(i)
+            gap = gap or breaks or text.gap or (not text.preformatted and text.begins_white)
+            self.gaps[i] = gap
+            gap = not text.preformatted and text.ends_white
+            previous = text.place
+            self.blocks_started[i + 1] = <int>self.block_start.size()
+        self.block_breaks.push_back(True)
+        self.block_start.push_back(count)
+        self.join_texts()
+        return 0
+
+    cdef int join_texts(self) except -1:
+        cdef int block, first, stop, i, holder, element, length
+        cdef str indent = "", joined
+        cdef bint is_line
+        for block in range(<int>self.block_start.size() - 1):
+            first, stop = self.block_start[block], self.block_start[block + 1]
+            holder = self.texts_[first].element
+            self.piece_offset[first] = 0
+            is_line = self.texts_[first].preformatted
+            if stop == first + 1 and not is_line:
+                joined = self.strings[first]
+            else:
+                joined = indent + self.indents[first] + self.strings[first] if is_line else self.strings[first]
+                parts = [joined]
+                length = len(joined)
+                for i in range(first + 1, stop):
+                    self.piece_offset[i] = length
+                    part = self.strings[i]
+                    if is_line:
+                        if i < len(self.indents):
+                            part = self.indents[i] + part
+                    elif self.gaps[i]:
+                        part = " " + part
+                    parts.append(part)
+                    length += len(part)
+                    element = self.texts_[i].element
+                    while holder >= 0 and not holder <= element < self.stop[holder]:
+                        holder = self.parent[holder]
+                joined = "".join(parts)
+                if is_line:
+                    stripped = joined.rstrip()
+                    indent = "" if self.block_breaks[block] else joined[len(stripped):]
+                    joined = stripped
+            self.block_element.push_back(holder)
+            self.texts.append(joined)
+        self.strings = self.indents = None
+        return 0
+
+    cdef tuple tags_between(self, int start, int stop):
+        cdef int place, tag
+        if start == stop:
+            return ()
+        names = []
+        for place in range(start, stop):
+            tag = self.passed[place]
+            names.append(self.tag_names[tag] if tag >= 0 else self.closing_names[~tag])
+        return tuple(names)
+
+    # What others ask for.
+
+    def __len__(self):
+        return len(self.texts)
+
+    def blocks(self):
+        """Return the blocks as objects."""
+        cdef int block, i, first, element, previous = 0
+        cdef list paths = self.paths()
+        blocks = []
+        for block in range(<int>self.block_element.size()):
+            first = self.block_start[block]
+            pieces = []
+            for i in range(first, self.block_start[block + 1]):
+                tags = self.tags_between(previous, self.texts_[i].place)
+                previous = self.texts_[i].place
+                pieces.append(_new(Piece, (self.piece_offset[i], self.texts_[i].element, tags)))
+            element = self.block_element[block]
+            blocks.append(_new(Block, (
+                block, self.texts[block], element, paths[element if element >= 0 else len(paths) - 1], pieces[0][2],
+                self.gaps[first] != 0, self.element_hidden[element if element >= 0 else len(paths) - 1] != 0,
+                tuple(pieces),
+            )))
+        return tuple(blocks)
+
+    cdef list paths(self):
+        """Return the tags from the outermost element to each element. Equal paths are shared."""
+        cdef unordered_map[size_t, int] numbers
+        cdef vector[int] number_of
+        cdef int i, above
+        cdef size_t step
+        different = [()]
+        paths = []
+        for i in range(<int>self.element_tag.size()):
+            above = number_of[self.parent[i]] if self.parent[i] >= 0 else 0
+            step = <size_t>above << 32 | <size_t>self.element_tag[i]
+            if not numbers.count(step):
+                numbers[step] = len(different)
+                different.append((*different[above], self.tag_names[self.element_tag[i]]))
+            number_of.push_back(numbers[step])
+            paths.append(different[number_of[i]])
+        paths.append(())  # of element -1, no element
+        return paths
+
+    def elements(self):
+        """Return the elements as objects."""
+        cdef int i, count = <int>self.element_tag.size()
+        cdef size_t first, stop
+        none = {}
+        attributes = []
+        for i in range(count):
+            first = self.first_attribute[i]
+            stop = self.first_attribute[i + 1] if i + 1 < count else self.attributes.size()
+            attributes.append(none if first == stop else {
+                self.attribute_names[self.attributes[k].name]: self.value(self.attributes[k])
+                for k in range(first, stop)
+            })
+        return Elements(
+            [self.tag_names[tag] for tag in self.element_tag],
+            self.parent,
+            attributes,
+            self.stop,
+            [self.blocks_started[texts] for texts in self.first_text],
+            [self.blocks_started[texts] for texts in self.stop_text],
+        )
+
+    @property
+    def trailing(self):
+        """The tags after the last block."""
+        cdef int last = self.texts_.back().place if self.texts_.size() else 0
+        return self.tags_between(last, <int>self.passed.size())
+
+
+cdef str collapsed(const char *data, size_t size, size_t length):
+    """Return ASCII text with one space for each run of white space inside it."""
+    text = PyUnicode_New(length, 127)
+    cdef char *out = <char *>PyUnicode_DATA(text)
+    cdef size_t i, at = 0
+    cdef bint pending = False
+    for i in range(size):
+        if is_white(data[i]):
+            pending = at > 0
+        else:
+            if pending:
+                out[at] = 32
+                at += 1
+                pending = False
+            out[at] = data[i]
+            at += 1
+    return <str>text
+
+
+def split_tree(root, object cuts, object void_tags, int deepest, hides, clean_tag, lines_of):
+    """Split a parsed page into blocks."""
+    page = Page(cuts, void_tags, deepest, hides, clean_tag, lines_of)
+    page.walk(root)
+    page.make_blocks()
+    return page
