@@ -5,7 +5,7 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
@@ -105,7 +105,53 @@ class Block(NamedTuple):
         return self._replace(text=text, pieces=tuple(pieces))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+class PageArrays(Protocol):
+    """The arrays of a page that the native core has split. Objects are made from them on demand."""
+
+    texts: list[str]
+
+    def blocks(self, numbers: Sequence[int] | None = None) -> tuple[Block, ...]: ...
+    def elements(self) -> Elements: ...
+    def attributes(self) -> list[dict[str, str]]: ...
+    def has_tag(self, tag: str) -> bool: ...
+
+
+class OnDemand(Generic[T]):
+    """A dataclass field that is made from a page's arrays when it is first used."""
+
+    def __init__(self, missing: Callable[[], T] | None = None) -> None:
+        self._missing = missing
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, document: None, owner: type) -> OnDemand[T]: ...
+    @overload
+    def __get__(self, document: object, owner: type) -> T: ...
+    def __get__(self, document: object | None, owner: type) -> T | OnDemand[T]:
+        if document is None:  # dataclass asks for the default value
+            if self._missing is None:
+                raise AttributeError(self._name)
+            return self
+        value = document.__dict__[self._name]
+        if hasattr(value, "texts"):
+            value = document.__dict__[self._name] = getattr(value, self._name)()
+        made: T = value
+        return made
+
+    def __set__(self, document: object, value: T | PageArrays) -> None:
+        document.__dict__[self._name] = self._missing() if value is self and self._missing else value
+        if hasattr(value, "texts"):
+            document.__dict__["_arrays"] = value
+
+
+def _without_arrays(object: Any) -> dict[str, Any]:
+    """Return the fields of an object to be pickled, all of them made."""
+    return {name: getattr(object, name) for name in object.__dict__ if name != "_arrays"}
+
+
+@dataclass(frozen=True, repr=False)
 class Elements:
     """The page's elements in document order, with one list per property.
 
@@ -122,7 +168,7 @@ class Elements:
     tag: list[str] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     """Number of the parent element, -1 for the root."""
-    attributes: list[dict[str, str]] = field(default_factory=list)
+    attributes: OnDemand[list[dict[str, str]]] = OnDemand(list)
     stop: list[int] = field(default_factory=list)
     """One more than the number of the last element inside it."""
     first_block: list[int] = field(default_factory=list)
@@ -132,6 +178,9 @@ class Elements:
 
     def __len__(self) -> int:
         return len(self.tag)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return _without_arrays(self)
 
     def __repr__(self) -> str:
         return f"<Elements, count={len(self)}>"
@@ -148,40 +197,6 @@ class Elements:
         for element, (tag, parent) in enumerate(zip(self.tag, self.parent, strict=True)):
             links.append(element if tag == "a" else links[parent] if parent >= 0 else -1)
         return links
-
-
-class PageArrays(Protocol):
-    """The arrays of a page that the native core has split. Objects are made from them on demand."""
-
-    texts: list[str]
-
-    def blocks(self) -> tuple[Block, ...]: ...
-    def elements(self) -> Elements: ...
-
-
-class OnDemand(Generic[T]):
-    """A field of a document that is made from the page's arrays when it is first used."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, document: None, owner: type) -> OnDemand[T]: ...
-    @overload
-    def __get__(self, document: object, owner: type) -> T: ...
-    def __get__(self, document: object | None, owner: type) -> T | OnDemand[T]:
-        if document is None:
-            raise AttributeError(self._name)  # dataclass takes a value for a default
-        value = document.__dict__[self._name]
-        if hasattr(value, "texts"):
-            value = document.__dict__[self._name] = getattr(value, self._name)()
-        made: T = value
-        return made
-
-    def __set__(self, document: object, value: T | PageArrays) -> None:
-        document.__dict__[self._name] = value
-        if hasattr(value, "texts"):
-            document.__dict__["_arrays"] = value
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,12 +231,22 @@ class Document:
         return f"<Document {self.name!r}, blocks={len(self.texts)}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dict__ if name != "_arrays"}
+        return _without_arrays(self)
 
     @property
     def arrays(self) -> PageArrays | None:
         """The native core's arrays, if it has split the page."""
         return self.__dict__.get("_arrays")
+
+    def has_tag(self, tag: str) -> bool:
+        """Whether the page has an element with this tag."""
+        return self.arrays.has_tag(tag) if self.arrays is not None else tag in self.elements.tag
+
+    def select(self, numbers: Sequence[int]) -> tuple[Block, ...]:
+        """Return the blocks with the given numbers."""
+        if self.arrays is not None:
+            return self.arrays.blocks(numbers)
+        return tuple([self.blocks[number] for number in numbers])
 
     @property
     def texts(self) -> list[str]:

@@ -386,14 +386,14 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
             continue
         values[0] = values[1] = values[2] = values[3] = -1
         first = page.first_attribute[i]
-        last = page.first_attribute[i + 1] if i + 1 < elements else page.attributes.size()
+        last = page.first_attribute[i + 1] if i + 1 < elements else page.attributes_.size()
         for a in range(first, last):
-            if naming[page.attributes[a].name] >= 0:
-                values[naming[page.attributes[a].name]] = <int>a
+            if naming[page.attributes_[a].name] >= 0:
+                values[naming[page.attributes_[a].name]] = <int>a
         key.assign(<char *>&page.element_tag[i], sizeof(int))
         for k in range(4):
             if values[k] >= 0:
-                attribute = page.attributes[values[k]]
+                attribute = page.attributes_[values[k]]
                 key.append(<char *>&attribute.length, sizeof(size_t))
                 key.append(page.values.data() + attribute.start, attribute.length)
             else:
@@ -402,7 +402,7 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
         name_of_element[i] = number
         if number == len(names):
             parts = [page.tag_names[page.element_tag[i]]]
-            parts += [page.value(page.attributes[values[k]]) for k in range(4) if values[k] >= 0]
+            parts += [page.value(page.attributes_[values[k]]) for k in range(4) if values[k] >= 0]
             names.append(" ".join(filter(None, parts)).replace("\n", " "))
     return {
         "near_names": (names, np.asarray(name_of_element)),

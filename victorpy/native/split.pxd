@@ -41,7 +41,7 @@ cdef class Page:
     # Elements. The values of attributes are in `values`.
     cdef vector[int] element_tag, parent, stop, first_text, stop_text
     cdef vector[int] first_attribute
-    cdef vector[Attribute] attributes
+    cdef vector[Attribute] attributes_
     cdef string values
     # Open elements.
     cdef vector[int] open_tags, numbers
@@ -74,4 +74,4 @@ cdef class Page:
     cdef int make_blocks(self) except -1
     cdef int join_texts(self) except -1
     cdef tuple tags_between(self, int start, int stop)
-    cdef list paths(self)
+    cdef tuple path(self, int element, list paths)

@@ -109,7 +109,7 @@ cdef class Page:
                             self.values.append(<const char *>value.content)
                         value = value.next
                     kept.length = self.values.size() - kept.start
-                    self.attributes.push_back(kept)
+                    self.attributes_.push_back(kept)
                     if self.attribute_names[kept.name] in ("style", "hidden", "aria-hidden"):
                         may_hide = True
             attribute = attribute.next
@@ -119,8 +119,8 @@ cdef class Page:
         return <str>PyUnicode_DecodeUTF8(self.values.data() + attribute.start, attribute.length, NULL)
 
     cdef dict last_attributes(self, size_t first):
-        return {self.attribute_names[self.attributes[i].name]: self.value(self.attributes[i])
-                for i in range(first, self.attributes.size())}
+        return {self.attribute_names[self.attributes_[i].name]: self.value(self.attributes_[i])
+                for i in range(first, self.attributes_.size())}
 
     cdef int walk(self, _Element root) except -1:
         """Record a whole tree."""
@@ -164,7 +164,7 @@ cdef class Page:
     cdef int start(self, int tag, tree.xmlNode *node) except -1:
         """Open an element. One without a node is a line break in a ``<pre>``."""
         cdef int texts = <int>self.texts_.size(), number
-        cdef size_t first = self.attributes.size()
+        cdef size_t first = self.attributes_.size()
         cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest
         self.passed.push_back(tag)
         self.open_tags.push_back(tag)
@@ -185,7 +185,7 @@ cdef class Page:
         if self.preformatted or may_hide or self.tag_kinds[tag] & (PRE | IMG):
             self.start_special(tag, self.last_attributes(first))
         if not is_kept:
-            self.attributes.resize(first)
+            self.attributes_.resize(first)
         return 0
 
     cdef int start_special(self, int tag, dict attributes) except -1:
@@ -387,13 +387,14 @@ cdef class Page:
     def __len__(self):
         return len(self.texts)
 
-    def blocks(self):
-        """Return the blocks as objects."""
-        cdef int block, i, first, element, previous = 0
-        cdef list paths = self.paths()
+    def blocks(self, numbers=None):
+        """Return the blocks with the given numbers, or all, as objects."""
+        cdef int block, i, first, element, previous
+        cdef list paths = [None] * <int>self.element_tag.size()
         blocks = []
-        for block in range(<int>self.block_element.size()):
+        for block in range(<int>self.block_element.size()) if numbers is None else numbers:
             first = self.block_start[block]
+            previous = self.texts_[first - 1].place if first else 0
             pieces = []
             for i in range(first, self.block_start[block + 1]):
                 tags = self.tags_between(previous, self.texts_[i].place)
@@ -401,52 +402,54 @@ cdef class Page:
                 pieces.append(_new(Piece, (self.piece_offset[i], self.texts_[i].element, tags)))
             element = self.block_element[block]
             blocks.append(_new(Block, (
-                block, self.texts[block], element, paths[element if element >= 0 else len(paths) - 1], pieces[0][2],
-                self.gaps[first] != 0, self.element_hidden[element if element >= 0 else len(paths) - 1] != 0,
-                tuple(pieces),
+                block, self.texts[block], element, self.path(element, paths), pieces[0][2], self.gaps[first] != 0,
+                self.element_hidden[element if element >= 0 else <int>self.element_tag.size()] != 0, tuple(pieces),
             )))
         return tuple(blocks)
 
-    cdef list paths(self):
-        """Return the tags from the outermost element to each element. Equal paths are shared."""
-        cdef unordered_map[size_t, int] numbers
-        cdef vector[int] number_of
-        cdef int i, above
-        cdef size_t step
-        different = [()]
-        paths = []
-        for i in range(<int>self.element_tag.size()):
-            above = number_of[self.parent[i]] if self.parent[i] >= 0 else 0
-            step = <size_t>above << 32 | <size_t>self.element_tag[i]
-            if not numbers.count(step):
-                numbers[step] = len(different)
-                different.append((*different[above], self.tag_names[self.element_tag[i]]))
-            number_of.push_back(numbers[step])
-            paths.append(different[number_of[i]])
-        paths.append(())  # of element -1, no element
-        return paths
+    cdef tuple path(self, int element, list paths):
+        """Return the tags from the outermost element to an element. `paths` has those that were asked for before."""
+        cdef int outer = element
+        if element < 0:
+            return ()
+        if paths[element] is None:
+            names = []
+            while outer >= 0 and paths[outer] is None:
+                names.append(self.tag_names[self.element_tag[outer]])
+                outer = self.parent[outer]
+            names.reverse()
+            paths[element] = (*(paths[outer] if outer >= 0 else ()), *names)
+        return paths[element]
 
     def elements(self):
         """Return the elements as objects."""
+        return Elements(
+            [self.tag_names[tag] for tag in self.element_tag],
+            self.parent,
+            self,
+            self.stop,
+            [self.blocks_started[texts] for texts in self.first_text],
+            [self.blocks_started[texts] for texts in self.stop_text],
+        )
+
+    def attributes(self):
+        """Return the kept attributes of each element."""
         cdef int i, count = <int>self.element_tag.size()
         cdef size_t first, stop
         none = {}
         attributes = []
         for i in range(count):
             first = self.first_attribute[i]
-            stop = self.first_attribute[i + 1] if i + 1 < count else self.attributes.size()
+            stop = self.first_attribute[i + 1] if i + 1 < count else self.attributes_.size()
             attributes.append(none if first == stop else {
-                self.attribute_names[self.attributes[k].name]: self.value(self.attributes[k])
+                self.attribute_names[self.attributes_[k].name]: self.value(self.attributes_[k])
                 for k in range(first, stop)
             })
-        return Elements(
-            [self.tag_names[tag] for tag in self.element_tag],
-            self.parent,
-            attributes,
-            self.stop,
-            [self.blocks_started[texts] for texts in self.first_text],
-            [self.blocks_started[texts] for texts in self.stop_text],
-        )
+        return attributes
+
+    def has_tag(self, str tag):
+        """Whether the page has an element with a tag."""
+        return tag in self.tag_numbers
 
     @property
     def trailing(self):

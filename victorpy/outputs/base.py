@@ -196,14 +196,12 @@ def segments(page: CleanPage) -> list[Segment]:
 
 def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
     """Return the kept blocks and their labels. A block that is kept in part has only its kept text."""
-    pairs = zip(page.document.blocks, page.labels, strict=True)
-    if not page.spans:
-        return [pair for pair in pairs if pair[1].is_content]
-    return [
-        (block if spans is None else block.keeping(spans), label)
-        for (block, label), spans in zip(pairs, page.spans, strict=True)
-        if label.is_content
-    ]
+    numbers = [number for number, label in enumerate(page.labels) if label.is_content]
+    blocks = page.document.select(numbers)
+    if page.spans:
+        pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
+        blocks = tuple([block if spans is None else block.keeping(spans) for block, spans in pairs])
+    return [(block, page.labels[number]) for block, number in zip(blocks, numbers, strict=True)]
 
 
 def join_blocks(kept: Sequence[LabelledBlock]) -> list[Segment]:

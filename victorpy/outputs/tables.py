@@ -80,14 +80,12 @@ def parts(page: CleanPage) -> list[Part]:
     suspects = [block.text for block, _ in kept if not block.text.isprintable()]
     if suspects and _CONTROLS.search("\n".join(suspects)):
         kept = [(_replace_controls(block), label) for block, label in kept]
-    parts = _join(kept, page.document.elements)
+    parts = _join(kept, page.document.elements) if page.document.has_tag("table") else [*join_blocks(kept)]
     return [part for part in parts if isinstance(part, Table) or _is_visible(part)] if suspects else parts
 
 
 def _join(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
     """Join blocks into segments and data tables."""
-    if "table" not in elements.tag:
-        return [*join_blocks(kept)]
     if "caption" in elements.tag:
         kept = _separate_captions(kept, elements)
     joined: list[Part] = []

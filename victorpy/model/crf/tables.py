@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.document import Label
 from victorpy.errors import TemplateError
 from victorpy.model.encode import Codes
@@ -21,6 +22,8 @@ from victorpy.model.template import Template, padded
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+_native = native.load("crf")
 
 MOST_COMBINATIONS = 1_000_000
 """Maximum number of value combinations of a template line. Each needs a table entry."""
@@ -56,6 +59,11 @@ class Layout:
                 self._weights[depth, number] = weight
                 weight *= int(self.radices[reference.feature])
         self.bases: Ints = np.concatenate([[0], np.cumsum(counts)])
+
+    @property
+    def arrays(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
+        """What `numbers` computes with."""
+        return self.template.reach, self.sizes, self._features, self._offsets, self._weights, self.bases
 
     def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
         """Return the attribute numbers of the given blocks or of all, one row per line and one column per block."""
@@ -113,6 +121,10 @@ class Tables:
 
     def states(self, table: Codes, blocks: Ints | None = None) -> Floats:
         """Return the score of every label for the given blocks of a page, or for all."""
+        if _native:
+            positions = np.arange(table.shape[1]) if blocks is None else blocks
+            scores: Floats = _native.states(table, positions, *self.layout.arrays, self._rows, self._weights_or_none)
+            return scores
         rows = self._rows[self.layout.numbers(table, blocks)]
         return self._weights_or_none[rows].sum(axis=0)
 
@@ -160,6 +172,9 @@ def marginals(states: Floats, transitions: Floats) -> Floats:
     if not count:
         return np.zeros((0, labels))
     local = np.exp(states - states.max(axis=1, keepdims=True))
+    if _native:
+        result: Floats = _native.marginals(local, np.exp(transitions - transitions.max()))
+        return result
     steps = np.exp(transitions - transitions.max())[None] * local[1:, None, :]  # from t to t + 1
     # The chain is cut into sqrt(n) parts of about sqrt(n) steps. Identity matrices fill the last part.
     parts = max(int(np.sqrt(count)), 1)

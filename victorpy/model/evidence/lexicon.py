@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
 from victorpy.columns.tokens import Hashes, code_points, hash_tokens
 
@@ -30,6 +31,8 @@ DIGITS = 3
 _SLOT_BITS = 17  # the leading bits of a hash are its slot in a table
 
 KINDS = ("name", "word", "heading")
+
+_native = native.load("trees")
 
 COLUMNS = (
     *(f"name{level}.{what}" for level in (0, 1, 2) for what in ("least", "most", "sum")),
@@ -53,6 +56,9 @@ class Table:
         if not len(self.hashes):
             return odds
         starts, most = self._slots
+        if _native:
+            found: Floats = _native.look_up(hashes, self.hashes, self.odds, starts, 64 - _SLOT_BITS)
+            return found
         row = np.take(starts, _slot(hashes))
         for _ in range(most):  # faster than a binary search
             is_same = np.take(self.hashes, row, mode="clip") == hashes
@@ -141,14 +147,15 @@ class Lexicon:
 
 def _summary(values: Floats, owner: Counts, count: int) -> Floats:
     """Return each owner's minimum (at most 0), maximum (at least 0), sum and count of values."""
+    if _native:
+        summaries: Floats = _native.summary(values, owner, count)
+        return summaries
     rows = np.zeros((4, count))
     if len(values):
-        starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-        owners = owner[starts]
-        rows[0, owners] = np.minimum(np.minimum.reduceat(values, starts), 0)
-        rows[1, owners] = np.maximum(np.maximum.reduceat(values, starts), 0)
-        rows[2, owners] = np.add.reduceat(values, starts)
-        rows[3, owners] = np.diff(np.append(starts, len(values)))
+        np.minimum.at(rows[0], owner, values)
+        np.maximum.at(rows[1], owner, values)
+        rows[2] = np.bincount(owner, values, count)
+        rows[3] = np.bincount(owner, minlength=count)
     return rows
 
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.columns import Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.errors import ConfigError, missing, suggest
@@ -31,6 +32,8 @@ DEEPEST = 8
 
 # Number of blocks evaluated at a time, so that their answers stay in the processor's cache.
 _STRIDE = 512
+
+_native = native.load("trees")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class Forest:
 
     def _scores(self, matrix: Matrix) -> Floats:
         """Return the scores of the blocks, one row per class."""
+        if _native:
+            matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+            sums: Floats = _native.forest_scores(matrix, self.features, self.borders, self._added)
+            return sums + self.bias[:, None]
         scores = np.empty((len(self.bias), matrix.shape[1]))
         for start in range(0, matrix.shape[1], _STRIDE):
             leaf = self._leaf_indices(matrix[:, start : start + _STRIDE])
