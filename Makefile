@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
+NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
 .PHONY: demo test quick check bench bench-batch clean
 
@@ -34,11 +35,11 @@ bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, k
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+$(VENV)/.runtime: pyproject.toml $(NATIVE) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e .
 	@touch $@
 
-$(ENV): pyproject.toml | $(BIN)/python
+$(ENV): pyproject.toml $(NATIVE) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
 	@touch $@ $(VENV)/.runtime
 

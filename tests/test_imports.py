@@ -12,7 +12,19 @@ PACKAGE = Path(__file__).parents[1] / "victorpy"
 # From the bottom up, as docs/ARCHITECTURE.md shows it. A package includes all of its modules; "" is
 # victorpy/__init__.py with the public names. A module imports from its own room and from rooms below.
 ORDER = (
-    *("errors", "document", "base", "config", "page", "columns", "features", "outputs", "sites", "description"),
+    *(
+        "errors",
+        "document",
+        "native",
+        "base",
+        "config",
+        "page",
+        "columns",
+        "features",
+        "outputs",
+        "sites",
+        "description",
+    ),
     *("labellers", "model", "cleaner", "peers", "methods", "dedup", "batch", "", "research", "annotation"),
     *("commands", "__main__"),
 )

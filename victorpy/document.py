@@ -141,7 +141,8 @@ class OnDemand(Generic[T]):
         return made
 
     def __set__(self, document: object, value: T | PageArrays) -> None:
-        document.__dict__[self._name] = self._missing() if value is self and self._missing else value
+        default: object = self
+        document.__dict__[self._name] = self._missing() if self._missing and value is default else value
         if hasattr(value, "texts"):
             document.__dict__["_arrays"] = value
 
@@ -213,7 +214,7 @@ class Document:
     ['/html[1]/body[1]/h1[1]', '/html[1]/body[1]/p[1]']
     """
 
-    blocks: OnDemand[tuple[Block, ...]] = OnDemand()  # type: ignore[type-var]
+    blocks: OnDemand[tuple[Block, ...]] = OnDemand()
     elements: OnDemand[Elements] = OnDemand()
     url: str = ""
     title: str = ""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
 
+from victorpy import native
 from victorpy.base.version import __version__
 from victorpy.errors import DISTRIBUTION, VictorError, suggest
 
@@ -94,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         advice = "`victor COMMAND --help` shows options and examples. `victor list` shows models, methods and formats."
         epilog = "\n".join(["commands:", *lines, "", advice])
     parser = Parser("victor", "Clean web pages: keep the main content, drop menus, advertisements and footers.", epilog)
-    parser.add_argument("--version", action="version", version=f"victor {__version__} (distribution {DISTRIBUTION})")
+    engine = native.engine() if "--version" in arguments else ""  # costs an import
+    about = f"victor {__version__} (distribution {DISTRIBUTION}, {engine} engine)"
+    parser.add_argument("--version", action="version", version=about)
     parser.add_argument("command", metavar="COMMAND", help="a command from the list below")
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the command")
     parser.shorten_usage()

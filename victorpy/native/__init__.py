@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -26,4 +27,18 @@ def load(name: str) -> Any:
         module: ModuleType = importlib.import_module(f"victorpy.native.{name}")
     except ImportError:
         return None
+    except (RuntimeError, ValueError) as error:  # Cython found a different layout of lxml's objects
+        warnings.warn(
+            f"the native core does not fit the installed lxml, so victorpy runs without it: {error}", stacklevel=2
+        )
+        return None
     return module
+
+
+def engine() -> str:
+    """Return ``native`` if the core is used, else ``python``.
+
+    >>> engine() in {"native", "python"}
+    True
+    """
+    return "python" if load("split") is None else "native"

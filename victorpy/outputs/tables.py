@@ -80,7 +80,8 @@ def parts(page: CleanPage) -> list[Part]:
     suspects = [block.text for block, _ in kept if not block.text.isprintable()]
     if suspects and _CONTROLS.search("\n".join(suspects)):
         kept = [(_replace_controls(block), label) for block, label in kept]
-    parts = _join(kept, page.document.elements) if page.document.has_tag("table") else [*join_blocks(kept)]
+    has_table = page.document.has_tag("table")
+    parts: list[Part] = _join(kept, page.document.elements) if has_table else [*join_blocks(kept)]
     return [part for part in parts if isinstance(part, Table) or _is_visible(part)] if suspects else parts
 
 

@@ -1,0 +1,212 @@
+"""The native core gives the results of its Python twins, on sample pages, generated pages and hostile ones."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from support.htmlpages import pages
+
+from victorpy import Cleaner, Document, load_config, native, read_document
+from victorpy.base import unicode
+from victorpy.columns import Columns
+from victorpy.columns import text as text_columns
+from victorpy.model.crf import tables
+from victorpy.model.evidence import lexicon, trees
+from victorpy.page import split as splitting
+from victorpy.page.decode import decode
+from victorpy.page.parse import parse_whole, prune
+
+pytestmark = pytest.mark.skipif(native.load("split") is None, reason="the native core is not built")
+
+CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
+SAMPLES = sorted((Path(__file__).parents[2] / "data").rglob("*.html"))
+
+HOSTILE = {
+    "deep": "<div>tea" * 3_000,
+    "deep-pre": "<pre>\n x" * 400 + "<b>\n\n y</b>",
+    "many-names": "".join(f"<p class=c{n} id=i{n}>tea {n}</p>" for n in range(3_000)),
+    "crossed": "<b><i>tea</b>pot</i>" * 500,
+    "hidden": "<p hidden>a<b>b</b></p>c" * 50 + "<p style='DISPLAY : none'>d<p style=x>e",
+    "scripts-of-the-world": "<p>ΑΣ ας İstanbul ǅ 茶はおいしい。 ชา ดี١٢٣ 𝔗𝔢𝔞 ﬁn ß</p>" * 3
+    + "<title>İstanbul 茶</title>",
+    "odd-white-space": "<p>\x0ba\x1cb\x85c\xa0d\u2028e\u3000f</p><pre>\x0c g\r\nh\ri\x1d</pre>",
+    "odd-tags": "<br<p>a<x:y>b<p/>c<é>d<svg:g>e",
+    "attributes": "<p class='' id=\"&quot;&#10;\" role hidden=false itemprop=é>a<p class='a\nb'>c",
+    "references": "&#150;&#xD800;&lt;b&gt;&nbsp;&unknown;&amp<p>&#0;",
+    "no-text": "<p></p><div><br></div>",
+    "only-text": "tea",
+    "images": "<img alt=' a  b '><img alt><img hidden alt=x>y<pre><img alt='p  q'>\n r</pre>",
+    "emoji": "👩‍🚀 👍🏽" * 100,
+}
+
+
+def without_core(monkeypatch):
+    for module in (splitting, text_columns, tables, trees, lexicon):
+        monkeypatch.setattr(module, "_native", None)
+
+
+def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Document]:
+    """Return a page as the core and as the Python twin split it."""
+    config = CONFIGS[config_name]
+    decoded = decode(page)
+    tree = prune(parse_whole(decoded.text, decoded.utf8), config.get("tag-delete"))
+    by_core = splitting.split(tree, config.cuts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splitting, "_native", None)
+        return by_core, splitting.split(tree, config.cuts)
+
+
+def assert_same(ours, twins, name):
+    if isinstance(twins, dict):
+        assert ours.keys() == twins.keys(), name
+        ours, twins = tuple(ours.values()), tuple(twins.values())
+    if isinstance(twins, tuple):
+        assert len(ours) == len(twins), name
+        for our, twin in zip(ours, twins, strict=True):
+            assert_same(our, twin, name)
+    elif isinstance(twins, np.ndarray):
+        assert ours.dtype == twins.dtype, name
+        np.testing.assert_array_equal(ours, twins, name, strict=True)
+    else:
+        assert ours == twins, name
+
+
+def assert_twins(page: bytes | str, config_name: str) -> None:
+    by_core, by_python = documents_of(page, config_name)
+    assert by_core == by_python
+    if by_core.arrays is None:
+        return
+    by_core, _ = documents_of(page, config_name)  # its objects are not made yet
+    config = CONFIGS[config_name]
+    columns = Columns(by_core, config)
+    filled = {name: value for name, value in vars(columns).items() if name not in {"document", "config", "site"}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_columns, "_native", None)
+        twin = Columns(by_python, config)
+        assert len(filled) > 25
+        for name, value in filled.items():
+            assert_same(value, getattr(twin, name), name)
+
+
+@pytest.mark.parametrize("config_name", CONFIGS)
+@pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_pages_have_the_same_blocks_and_columns(page, config_name):
+    assert_twins(page, config_name)
+
+
+@pytest.mark.parametrize("config_name", CONFIGS)
+@pytest.mark.parametrize("path", SAMPLES[::4], ids=lambda path: path.stem)
+def test_sample_pages_have_the_same_blocks_and_columns(path, config_name):
+    assert_twins(path.read_bytes(), config_name)
+
+
+@settings(max_examples=300)
+@given(page=pages)
+@example(page="<pre>a<b>\n</b> c</pre>d")
+def test_generated_pages_have_the_same_blocks_and_columns(page):
+    for config_name in CONFIGS:
+        assert_twins(page, config_name)
+
+
+@pytest.mark.parametrize("model", ["default", "cleaneval", "site"])
+def test_models_give_the_same_labels_and_probabilities(model, monkeypatch):
+    cleaner = Cleaner.load(model)
+    pages = [path.read_bytes() for path in SAMPLES[::6]]
+    by_core = [cleaner.document(page) for page in pages]
+    without_core(monkeypatch)
+    for page, ours in zip(pages, by_core, strict=True):
+        twin = cleaner.document(page)
+        assert ours.labels == twin.labels
+        np.testing.assert_allclose(ours.probabilities, twin.probabilities, atol=1e-6)
+        assert ours.to("text") == twin.to("text")
+
+
+def test_forests_are_equal_bit_for_bit(monkeypatch):
+    rng = np.random.default_rng(1)
+    for classes, depth in ((1, 6), (4, 3)):
+        shape = (50, 1 << depth) if classes == 1 else (50, 1 << depth, classes)
+        forest = trees.Forest(
+            rng.integers(0, 9, (50, depth), dtype=np.int32),
+            rng.normal(size=(50, depth)).astype(np.float32),
+            rng.normal(size=shape).astype(np.float32),
+            rng.normal(size=classes),
+        )
+        for blocks in (0, 1, 7, 700):
+            matrix = rng.normal(size=(9, blocks)).astype(np.float32)
+            ours = forest._scores(matrix)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(trees, "_native", None)
+                np.testing.assert_array_equal(ours, forest._scores(matrix), strict=True)
+
+
+def test_look_ups_are_equal_bit_for_bit():
+    rng = np.random.default_rng(2)
+    known = np.unique(rng.integers(0, 1 << 63, 5_000, dtype=np.uint64))
+    table = lexicon.Table(known, rng.normal(size=len(known)))
+    hashes = np.concatenate([known[::3], known[:5] + np.uint64(1), [np.uint64(0), np.uint64((1 << 64) - 1)]])
+    owner = np.sort(rng.integers(0, 40, len(hashes)))
+    ours = table.look_up(hashes), lexicon._summary(table.look_up(hashes), owner, 50)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexicon, "_native", None)
+        np.testing.assert_array_equal(ours[0], table.look_up(hashes))
+        np.testing.assert_array_equal(ours[1], lexicon._summary(table.look_up(hashes), owner, 50))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 50, 2_000])
+def test_label_probabilities_are_equal_to_a_billionth(count):
+    rng = np.random.default_rng(count)
+    states, transitions = rng.normal(size=(count, 5)) * 9, rng.normal(size=(5, 5)) * 3
+    states[rng.random(states.shape) < 0.2] -= 200
+    ours = tables.marginals(states, transitions)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_native", None)
+        np.testing.assert_allclose(ours, tables.marginals(states, transitions), atol=1e-9)
+
+
+def test_eight_threads_give_the_bytes_of_one():
+    cleaner = Cleaner.load()
+    sample_pages = [path.read_bytes() for path in SAMPLES[::5]]
+    alone = [cleaner.clean(page) for page in sample_pages]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(cleaner.clean, sample_pages * 4)) == alone * 4
+
+
+def test_documents_of_the_core_pickle_compare_and_change():
+    page = "<ul><li class=x>Tea<li>Pot</ul><p>Tea is <b>hot</b>."
+    document = read_document(page, CONFIGS["default"], url="https://tea.example/")
+    assert repr(document) == "<Document 'https://tea.example/', blocks=3>"
+    assert [block.text for block in document.select([0, 2])] == ["Tea", "Tea is hot."]
+    assert document.has_tag("ul")
+    assert not document.has_tag("table")
+    copy = pickle.loads(pickle.dumps(document))
+    assert copy == document
+    assert copy.arrays is None
+    changed = replace(document, url="")
+    assert changed != document
+    assert changed.blocks == document.blocks
+    assert changed.elements.attributes[3] == {"class": "x"}
+    assert copy.select([2]) == document.select([2])
+
+
+def test_flags_of_characters_are_those_of_the_table():
+    flags = [unicode.LETTER, unicode.UPPER, unicode.LOWER, unicode.DIGIT]
+    flags += [unicode.PUNCTUATION, unicode.SPACE, unicode.UNSPACED, unicode.END]
+    assert flags == [1 << bit for bit in range(8)]
+
+
+def test_engine_can_be_switched_off():
+    code = "from victorpy import native, clean; print(native.load('split'), clean('<p>Tea is hot.</p>'))"
+    environment = {**os.environ, "VICTOR_ENGINE": "python"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert run.stdout.startswith("None ")
