@@ -73,7 +73,10 @@ def as_line(content: dict[str, Any]) -> bytes:
 
 @SINKS.register("folder")
 class Folder(Sink):
-    """One file per text. The parts are the index: rows with the name of the file."""
+    """One file per page, and an index.
+
+    The parts are the index: rows with the name of the file.
+    """
 
     folder = INDEX
 
@@ -124,7 +127,10 @@ class Folder(Sink):
 @SINKS.register("jsonl.gz")
 @SINKS.register("jsonl.zst")
 class JsonLines(Sink):
-    """JSON lines. A compressed part is one gzip member without a timestamp, or one zstd frame."""
+    """JSON lines, one per page.
+
+    A compressed part is one gzip member without a timestamp, or one zstd frame.
+    """
 
     @contextmanager
     def part(self, path: Path) -> Iterator[Write]:
@@ -146,7 +152,7 @@ class JsonLines(Sink):
 
 @SINKS.register("parquet")
 class Parquet(Sink):
-    """Tables in row groups of `GROUP_ROWS` rows."""
+    """Parquet tables, one row per page."""
 
     @contextmanager
     def part(self, path: Path) -> Iterator[Write]:
@@ -208,7 +214,10 @@ def _valid_utf8(value: Any) -> Any:
 @SINKS.register("warc")
 @SINKS.register("warc.gz")
 class Warc(Sink):
-    """An archive of the kept texts. In ``.warc.gz`` each record is a separate gzip member."""
+    """WARC archives of the kept texts.
+
+    In ``.warc.gz`` each record is a separate gzip member.
+    """
 
     @contextmanager
     def part(self, path: Path) -> Iterator[Write]:

@@ -126,10 +126,15 @@ def announce_model(arguments: Arguments) -> None:
     own = Path("models") / (typed or "")
     if not typed or not (own / META).is_file():
         return
-    if name in bundled_models():
-        arguments.note(f"using the bundled model {name}; to use your own: --model {own}")
-    elif not (arguments.model or arguments.method):
-        arguments.note(f"using the model {own}")
+    if name in bundled_models() or not (arguments.model or arguments.method):
+        arguments.note(describe_model(name, own))
+
+
+def describe_model(name: str, own: Path) -> str:
+    """Return a message about the model that a name refers to, which may be in the directory `own`."""
+    if name not in bundled_models():
+        return f"using the model {own}"
+    return f"using the bundled model {name}" + (f"; to use your own: --model {own}" if (own / META).is_file() else "")
 
 
 def learns_from_site(method: Method) -> bool:

@@ -21,11 +21,11 @@ from pathlib import Path
 from victorpy.annotation import ORDERS
 from victorpy.annotation.learning import Predictor
 from victorpy.annotation.tui.keys import Keys
-from victorpy.base.digests import META
 from victorpy.commands import Arguments
+from victorpy.commands._shared import describe_model
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
-from victorpy.model.store import DEFAULT, bundled_models, find_model
+from victorpy.model.store import DEFAULT, find_model
 from victorpy.outputs.base import MAGIC
 
 
@@ -115,17 +115,12 @@ def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:
         return config or load_config(DEFAULT), None, ""
     name, note, missing = arguments.model or DEFAULT, "", ""
     if config is not None and not arguments.model:
-        own = Path("models") / config.name
         try:
-            directory = find_model(config.name)
-            name = config.name
-            is_bundled = name in bundled_models()
-            note = f"using the bundled model {name}" if is_bundled else f"using the model {directory}"
-            if is_bundled and (own / META).is_file():
-                note += f"; to use the one in {own}: --model {own}"
+            find_model(config.name)
+            name, note = config.name, describe_model(config.name, Path("models") / config.name)
         except ModelError:
             missing = f"no model is named {config.name}"
-            note = f"using the bundled model {DEFAULT}, because {missing}; --model chooses another"
+            note = f"using the bundled model {DEFAULT}, because {missing}; choose another with --model"
     predictor = Predictor.load(name)
     if config is not None:
         different = predictor.cleaner.config.differences(config)
