@@ -17,6 +17,7 @@ around it.
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ HUBS = frozenset(["listing", "collection"])
 SPREADS = (0.0, 0.1, 0.5, 1.0)
 KEYWORDS = 10
 _LEAST_KEYWORDS = 3
+_MAY_HAVE_KEYWORDS = re.compile(rb"keywords|article:tag|parsely-tags|sailthru\.tags|dc\.subject", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,10 @@ def read(arguments: argparse.Namespace) -> list[Page]:
     """Clean all pages."""
     cleaner = Cleaner.load(arguments.model)
     pages = []
+    needs_all = arguments.tables != ["keywords"]
     for data, gold in tqdm(read_pages(arguments.data, arguments.step), unit=" pages", disable=None):
+        if not needs_all and not _MAY_HAVE_KEYWORDS.search(gold.html):
+            continue
         cleaned = cleaner.document(gold.html, metadata=True)
         whole = TagTree(cleaned.document)
         content = content_tree(cleaned, whole.page)

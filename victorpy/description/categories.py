@@ -52,7 +52,7 @@ Arrays = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model is trained."""
+    """Training settings."""
 
     classifier: str = "knn"
     terms: int = 2000
@@ -64,10 +64,8 @@ class Settings:
     """Weight of a term on a page: by its ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("classifier", self.classifier, CLASSIFIERS),
-            ("weights", self.weights, WEIGHTS),
-        ):
+        for name, known in (("classifier", CLASSIFIERS), ("weights", WEIGHTS)):
+            value = getattr(self, name)
             if value not in known:
                 raise ConfigError(f"no {name} {value!r}{suggest(value, known)}; there are: {', '.join(known)}")
         if self.terms < 1 or self.k < 1:
@@ -80,7 +78,7 @@ class CategoryModel:
 
     categories: tuple[str, ...]
     terms: tuple[str, ...]
-    """The terms that count, the most informative first."""
+    """The selected terms, the most informative first."""
     idf: Floats
     """Inverse document frequency of each term."""
     arrays: Arrays
@@ -99,9 +97,8 @@ class CategoryModel:
     def category_of(self, bag: Bag) -> str:
         """Return the category of a page's terms, or "" if none is known.
 
-        Levels are decided from the top: first between the categories of the first level, by the sum of the votes for
-        all categories below them, then within the best of these. A linear model has no votes to add up, so the
-        highest score of a branch decides.
+        The category is chosen level by level. On each level, the branch with the most votes wins, where the votes for
+        all its categories are added up. A linear model has no votes, so the branch with the highest score wins.
         """
         vector = self.vector(bag)
         if not vector.any():
@@ -118,7 +115,7 @@ class CategoryModel:
         return next(iter(scores))
 
     def vector(self, bag: Bag) -> Floats:
-        """Return a page as a vector of length 1, all 0 if no term is known.
+        """Return a page as a vector of length 1, or of zeros if no term is known.
 
         The weight of a term is (1 + log count) · idf, or its weight by formula 2.
         """
@@ -145,7 +142,7 @@ class CategoryModel:
 
 
 def to_level(category: str, level: int) -> str:
-    """Return the category of a level that contains a category, which may be above the level already.
+    """Return the ancestor of a category on a level, or the category itself if its own level is higher.
 
     >>> to_level("sport/football/clubs", 2), to_level("sport", 2)
     ('sport/football', 'sport')
@@ -169,7 +166,7 @@ def train_categories(bags: Sequence[Bag], labels: Sequence[str], settings: Setti
     numbers = np.array([categories.index(label) for label in labels], dtype=np.int64)
     selected, idf = select_terms(bags, numbers, len(categories), settings.terms)
     if len(categories) < 2 or not selected:
-        raise ModelError("a model needs pages of at least two categories, and terms that more than one page has")
+        raise ModelError("training needs pages of at least two categories, and terms that occur on several pages")
     model = CategoryModel(categories, selected, idf, {}, settings)
     vectors = np.stack([model.vector(bag) for bag in bags])
     if settings.classifier == "knn":
@@ -226,7 +223,8 @@ def select_terms(
 def chi_squared(page_counts: Floats, sizes: Floats) -> Floats:
     """Return χ² of each term (rows) and category: N(AD - CB)² / ((A + C)(B + D)(A + B)(C + D)).
 
-    A pages of the category have the term, and B pages of other categories. C and D pages do not have it.
+    A is the number of pages in the category that have the term, and B the number of such pages in other categories.
+    C and D count the pages without the term.
 
     >>> chi_squared(np.array([[4.0, 0.0], [2.0, 2.0]]), np.array([4.0, 4.0])).tolist()
     [[8.0, 8.0], [0.0, 0.0]]
@@ -242,7 +240,7 @@ def chi_squared(page_counts: Floats, sizes: Floats) -> Floats:
 
 
 def check_target(directory: Path) -> None:
-    """Raise unless the path is free: it is absent, an empty directory or another category model."""
+    """Raise if the path exists, unless it is an empty directory or another category model."""
     if not directory.exists():
         return
     names = {path.name for path in directory.iterdir()} if directory.is_dir() else {""}
@@ -251,7 +249,7 @@ def check_target(directory: Path) -> None:
 
 
 def save_categories(model: CategoryModel, directory: Path) -> None:
-    """Write a model, whole or not at all. Only another category model is replaced."""
+    """Write a model. If writing fails, the directory stays as it was. Only a category model can be replaced."""
     check_target(directory)
     meta = {
         "format": FORMAT,
@@ -268,7 +266,7 @@ def save_categories(model: CategoryModel, directory: Path) -> None:
 
 
 def load_categories(path: str | Path) -> CategoryModel:
-    """Verify and load a model. Raises ModelError if it is damaged or something else."""
+    """Verify and load a model. Raises ModelError if it is damaged or not a category model."""
     directory = Path(path)
     if not (directory / META).is_file():
         raise ModelError(f"{directory} is not a category model: it has no meta.json")
@@ -299,15 +297,15 @@ def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_coun
     """Raise ValueError unless a classifier's arrays fit each other and the model."""
     if settings.classifier != "knn":
         if arrays["weights"].shape != (categories, term_count) or arrays["intercepts"].shape != (categories,):
-            raise ValueError("the arrays have other terms or categories than the model")
+            raise ValueError("the shape of the arrays does not fit the terms and categories")
         return
     lengths = np.diff(arrays["ends"], prepend=0)
     fit_pages = len(lengths) == len(arrays["labels"]) and (lengths >= 0).all()
     if not fit_pages or not lengths.sum() == len(arrays["columns"]) == len(arrays["weights"]):
-        raise ValueError("the arrays are not of one length")
+        raise ValueError("the arrays differ in length")
     for name, limit in (("columns", term_count), ("labels", categories)):
-        if arrays[name].min(initial=0) < 0 or arrays[name].max(initial=0) >= limit:
-            raise ValueError("the arrays have more terms or categories than the model")
+        if not ((arrays[name] >= 0) & (arrays[name] < limit)).all():
+            raise ValueError("the arrays refer to terms or categories that the model does not have")
 
 
 def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:

@@ -27,7 +27,7 @@ Writer = Callable[[DocView, CleanPage, Sequence[Part]], str]
 _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
 _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
-"""Columns that a record adds to a batch row, which has the other fields already. Title and language replace its own."""
+"""Columns that a record adds to a batch row. The other fields replace columns that every row has."""
 
 _TEI = "http://www.tei-c.org/ns/1.0"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -71,18 +71,19 @@ def record_output(
     )
 
 
-def _write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+    """Write a line of JSON."""
     return json.dumps(record.fields(), ensure_ascii=False) + "\n"
 
 
-def _write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
-    """Write the content as Markdown below the other fields as YAML, in which every JSON value is valid."""
+def write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+    """Write the content as Markdown below the other fields as YAML. All JSON values are valid YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items()]
     return "\n".join(["---", *lines, "---", "", render_markdown(page, page_parts)])
 
 
-def _write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
     """Write a row. Lists are joined by semicolons, and links and images are given by their addresses only."""
     cells = []
     for value in record.fields().values():
@@ -100,7 +101,7 @@ def _csv_row(cells: Sequence[str]) -> str:
     return stream.getvalue()
 
 
-def _write_tei(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_tei(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
     """Write a TEI document (P5): the facts about the page in the header, its content in the body."""
     root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})  # type: ignore[dict-item]  # the stubs know no default
     if record.language:
@@ -184,14 +185,14 @@ def _add(parent: etree._Element, tag: str, text: str = "", **attributes: str) ->
 
 
 def _address(url: str) -> str:
-    """Escape the characters that no address may have."""
+    """Escape characters that are not allowed in addresses."""
     return _NOT_ADDRESS.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), url)
 
 
 for _name, _suffix, _description, _write, _header in (
-    ("docview", ".jsonl", "DocView: what a page is about, as one JSON object per line", _write_json, ""),
-    ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", _write_tei, ""),
-    ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", _write_markdown, ""),
-    ("docview-csv", ".csv", "DocView as CSV, one row per page", _write_csv, _csv_row(_FIELDS)),
+    ("docview", ".jsonl", "DocView: what a page is about, as one JSON object per line", write_json, ""),
+    ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", write_tei, ""),
+    ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown, ""),
+    ("docview-csv", ".csv", "DocView as CSV, one row per page", write_csv, _csv_row(_FIELDS)),
 ):
     OUTPUTS.add(_name, record_output(_name, _suffix, _description, _write, _header))

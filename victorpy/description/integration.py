@@ -20,7 +20,7 @@ SHARE = 0.35
 """Maximum share of a page's sentences in its abstract."""
 _LEAST_WORDS = 5  # numbers aside; shorter texts are headings, dates or measurements
 _WITHOUT_FULL_STOPS = frozenset(["lo", "th"])
-"""Languages without a mark at the end of a sentence. A full stop belongs to an abbreviation there."""
+"""Languages without punctuation at the end of a sentence. Their full stops belong to abbreviations."""
 
 
 class Sentence(NamedTuple):
@@ -33,9 +33,8 @@ class Sentence(NamedTuple):
 def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: int, language: str = "") -> list[str]:
     """Return at most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords.
 
-    Each paragraph gets a share of the sentences by its size and contributes those with the heaviest keywords, in page
-    order. The paper takes δ = 15 sentences, a third of the words of its pages. Short pages should have an abstract too,
-    so at most about a third of a page's sentences are taken.
+    Each paragraph contributes its sentences with the heaviest keywords, in proportion to its size. The paper's 15
+    sentences are a third of the words of its pages. So abstracts contain at most about a third of a page's sentences.
     """
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
     paragraphs: list[list[Sentence]] = []
@@ -102,7 +101,7 @@ def share_out(count: int, sizes: Sequence[int]) -> list[int]:
 
 def heaviest(paragraph: Sequence[Sentence], count: int, weights: Vector) -> list[str]:
     """Return the `count` sentences with the heaviest keywords, each keyword counted once, in their original order."""
-    # fsum is exact, so the order of a set does not matter
+    # fsum is exact, so the result does not depend on the order of the set.
     totals = [fsum(weights.get(word, 0.0) for word in set(sentence.words)) for sentence in paragraph]
     ranked = sorted(range(len(paragraph)), key=lambda number: (-totals[number], number))
     return [paragraph[number].text for number in sorted(ranked[:count])]
@@ -123,7 +122,7 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
     """
     accepted = []
     for node, kept, is_menu in zip(whole.nodes, content.nodes, whole.in_menu, strict=True):
-        if node.is_leaf and not kept.texts and not is_menu and node.type(Thresholds()) is Type.HUB:
+        if not node.children and not kept.texts and not is_menu and node.type(Thresholds()) is Type.HUB:
             counts = Counter(terms(whole.text(node.texts), language))
             if similarity(topic, normalised(counts)) > beta:
                 accepted.append(node)

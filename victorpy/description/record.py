@@ -131,9 +131,9 @@ def category_model(directory: str) -> CategoryModel:
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:
-    """Return the type of a page from the area around its kept text and from that text; either alone errs more often.
+    """Return the type of a page from its kept text and the area around it. Both together are right more often.
 
-    Images are never kept and may be beside the kept text, so they are searched in the whole central area.
+    Images have no text that could be kept, so they are searched in the whole central area.
     """
     thresholds = Thresholds()
     around = whole.shares(thresholds, area_of_content(whole, content))
@@ -145,7 +145,7 @@ def page_type(whole: TagTree, content: TagTree) -> Type:
 def area_of_content(whole: TagTree, content: TagTree) -> list[bool]:
     """Whether each node is near the content: in the smallest node with most of it, and not at a margin.
 
-    The tags and names of old pages do not mark menus, so their central area can only be found in this way.
+    On old pages, tags and names do not mark menus, so the kept text is the only clue to the central area.
     """
     totals, _ = content.word_totals()
     if not totals[0]:

@@ -1,7 +1,7 @@
 """Build the markup tag tree: a page as nested content blocks (section 3.1).
 
-A node is a container tag. The texts, links, images and weighty tags directly in the tag, not in a container inside it,
-are attached to the node. Their counts determine the node's type.
+A node is a container tag. The texts, links and images directly in the tag, not in a container inside it, are attached
+to the node. Their counts determine the node's type.
 
 The paper names TABLE, TR, TD, P and DIV as typical containers and gives no thresholds. Modern container tags are added
 here. A list is one container, so that its links are judged together.
@@ -69,15 +69,11 @@ _MENU = _Region(
     set("breadcrumb breadcrumbs footer masthead menu nav navbar navigation topbar".split()),
 )
 _MARGIN = _Region(
-    {*_MENU.tags, "aside", "form"},
-    {*_MENU.roles, "complementary", "search"},
-    {
-        *_MENU.names,
-        *(
-            "ad ads advert advertisement comments cookie cookies copyright newsletter popup share sharing sidebar "
-            "social sponsor toolbar"
-        ).split(),
-    },
+    _MENU.tags | {"aside", "form"},
+    _MENU.roles | {"complementary", "search"},
+    _MENU.names
+    | set("ad ads advert advertisement comments cookie cookies copyright newsletter popup share sharing".split())
+    | set("sidebar social sponsor toolbar".split()),
 )
 
 
@@ -116,15 +112,8 @@ class Node:
     words: float = 0.0
     link_words: float = 0.0
     links: list[int] = field(default_factory=list)
-    """Elements of attached links."""
     images: list[int] = field(default_factory=list)
-    """Elements of attached images."""
-    weighty: list[int] = field(default_factory=list)
-    """Elements of attached weighty tags."""
-
-    @property
-    def is_leaf(self) -> bool:
-        return not self.children
+    """Elements of the attached links and images."""
 
     def type(self, thresholds: Thresholds) -> Type:
         if self.words and self.link_words > thresholds.hub * self.words:
@@ -157,13 +146,11 @@ class TagTree:
             self.node_of.append(container)
             if tag == "img":
                 sizes = (attributes.get(name, "").strip().removesuffix("px") for name in ("width", "height"))
-                # A spacer, a counter or an icon is no image.
+                # Spacers, counters and icons do not count.
                 if not any(size.isdecimal() and int(size) <= _ICON for size in sizes):
                     self.nodes[container].images.append(element)
             elif tag == "a" and attributes.get("href"):
                 self.nodes[container].links.append(element)
-            elif tag in WEIGHTY:
-                self.nodes[container].weighty.append(element)
         for number, count in enumerate(self.words):
             if count is not None:
                 node = self.nodes[self.node_of[self.page.texts[number].element]]
@@ -180,7 +167,7 @@ class TagTree:
         return [count if keep else None for count, keep in zip(counts, kept, strict=True)]
 
     def word_totals(self) -> tuple[list[float], list[float]]:
-        """Return the number of words in each element of the page, and of those in links."""
+        """Return the number of words and the number of linked words in each element of the page."""
         words = [count or 0.0 for count in self.words]
         in_links = [count if is_link else 0.0 for count, is_link in zip(words, self.page.in_link, strict=True)]
         return self.page.totals(words), self.page.totals(in_links)
@@ -244,8 +231,8 @@ class TagTree:
     def shares(self, thresholds: Thresholds, central: Sequence[bool] | None = None) -> dict[Type, float]:
         """Return the share of each type of block in the words of the central area (section 4.1).
 
-        Most images are in blocks without words. To weigh image blocks against the others, each of their images counts
-        as many words as one image allows in an image block. The shares may therefore add up to more than 1.
+        Most images are in blocks without words. So an image in an image block counts as several words, as many as the
+        threshold of image blocks allows per image. The shares may therefore add up to more than 1.
         """
         words = dict.fromkeys(Type, 0.0)
         images = 0.0

@@ -22,7 +22,7 @@ _ELIDING = frozenset(["ca", "fr", "it"])
 _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 
 _ENOUGH = 100
-"""Minimum number of characters from which detection is more reliable than the page's claim, often its template's."""
+"""Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
 _MOST = 4_000  # characters that are examined
 
@@ -84,7 +84,7 @@ def sentences(text: str, language: str = "") -> list[str]:
 
 
 def primary(language: str) -> str:
-    """Return the language of a code that may also name a country or script.
+    """Return the language of a language code, without region and script.
 
     >>> primary("pt-BR"), primary("zh_Hant"), primary("")
     ('pt', 'zh', '')

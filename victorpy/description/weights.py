@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, log, sqrt
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ def similarity(one: Vector, other: Vector) -> float:
 def block_weights(tree: TagTree, blocks: Sequence[Block], spread: float = SPREAD) -> list[float]:
     """Return the weight of every block by algorithm 1, relative to the heaviest."""
     parents = [block.node if block.is_beside else tree.nodes[block.node].parent for block in blocks]
-    passed: defaultdict[int, float] = defaultdict(float)  # by the blocks in each node, to each other
+    passed: defaultdict[int, float] = defaultdict(float)  # force that the blocks in each node pass to each other
     for block, parent in zip(blocks, parents, strict=True):
         passed[parent] += spread * log(block.force)
     logarithms = []
@@ -86,7 +86,7 @@ def block_weights(tree: TagTree, blocks: Sequence[Block], spread: float = SPREAD
 
 
 def topic_blocks(tree: TagTree) -> list[Block]:
-    """Return the leaves of the tree in document order of their containers, without nodes that have no text."""
+    """Return the leaves of the tree that have text, in the order of their containers."""
     words, link_words = tree.word_totals()
     blocks = []
     for number, node in enumerate(tree.nodes):
@@ -95,24 +95,19 @@ def topic_blocks(tree: TagTree) -> list[Block]:
         inner = [tree.nodes[child].element for child in node.children]
         starts = [tree.page.text_ranges[element].start for element in inner if words[element]]
         has_force = tree.central[number] and node.type(Thresholds()) is not Type.HUB
-        for texts in _stretches(node.texts, starts):
+        stretches: defaultdict[int, list[int]] = defaultdict(list)
+        for text in node.texts:
+            stretches[bisect(starts, text)].append(text)
+        for texts in stretches.values():
             force = _force(tree, texts, words, link_words) if has_force else 0.0
             blocks.append(Block(number, bool(starts), texts, force or 1.0))
     return blocks
 
 
-def _stretches(texts: Sequence[int], starts: Sequence[int]) -> Iterator[list[int]]:
-    """Divide the texts of a container at the starts of its inner containers."""
-    stretches: defaultdict[int, list[int]] = defaultdict(list)
-    for text in texts:
-        stretches[bisect(starts, text)].append(text)
-    yield from stretches.values()
-
-
 def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_words: Sequence[float]) -> float:
     """Return the sum of the forces of the weighty tags around some texts."""
     elements = tree.page.elements
-    last_text: dict[int, int] = {}  # of each weighty tag
+    last_text: dict[int, int] = {}  # by weighty element
     for text in texts:
         strongest, element = -1, tree.page.texts[text].element
         while element >= 0 and elements.tag[element] not in CONTAINERS:
@@ -135,8 +130,7 @@ def _force(tree: TagTree, texts: Sequence[int], words: Sequence[float], link_wor
 def keywords(vector: Vector, count: int) -> list[str]:
     """Return the `count` (the paper's λ) heaviest terms, heaviest first (section 6).
 
-    Numbers of one or two digits are left out. Equally heavy terms keep the order of the vector, which is that of the
-    page.
+    Numbers of one or two digits are left out. Equally heavy terms are in the order of the page.
 
     >>> keywords({"tea": 0.8, "12": 0.6, "1848": 0.5, "7d": 0.3, "leaf": 0.2, "bush": 0.2}, 4)
     ['tea', '1848', '7d', 'leaf']

@@ -1,9 +1,9 @@
-"""The cleaner of DocView: blocks of text are content, blocks of links and images are not.
+"""The cleaner of the DocView paper, which keeps blocks of text and drops blocks of links and images.
 
-Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web Applications, 2004, sections 3.1 and 4. On
-a topic page the topic nodes are kept (with `central=True` only those of the central area), on a hub page the central
-area, and on an image page the image nodes and the topic nodes beside them in the same parent. The paper gives no
-thresholds; `python -m benchmarks.docview` chose them.
+Z. Zhang, J. Chen and X. Li, A Preprocessing Framework and Approach for Web Applications, 2004, sections 3.1 and 4. The
+cleaner keeps the topic nodes of a topic page (with `central=True` only in its central area), the central area of a hub
+page, and the image nodes of an image page with the topic nodes beside them. The paper gives no thresholds. They were
+chosen with `python -m benchmarks.docview`.
 """
 
 from __future__ import annotations

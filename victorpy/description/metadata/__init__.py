@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from urllib.parse import urljoin
 
 from victorpy.description.metadata.author import find_author
@@ -21,7 +22,7 @@ _KEYWORDS = tuple("keywords news_keywords article:tag parsely-tags sailthru.tags
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _NO_LANGUAGES = frozenset(["und", "mul", "zxx", "html"])
-_CHANGE_CASE = {2: str.upper, 4: str.title}  # of a region, of a script
+_CHANGE_CASE = {2: str.upper, 4: str.title}  # regions and scripts
 _CONTAINERS = frozenset(
     "website organization corporation breadcrumblist imageobject person searchaction sitenavigationelement listitem "
     "wpheader wpfooter wpsidebar localbusiness brand offer aggregaterating".split()
@@ -36,6 +37,12 @@ def read_metadata(tree: Tree, url: str = "") -> Metadata:
     descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]
     own_addresses = [Candidate(tree.url, "canonical"), *page.meta("og:url"), Candidate(page.url, "address")]
     pictures = [*page.meta(*_IMAGES), *page.written_texts("image")]
+    kinds = (  # types of articles first
+        Candidate(kind, thing.source)
+        for thing in (*page.written, *page.things)
+        for kind in thing.types
+        if kind.lower() not in _CONTAINERS
+    )
     language = _find_language(page)
     keywords, keyword_source = _find_keywords(page)
     candidates = {
@@ -47,7 +54,7 @@ def read_metadata(tree: Tree, url: str = "") -> Metadata:
         "language": language,
         "url": _first_address(own_addresses, page.url, ("http://", "https://")),
         "image": _first_address(pictures, page.url, ("http://", "https://", "/")),
-        "kind": _find_kind(page),
+        "kind": next(chain(kinds, page.meta("og:type")), None),
     }
     values = {name: candidate.value for name, candidate in candidates.items() if candidate}
     sources = {name: candidate.source for name, candidate in candidates.items() if candidate}
@@ -70,7 +77,7 @@ def _find_language(page: Page) -> Candidate | None:
 
 
 def _first_address(candidates: Iterable[Candidate], base: str, beginnings: tuple[str, ...]) -> Candidate | None:
-    """Return the first candidate that is an address with one of the beginnings, in full."""
+    """Return the first candidate whose absolute address has one of the beginnings."""
     for value, source in candidates:
         try:
             address = urljoin(base, value.strip()) if value else ""
@@ -81,23 +88,11 @@ def _first_address(candidates: Iterable[Candidate], base: str, beginnings: tuple
     return None
 
 
-def _find_kind(page: Page) -> Candidate | None:
-    """Return the declared type: that of an article, of another thing, or OpenGraph's."""
-    for thing in (*page.written, *page.things):
-        for kind in thing.types:
-            if kind.lower() not in _CONTAINERS:
-                return Candidate(kind, thing.source)
-    return next(iter(page.meta("og:type")), None)
-
-
 def _find_keywords(page: Page) -> tuple[tuple[str, ...], str]:
     """Return the declared keywords, each once, and where they were found."""
-
-    def places() -> Iterator[tuple[list[str], str]]:
-        yield from ((page.meta_tags.get(name, []), f"meta {name}") for name in _KEYWORDS)
-        yield from ((thing.texts("keywords"), thing.source) for thing in page.written)
-
-    for texts, source in places():
+    in_meta_tags = ((page.meta_tags.get(name, []), f"meta {name}") for name in _KEYWORDS)
+    in_things = ((thing.texts("keywords"), thing.source) for thing in page.written)
+    for texts, source in chain(in_meta_tags, in_things):
         keywords = (keyword.strip() for text in texts for keyword in re.split(r"[,;，、]", text))
         unique = tuple(dict.fromkeys(filter(None, keywords)))[:_MOST_KEYWORDS]
         if unique:

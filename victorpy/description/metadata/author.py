@@ -52,6 +52,7 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _PARTICLES = frozenset("de da di du del della der den des van von zu la le el al bin ibn y e of the".split())
+_ONE_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: \w\.?)?")
 _HANDLE = re.compile(r"[\w.-]{3,30}")
 _NOBODY = frozenset(
     "admin administrator author authors editor guest unknown user webmaster anonymous null none undefined root website "
@@ -161,7 +162,7 @@ def names_in_byline(pieces: Iterable[str], handles: bool = False) -> list[str]:
 
 
 def after_by(text: str) -> str | None:
-    """Return what follows "By" at the beginning of a text, or None if it does not begin with "By".
+    """Return the text after "By", or None if the text does not begin with "By".
 
     >>> after_by("By Jane Doe"), after_by("Von:"), after_by("Bypass")
     ('Jane Doe', '', None)
@@ -185,17 +186,13 @@ def _parts(text: str) -> list[str]:
         sides = _AND.split(part)
         if not all(len(side.split()) > 1 and " for " not in side for side in sides):
             sides = [part]  # "Research and Development" is one name
-        for side in sides:
-            parts += _split_at_commas(side)
+        for side in sides:  # commas separate names, precede a title, or follow a family name
+            names = [name.strip() for name in side.split(",")]
+            if len(names) == 2 and all(_ONE_NAME.fullmatch(name) for name in names):
+                parts.append(names[0] if _is_title(names[1]) else f"{names[1]} {names[0]}")
+            else:
+                parts += [name for n, name in enumerate(names) if n == 0 or (" " in name and not _is_title(name))]
     return parts
-
-
-def _split_at_commas(text: str) -> list[str]:
-    """Split at commas, which separate names, precede a title, or follow a family name."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) == 2 and all(re.fullmatch(r"[^\W\d_][\w'’.-]*(?: \w\.?)?", part) for part in parts):
-        return parts[:1] if _is_title(parts[1]) else [f"{parts[1]} {parts[0]}"]
-    return [part for number, part in enumerate(parts) if number == 0 or (" " in part and not _is_title(part))]
 
 
 def _is_title(text: str) -> bool:
@@ -205,7 +202,7 @@ def _is_title(text: str) -> bool:
 
 
 def _tidied(name: str) -> str:
-    """Remove what surrounds a name. Returns "" if there is no name."""
+    """Remove punctuation and phrases around a name. Returns "" if there is no name."""
     name = _BY.sub("", name.strip())
     shorter = _TAIL.sub("", name)
     name = (shorter if len(shorter) > 1 else name).strip(" \t,.;:|-–—•·\"'“”‘’()[]®")

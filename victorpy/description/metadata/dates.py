@@ -81,7 +81,12 @@ def _candidates(page: Page) -> Iterator[Candidate]:
     of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
     is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
     if page.written or not (page.is_home or of_many or is_product):
-        near = list(_near_headline(page))
+        near = []  # dates near the headline, and whether they are marked as dates of a change
+        for line in page.lines:
+            context = f"{line.previous[-_LABEL:]} {line.text}"
+            is_date = _ISO.search(line.text) or _VISIBLE.search(line.text)
+            if is_date and not _OF_OTHERS.search(context):
+                near.append((line.text, bool(_UPDATED.search(context))))
         yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
         times = list(page.root.iter("time"))
@@ -93,15 +98,6 @@ def _candidates(page: Page) -> Iterator[Candidate]:
                 yield Candidate(text, "text")
         yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
     yield from (Candidate(text, f"{source}, updated") for text, source in page.written_texts("dateModified"))
-
-
-def _near_headline(page: Page) -> Iterator[tuple[str, bool]]:
-    """Yield the dates near the headline, and whether they are marked as dates of a change."""
-    for line in page.lines:
-        if _ISO.search(line.text) or _VISIBLE.search(line.text):
-            context = f"{line.previous[-_LABEL:]} {line.text}"
-            if not _OF_OTHERS.search(context):
-                yield line.text, bool(_UPDATED.search(context))
 
 
 def _read_in_words(text: str, language: str) -> date | None:
