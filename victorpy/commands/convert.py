@@ -29,7 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     kind = "kind of gold standard; victor list datasets shows all"
     add("--from", dest="kind", required=True, metavar="KIND", help=kind)
     add("--to", dest="format", default="anno", metavar="FORMAT", help="output format (default: anno)")
-    add("-c", "--config", metavar="NAME", default="default", help="config that splits pages (default: default)")
+    config = "config that splits pages (default: default; annotation files keep their blocks)"
+    add("-c", "--config", metavar="NAME", help=config)
 
 
 def run(arguments: Arguments) -> int:

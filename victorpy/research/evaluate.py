@@ -153,7 +153,6 @@ def intervals(pages: Sequence[PageResult], measures: Iterable[str] = MEASURES) -
 
 
 def _calibration(pages: Sequence[PageResult], bins: int = 10) -> list[dict[str, float]]:
-    """Return the share of content among the blocks of each predicted probability."""
     counts = [[0, 0, 0.0] for _ in range(bins)]
     for page in pages:
         for predicted, is_content in zip(page.labelling.content, page.gold_content, strict=False):

@@ -268,7 +268,6 @@ class Ruler:
         return PageResult(*self._page, scores, counts, blocks, method.name, error=output.error)
 
     def _count_values(self, kept: list[str]) -> Score | None:
-        """Count the values whose words follow one another in a text."""
         if self._values is None:
             return None
         text = f" {' '.join(kept)} "

@@ -129,7 +129,6 @@ def page_records(compared: Iterable[ComparedSite]) -> Iterator[dict[str, Any]]:
 
 
 def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str, Any]:
-    """Return the scores of one method on one data set."""
     labelled = [row.blocks for row in rows if row.blocks]  # none for pages on which the method failed
     blocks = BlockCounts.sum(labelled)
     learned_pages = sum(cost.pages for cost in learned)
@@ -148,7 +147,6 @@ def _scores(rows: Sequence[PageResult], learned: Sequence[Learned]) -> dict[str,
 
 
 def _main_scores(rows: Sequence[PageResult]) -> dict[str, Any]:
-    """Return the deciding measures with their intervals, and the share of words removed."""
     scores: dict[str, Any] = {}
     for name in ("words_f1", "value_recall"):
         scores |= {name: mean_of(rows, name), f"{name}_interval": interval_of(rows, name)}
@@ -168,7 +166,6 @@ def _differences(data: DataSet, deciding: Mapping[str, Sequence[float]]) -> Iter
 def _disputed(
     data: DataSet, deciding: Mapping[str, Sequence[float]], pages: Sequence[PageResult]
 ) -> list[dict[str, Any]]:
-    """Return the pages with the largest difference between the best and the worst method."""
     records = []
     for page, scores in zip(pages, zip(*deciding.values(), strict=True), strict=True):
         row = {"data": data.name, "page": page.name, "site": page.site, "difference": max(scores) - min(scores)}

@@ -52,7 +52,6 @@ def summary(scores: Scores, most: int | None) -> Report:
 
 
 def _lead(scores: Scores) -> str:
-    """Describe what was compared, and what was left out."""
     lead = (
         f"{len(scores['annotators'])} annotators, {plural(scores['pages_count'], 'page')}, "
         f"{scores['blocks_count']:,} blocks that all of them labelled, {scores['words_count']:,} words."

@@ -124,7 +124,6 @@ def _marked(row: Scores) -> str:
 
 
 def _used(columns: Sequence[Column], rows: Sequence[Scores]) -> list[Column]:
-    """Return the columns that are not empty."""
     return [column for column in columns if any(row[column.name] is not None for row in rows)]
 
 
@@ -147,7 +146,6 @@ def _all_sets(scores: Scores) -> Section:
 
 
 def _note(scores: Scores, data: Scores, results: Sequence[Scores]) -> str:
-    """Describe what a reader has to know about a data set, and about methods on it."""
     is_values = data["measure"] == "value_recall"
     order = "methods that keep most values" if is_values else "the best methods"
     sentences = [f"Shares are in percent; {order} come first."]
@@ -208,7 +206,6 @@ def _differences(scores: Scores, data: Scores, results: Sequence[Scores]) -> Sec
 
 
 def _by_group(scores: Scores, data: Scores, group: str, measure: str) -> Section:
-    """Build a table of one measure of every method, with one row per page type or site."""
     results = [row for row in scores[f"by_{group}"] if row["data"] == data["data"]]
     values = {(row[group], row["method"]): row[measure] for row in results}
     pages = {row[group]: row["pages"] for row in results}

@@ -58,7 +58,6 @@ def summary(scores: Scores) -> Report:
 
 
 def _tables(scores: Scores) -> list[Section]:
-    """Build all tables that have rows."""
     grouping = "by page: a site may be in both training and test pages, which makes scores too good"
     if scores["settings"]["group"] == "site":
         grouping = "by site: no site is in both training and test pages"

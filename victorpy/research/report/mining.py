@@ -55,7 +55,6 @@ def summary(scores: Scores) -> Report:
 
 
 def _how(scores: Scores) -> str:
-    """Describe how the pages were mined."""
     settings = scores["settings"]
     parameters = [f"{name} with {', '.join(values)}" for name, values in scores["parameters"].items() if values]
     clustered = min(settings["cluster_pages"], scores["data"]["pages"])
@@ -77,7 +76,6 @@ def _how(scores: Scores) -> str:
 
 
 def _overview(scores: Scores) -> Section:
-    """Show what each method removes, what survives, and what it costs."""
     rows = []
     for result in scores["results"]:
         total, cost = result["survival"]["all"], result["cost"]
@@ -99,7 +97,6 @@ def _overview(scores: Scores) -> Section:
 
 
 def _survival(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
-    """Show the shares that each method removes and keeps, with one row per group of pages."""
     rows = []
     for name, by_method in groups:
         row = [name, f"{by_method[0]['pages']:,}"]
@@ -111,7 +108,6 @@ def _survival(title: str, what: str, scores: Scores, groups: Iterable[tuple[str,
 
 
 def _clustering(scores: Scores) -> Section:
-    """Show table 2 of the SST paper."""
     rows = []
     for result in scores["results"]:
         runs = result["clustering"]
@@ -125,7 +121,6 @@ def _clustering(scores: Scores) -> Section:
 
 
 def _classification(scores: Scores) -> Section:
-    """Show the averages of tables 3 and 4."""
     averages = {result["method"]: result["classification"]["average"] for result in scores["results"]}
     rows = [(method, *_averages(average)) for method, average in averages.items()]
     first = next(iter(averages.values()))
@@ -174,7 +169,6 @@ def _by_pair(scores: Scores, number: str, measure: str, letter: str, table: str)
 
 
 def _rises(scores: Scores) -> Section:
-    """Show how much better every method is than no cleaning."""
     cells = {
         (row["method"], row["measure"]): f"{row['difference']:+.3f} ({row['low']:+.3f} to {row['high']:+.3f})"
         for row in scores["rises"]
@@ -186,7 +180,6 @@ def _rises(scores: Scores) -> Section:
 
 
 def _order(scores: Scores) -> Section:
-    """Show all comparisons that the papers' order implies."""
     rows = [
         (
             row["measure"],
@@ -207,7 +200,6 @@ def _order(scores: Scores) -> Section:
 
 
 def _order_holds(scores: Scores, measure: str) -> str:
-    """Describe whether the papers' order (none < template < SST <= sentence entropy) holds, and the exceptions."""
     comparisons = [row for row in scores["order"] if row["measure"] == measure]
     if not comparisons:
         return "The papers' order cannot be checked: there is nothing to compare."
