@@ -224,7 +224,7 @@ def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
         terminal.wait_for("1 decided")  # the journal has it
 
 
-USING_DEFAULT = "Using the bundled model default, because no model is named my; --model chooses another"
+USING_DEFAULT = "Using the bundled model default, because no model is named my; choose another with --model"
 
 
 def test_a_configured_key_works_and_the_model_is_named(page):

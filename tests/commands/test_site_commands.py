@@ -358,7 +358,7 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         ),
         (
             ["--method", "sentence-entropy", "--site", "{tree}", "{page}"],
-            "clean: {tree}: is a site's style tree, which",
+            "clean: {tree}: only the --method sst can use a style tree",
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--param", "styles=paper", "{page}"],
