@@ -1,4 +1,4 @@
-"""Build the native core while the package is installed or a wheel is made.
+"""Build the native core while the package is installed or a wheel is made, or with `python hatch_build.py`.
 
 Without a compiler, or with VICTOR_NATIVE=0 in the environment, the package is installed without the core. Everything
 works then too, but slower. `victor --version` says which engine runs.
@@ -8,7 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # run as a program in an environment with Cython and setuptools
+    BuildHookInterface = object
 
 NATIVE = Path(__file__).parent / "victorpy" / "native"
 
