@@ -125,6 +125,27 @@ def test_pages_of_one_template_stay_alike():
     assert skeletons == {'<div class="grid"><div class="right"><h1></h1><p></p></div></div>'}
 
 
+@pytest.mark.parametrize(
+    ("doctype", "is_quirky"),
+    [
+        ("", True),
+        ("<!DOCTYPE html>", False),
+        ('<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">', True),
+        (
+            '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1.dtd">',
+            False,
+        ),
+        ('<!DOCTYPE html PUBLIC "x<script>alert(1)</script>" "y">', False),
+    ],
+)
+def test_old_pages_keep_their_document_type(doctype, is_quirky):
+    markup = to_page(f"{doctype}<p>Tea")
+    parser = html5lib.HTMLParser()
+    parser.parse(markup)
+    assert (parser.compatMode == "quirks") == is_quirky
+    assert_harmless(markup)
+
+
 def test_addresses_are_absolute():
     html = (
         "<base href='/teas/'><link rel=stylesheet href=main.css media=screen>"

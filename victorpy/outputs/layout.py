@@ -41,6 +41,7 @@ _LAZY_SOURCES = ("data-src", "data-original", "data-lazy-src")
 _PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
 _CELLS = frozenset(["td", "th"])
 _COLUMNS = frozenset(["col", "colgroup"])
+_DOCTYPE = re.compile(r"[\w ./:+-]*", re.ASCII)
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _POLICY = (
@@ -68,6 +69,8 @@ class Event(NamedTuple):
 class Layout(NamedTuple):
     """The markup of a page, without anything that can act."""
 
+    doctype: str
+    """Document type, which determines whether browsers apply the rules of old pages."""
     styles: str
     root: str
     """Attributes of the html element."""
@@ -81,6 +84,12 @@ class LayoutReader:
 
     def __init__(self, tree: Tree, url: str) -> None:
         self._base = url or tree.url
+        self._doctype = "<!DOCTYPE html>"
+        if tree.root is not None:  # libxml2 gives pages without a document type that of HTML 4, which means the same
+            names = tree.root.getroottree().docinfo
+            public, system = names.public_id or "", names.system_url or ""  # type: ignore[attr-defined]
+            if public and _DOCTYPE.fullmatch(public + system):
+                self._doctype = f'<!DOCTYPE html PUBLIC "{public}"' + (f' "{system}">' if system else ">")
         self._styles: list[str] = []
         for node in tree.root.iter("base", "style", "link") if tree.root is not None else ():
             media = _attribute("media", node.get("media") or "")
@@ -142,7 +151,9 @@ class LayoutReader:
             add_text(node.text or "")
         while around:
             close()
-        return Layout("".join(self._styles), frames.get("html", ""), frames.get("body", ""), tuple(events))
+        return Layout(
+            self._doctype, "".join(self._styles), frames.get("html", ""), frames.get("body", ""), tuple(events)
+        )
 
     def _attributes(self, node: etree._Element) -> str:
         """Write the harmless attributes of an element, with absolute addresses."""
@@ -206,7 +217,7 @@ def render_page(page: CleanPage) -> str:
     layout = page.layout
     title = html.escape(without_controls(page.document.title))
     return (
-        f'<!DOCTYPE html>\n<html{layout.root}>\n<head>\n<meta charset="utf-8">\n'
+        f'{layout.doctype}\n<html{layout.root}>\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n{layout.styles}</head>\n"
