@@ -120,7 +120,14 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
         parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         parser.parse_intermixed_args(arguments, parsed)
-        _prepare_streams()
+        for mode, stream in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
+            if getattr(sys, stream) is None:  # closed by the caller: the next opened file would get its descriptor
+                setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
+        for output in (sys.stdout, sys.stderr):
+            if isinstance(output, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
+                output.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
         return int(command.run(parsed))
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -144,14 +151,3 @@ def _description(command: ModuleType) -> tuple[str, str]:
     """Split a command's docstring into what it does and the examples."""
     description, _, examples = (command.__doc__ or "").strip().partition("\n\n")
     return description, examples
-
-
-def _prepare_streams() -> None:
-    for mode, name in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
-        if getattr(sys, name) is None:  # closed by the caller: the next opened file would get its descriptor
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")

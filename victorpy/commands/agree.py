@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("annotations", nargs="+", type=Path, metavar="ANNOTATOR", help="each annotator's .anno file or folder")
     shown = f"number of disagreements to show (default: {SHOWN})"
-    add("--disagreements", type=_count, default=SHOWN, metavar="N|all", help=shown)
+    add("--disagreements", default=str(SHOWN), metavar="N|all", help=shown)
     add("--with-models", action="store_true", help="also count unconfirmed labels of a model")
     add("-c", "--config", metavar="NAME", help="split all pages again by this config")
     add_number(parser, "--seed", default=1, help="seed of the confidence intervals")
@@ -42,15 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, metavar="DIR", help="directory for report.html, report.md and scores.json")
 
 
-def _count(text: str) -> int | None:
-    if text == "all":
-        return None
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a number or all, not {text!r}")
-    return int(text)
-
-
 def run(arguments: Arguments) -> int:
+    if not (arguments.disagreements == "all" or arguments.disagreements.isdecimal()):
+        raise DataError(f"--disagreements must be a number or all, not {arguments.disagreements!r}")
+    limit = None if arguments.disagreements == "all" else int(arguments.disagreements)
     if arguments.seed < 0:
         raise DataError(f"--seed must be at least 0, not {arguments.seed}")
     if arguments.output:
@@ -78,12 +73,12 @@ def run(arguments: Arguments) -> int:
         "with_models": arguments.with_models,
         "unconfirmed": unconfirmed,
     }
-    print(to_text(agreement.summary(scores, arguments.disagreements)), end="")
+    print(to_text(agreement.summary(scores, limit)), end="")
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(arguments.json, scores)
     if arguments.output:
         title = f"Agreement of {', '.join(annotators.names)}"
-        message = write_report(arguments.output, agreement.report(scores, title, arguments.disagreements), scores)
+        message = write_report(arguments.output, agreement.report(scores, title, limit), scores)
         print(f"\n{message}", file=sys.stderr)
     return EXIT_FAILED if annotators.refused else 0

@@ -52,8 +52,13 @@ def run(arguments: Arguments) -> int:
     if arguments.quiet:
         trained = train(pages, config, site_key=arguments.site_key)
     else:
-        report = partial(print, file=sys.stderr, flush=True)
-        trained = train(pages, config, _show_iteration, report, arguments.site_key)
+        show = partial(print, file=sys.stderr, flush=True)
+
+        def show_iteration(info: Mapping[str, Any]) -> None:
+            loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
+            show(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s")
+
+        trained = train(pages, config, show_iteration, show, arguments.site_key)
     story = trained.training
     if arguments.data:
         story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
@@ -126,8 +131,3 @@ def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Confi
         raise DataError(f"--only-confirmed leaves nothing to learn from: {problem}; finish some with victor annotate")
     arguments.note(f"left out: {problem}")
     return load_pages(confirmed, config)
-
-
-def _show_iteration(info: Mapping[str, Any]) -> None:
-    loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
-    print(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s", file=sys.stderr, flush=True)
