@@ -174,8 +174,8 @@ def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
     """Yield warnings about empty files, and about lines and tables that are not read because there are pages too."""
 
     def unread_files() -> Iterator[Path]:
-        suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
         for directory in (Path(name) for name in inputs if Path(name).is_dir()):
+            suffixes = tuple(suffix for suffix in SOURCES if not SOURCES.get(suffix).archive)
             first = next(_find_below(directory)).path
             if not first.name.lower().endswith(suffixes):
                 yield from _files_below(directory, suffixes)
