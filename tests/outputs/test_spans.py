@@ -17,6 +17,9 @@ from victorpy.labellers.spans import PART_END, SENTENCE_END, join_kept, split_te
 from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, CleanPage
 from victorpy.outputs.anno import read_anno
+from victorpy.research.align import Gold
+from victorpy.research.evaluate import score_page
+from victorpy.research.gold import LabelledPage
 from victorpy.research.mining.cleaning import _kept_text
 from victorpy.research.report.views import Column, render_view
 
@@ -98,6 +101,14 @@ def test_cleaned_layout_has_the_kept_text_only():
     written = at_site.clean(pages[0], format="page")
     assert "<b>Green</b> tea" in written
     assert "Home" not in written
+
+
+def test_scores_measure_the_kept_text():
+    page = LabelledPage("tea", "", "", "", PAGE, CLEAN.labels, (Gold("Green tea > Sencha Sencha is hot and green."),))
+    result = score_page(page, Labelling(CLEAN.labels, spans=CLEAN.spans))
+    assert (result.scores["words_f1"], result.counts["words"].output) == (1, 8)
+    whole = score_page(page, Labelling(CLEAN.labels))
+    assert (whole.counts["words"].output, whole.counts["words"].shared) == (15, 8)
 
 
 # Random markup and random spans.

@@ -122,7 +122,7 @@ class SiteStyleTree(SiteLabeller):
         return label_kept(document, kept, spans)
 
     def _informative(self, block: Block, content: Content, repeated: frozenset[str]) -> Spans | None:
-        """Return the spans of a block without its locally noisy parts, None if there are none."""
+        """Return the spans of a block that are not locally noisy, or None if all of it is kept."""
         stretches, kept = [], []
         for start, stop in split_text(block.text, LOCAL[self.local]):
             words = simple_words(block.text[start:stop])

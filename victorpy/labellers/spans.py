@@ -10,7 +10,7 @@ from victorpy.document import Spans
 SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
 
 PART_END = re.compile(rf"{SENTENCE_END.pattern}|\s*[|>»›→•·]+\s*|\s+(?:[-–—/\\]|::)\s+")
-"""The end of a sentence, or signs between the parts of a path or a title: ``Home > Tea``, ``Tea | Tea shop``."""
+"""The end of a sentence, or a separator in a path or a title, as in ``Home > Tea`` and ``Tea | Tea shop``."""
 
 SPACE = re.compile(r"\s+")
 
@@ -29,8 +29,8 @@ def split_text(text: str, end: re.Pattern[str]) -> list[tuple[int, int]]:
 def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bool]) -> Spans | None:
     """Return the spans of the kept stretches, or None if all are kept.
 
-    The signs between two kept stretches are kept too. If stretches between them are dropped, the signs before the
-    second one are kept.
+    The separator between two kept stretches is kept. If stretches between them are dropped, the separator before the
+    second one is kept.
 
     >>> text = "Home > Tea > Green > Sencha"
     >>> spans = join_kept(text, split_text(text, PART_END), [False, True, False, True])
@@ -49,6 +49,6 @@ def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bo
         elif kept[number - 1]:
             spans[-1] = spans[-1][0], end
         else:
-            signs = text[stretches[number - 1][1] : start].lstrip() if spans else ""
-            spans.append((start - len(signs), end))
+            separator = text[stretches[number - 1][1] : start].lstrip() if spans else ""
+            spans.append((start - len(separator), end))
     return tuple(spans)
