@@ -220,6 +220,7 @@ ATTACKS = [
     "<noembed><p title='</noembed><img src=x onerror=alert(1)>'>",
     "<select><option><script>alert(1)</script></option></select>",
     "<style>@import url('https://evil.example/x.css'); @\\69mport 'x.css';</style>",
+    "<style>@\\import 'a.css'; @im@import;port 'b.css'; @im/**/port 'c.css'; @IMPORT url(d.css)</style>",
     "<style>p { background: url('javascript:alert(1)'); behavior: url(x.htc); -moz-binding: url(x) }</style>",
     "<style>p { content: '</style><script>alert(1)</script>' }</style>",
     "<style><!-- --></style><!--</style><img src=x onerror=alert(1)>-->",

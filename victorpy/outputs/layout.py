@@ -50,7 +50,7 @@ _POLICY = (
 )
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
-_ESCAPE = re.compile(r"\\0{0,4}([2-7][0-9a-fA-F])\s?")
+_ESCAPED_LETTER = re.compile(r"\\(?:0{0,4}([4-7][0-9a-fA-F])(?![0-9a-fA-F])\s?|([g-zG-Z]))")
 _AT_RULE = re.compile(r"@(?:import|charset|namespace)[^;{}]*;?", re.IGNORECASE)
 _URL = re.compile(r"url\(\s*(?:\"([^\"\n]{0,9999})\"|'([^'\n]{0,9999})'|([^)\"'\n]{0,9999}?))\s*\)", re.IGNORECASE)
 _ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz-binding\s*:", re.IGNORECASE)
@@ -85,7 +85,7 @@ class LayoutReader:
     def __init__(self, tree: Tree, url: str) -> None:
         self._base = url or tree.url
         self._doctype = "<!DOCTYPE html>"
-        if tree.root is not None:  # libxml2 gives pages without a document type that of HTML 4, which means the same
+        if tree.root is not None:  # without a document type, libxml2 assumes HTML 4, which browsers treat the same way
             names = tree.root.getroottree().docinfo
             public, system = names.public_id or "", names.system_url or ""  # type: ignore[attr-defined]
             if public and _DOCTYPE.fullmatch(public + system):
@@ -181,7 +181,7 @@ def _attribute(name: str, value: str) -> str:
 
 
 def _resource(address: str, base: str) -> str:
-    """Return the absolute address of a picture or style sheet, or an empty string if it is none."""
+    """Return the absolute address of a picture or style sheet, or an empty string if it is not safe."""
     if _PICTURE.fullmatch(address.strip()):
         return address.strip()
     absolute = safe_link(address, base)
@@ -190,10 +190,10 @@ def _resource(address: str, base: str) -> str:
 
 
 def safe_css(css: str, base: str = "") -> str:
-    """Return style rules without imports and without anything that old browsers run, with absolute addresses.
+    """Return style rules with absolute addresses, without imports and without rules that old browsers execute.
 
     >>> safe_css("@import 'x.css'; p {background: url(a.png); width: expression(alert(1))}", "https://tea.example/")
-    ' p {background: url("https://tea.example/a.png"); width: removed alert(1))}'
+    '  p {background: url("https://tea.example/a.png"); width: removed alert(1))}'
     >>> safe_css("a { content: '</style><script>' }")
     "a { content: '\\\\3c /style>\\\\3c script>' }"
     """
@@ -202,18 +202,22 @@ def safe_css(css: str, base: str = "") -> str:
         address = _resource(next(filter(None, match.groups()), ""), base)
         return 'url("' + re.sub(r"[\"\\\s]", lambda char: f"%{ord(char[0]):02X}", address) + '")'
 
-    css = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if chr(int(match[1], 16)).isalpha() else match[0], css)
-    css = _AT_RULE.sub("", _COMMENT.sub("", css))
+    def unescaped(match: re.Match[str]) -> str:
+        letter = match[2] or chr(int(match[1], 16))
+        return letter if letter.isalpha() else match[0]
+
+    css = _ESCAPED_LETTER.sub(unescaped, css)
+    css = _AT_RULE.sub(" ", _COMMENT.sub("", css))  # without the space, two halves could become a new import
     css = _ACTIVE.sub("removed ", _URL.sub(absolute, css))
     return without_controls(css, "\n").replace("<", "\\3c ")
 
 
 @output("page", ".html", wants_layout=True)
 def render_page(page: CleanPage) -> str:
-    """The page in its original layout without its noise: no scripts, forms or frames, and absolute addresses."""
+    """HTML: the page in its original layout without its noise, and without scripts, forms and frames."""
     if page.layout is None:
         name = page.document.name or "this page"
-        raise DataError(f"{name} has no layout, as after reading an annotation file; use the format html instead")
+        raise DataError(f"{name} has no layout, because annotation files contain none; use the format html instead")
     layout = page.layout
     title = html.escape(without_controls(page.document.title))
     return (
