@@ -68,6 +68,10 @@ def _read(
     whole = parse_whole(decoded.text, decoded.utf8)
     about = _metadata(whole, url) if metadata else None
     reader = _layout_reader(whole, url) if layout else None
+    if config.one("style-sheets", "ignore") == "inline" and whole.root is not None:
+        from victorpy.page.styles import inline_styles
+
+        inline_styles(whole.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
     pruned = prune(whole, config.get("tag-delete"))
     losses = ((decoded.loss,) if decoded.loss else ()) + pruned.losses
     values = {"url": url or pruned.url, "source": source, "encoding": decoded.encoding, "losses": losses}

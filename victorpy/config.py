@@ -19,7 +19,7 @@ USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-s
 
 _FREE = (
     *USES,
-    *("crf-param-", "crf-algorithm", "crf-template", "feature-modules"),
+    *("crf-param-", "crf-algorithm", "crf-template", "feature-modules", "style-files"),
     *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
     *("kinds-param-", "kinds-template", "annotate-key-"),
 )
@@ -98,6 +98,17 @@ class Config:
         """Return the variables that differ, without those that control how a model is trained or used."""
         names = sorted({*self.values, *other.values})
         return [name for name in names if self.get(name) != other.get(name) and not name.startswith(_FREE)]
+
+    def files(self, variable: str) -> list[Path]:
+        """Return the paths of the files that a variable names, beside the config or in the current directory."""
+        paths = []
+        for name in self.get(variable):
+            candidates = [Path(name)] if self.directory is None else [self.directory / name, Path(name)]
+            path = next((candidate for candidate in candidates if candidate.is_file()), None)
+            if path is None:
+                raise self.error(variable, f"no file {name!r} beside the config or in the current directory")
+            paths.append(path)
+        return paths
 
     def error(self, variable: str, message: str) -> ConfigError:
         """Return an error with the file and line where a variable was set."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from victorpy.base.textformat import expand
 from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import Config, load_config, read_config
@@ -26,7 +28,8 @@ from victorpy.model.encode import Encoder, encode, make_encoders, show_features
 from victorpy.page.parse import VOID
 from victorpy.page.split import Splitter
 
-CASES = Path(__file__).parents[1] / "cases" / "features"
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests" / "cases" / "features"
 
 
 @dataclass
@@ -87,6 +90,27 @@ def test_values_of_a_feature(base: str, case: Case, tmp_path: Path) -> None:
     assert feature.column(columns, case.feature).tolist() == pytest.approx(expected, abs=1e-12)
 
 
+def surprise(html: str) -> list[float]:
+    feature = find_feature("letter-surprise")
+    assert feature is not None
+    values: list[float] = feature.column(page(html, load_config("crf")), "letter-surprise").tolist()
+    return values
+
+
+def test_letter_surprise_equals_a_manual_calculation() -> None:
+    # Each block has the pairs ab and b-end. The other block has each pair once, and each first letter once.
+    assert surprise("<p>ab</p><p>AB</p>") == pytest.approx([math.log2(16 / 1.5)] * 2)
+    assert surprise("<p>ab</p>") == pytest.approx([math.log2(15 / 0.5)])
+    assert surprise("") == []
+
+
+def test_gibberish_and_other_languages_surprise_most() -> None:
+    english = "<p>Tea is a hot drink that people in many countries like to drink in the morning.</p>"
+    others = ["<p>xqzv wkjh ppfq zzxq wvbn kqjx vvbq</p>", "<p>Чай пьют во многих странах мира по утрам.</p>"]
+    values = surprise(english * 2 + "<p>The drink is hot, and people like the taste of it.</p>" + "".join(others))
+    assert min(values[3:]) > max(values[:3])
+
+
 def test_cleaneval_has_the_46_features_of_the_thesis_and_each_has_a_case() -> None:
     features = load_config("cleaneval").get("crf-features")
     assert len(features) == len(set(features)) == 46
@@ -104,6 +128,13 @@ def test_every_feature_of_the_neighbourhood_has_a_case() -> None:
 def test_every_feature_has_a_description_and_a_family() -> None:
     assert not [name for name in FEATURES if not FEATURES.get(name).description]
     assert {"markup", "content", "document", "neighbourhood"} <= {FEATURES.get(name).family for name in FEATURES}
+
+
+def test_the_reference_lists_every_feature() -> None:
+    reference = (ROOT / "docs/reference/features.md").read_text(encoding="utf-8")
+    listed = {name for code in re.findall(r"`([a-z{][^` ]*)`", reference) for name in expand(code)}
+    shipped = {name for name in FEATURES if FEATURES.get(name).function.__module__.startswith("victorpy.")}
+    assert shipped <= listed
 
 
 @pytest.mark.parametrize("name", ["cleaneval", "crf"])

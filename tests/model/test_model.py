@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from victorpy.cleaner import Cleaner
+from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import load_config, read_config
-from victorpy.errors import ModelError, VictorError
+from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import find_model, load_model, save_model
 from victorpy.model.train import load_pages, train
@@ -359,3 +359,20 @@ def test_a_feature_module_that_went_missing_before_saving_is_named(tmp_path, pag
     with pytest.raises(VictorError, match=r"own_missing\.py"):
         fresh.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_style_files_are_copied_into_the_model(tmp_path, pages):
+    (tmp_path / "site.css").write_text(".menu{display:none}", encoding="utf-8")
+    path = tmp_path / "styled.conf"
+    path.write_text(
+        "include cleaneval\nstyle-sheets: inline\nstyle-files: site.css\ncrf-param-max_iterations: 3\n",
+        encoding="utf-8",
+    )
+    train(pages, read_config(path)).save(tmp_path / "model")
+    (tmp_path / "site.css").unlink()
+    config = load_model(tmp_path / "model").config
+    assert config.files("style-files") == [tmp_path / "model" / "site.css"]
+    blocks = read_document("<p class=menu>Home</p><p>Tea</p>", config).blocks
+    assert [block.hidden for block in blocks] == [True, False]
+    with pytest.raises(ConfigError, match=r"styled\.conf:3: style-files: no file 'site\.css'"):
+        train(pages, read_config(path))

@@ -92,6 +92,8 @@ VARIABLES: dict[str, Variable] = {
     "split": Variable(_one_of("every", "block"), single=True),
     "tag-delete": Variable(_anything),
     "attribute-keep": Variable(_anything),
+    "style-sheets": Variable(_one_of("ignore", "inline"), single=True),
+    "style-files": Variable(_anything),
     "class-*": Variable(_anything),
     "feature-modules": Variable(_anything),
     "crf-features": Variable(_anything),

@@ -14,12 +14,14 @@ import numpy as np
 
 from victorpy.columns.elements import ElementColumns, Sums
 from victorpy.columns.text import Column, Counts, Flags, Floats
-from victorpy.columns.tokens import Hashes, Tokens, split_words, tokens_of_names, tokens_of_words
+from victorpy.columns.tokens import Hashes, Tokens, fold, split_words, tokens_of_names, tokens_of_words
 from victorpy.config import Config
 from victorpy.document import Document
 
 NEAR = 8
 """Number of levels above a block whose element names are used."""
+
+_SEQUENCE_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,42 @@ class Columns(ElementColumns):
             "words": np.full(self.count, words / self.all_words),
             "link-share": np.full(self.count, link_words / max(float(words), 1.0)),
         }
+
+    # Repetitions: word sequences that other blocks contain too, as in quotes.
+
+    def repeated(self, length: int) -> tuple[Floats, Floats]:
+        """Return the share of each block's sequences of `length` words in earlier blocks, and in later blocks."""
+        hashes, block = self.word_tokens
+        count = max(len(hashes) - length + 1, 0)
+        sequence = np.zeros(count, dtype=np.uint64)
+        for offset in range(length):
+            sequence = sequence * _SEQUENCE_FACTOR + hashes[offset : offset + count]
+        is_whole = block[:count] == block[length - 1 :][:count]
+        sequence, owner = sequence[is_whole], block[:count][is_whole]
+        _, first, number = np.unique(sequence, return_index=True, return_inverse=True)
+        last = np.zeros(len(first), dtype=np.int64)
+        np.maximum.at(last, number, owner)
+        totals = np.maximum(np.bincount(owner, minlength=self.count), 1)
+        is_earlier, is_later = owner[first][number] < owner, last[number] > owner
+        return np.bincount(owner, is_earlier, self.count) / totals, np.bincount(owner, is_later, self.count) / totals
+
+    @cached_property
+    def letter_surprise(self) -> Floats:
+        """Return the mean surprise, in bits, of each character after the previous one, given the other blocks.
+
+        Characters are hashed to six bits, so that most counts need no sorting.
+        """
+        block = self._block_of_char
+        letter = (fold(self._joined, self._flags) * np.uint32(0x9E3779B1) >> np.uint32(26)).astype(np.int64)
+        is_pair = block[1:] == block[:-1]
+        block, first, second = block[1:][is_pair], letter[:-1][is_pair], letter[1:][is_pair]
+        pair = first * 64 + second
+        first_in_block = np.bincount(first * self.count + block, minlength=64 * self.count)[first * self.count + block]
+        _, number, counts = np.unique(pair * self.count + block, return_inverse=True, return_counts=True)
+        pairs_elsewhere = np.bincount(pair, minlength=64 * 64)[pair] - counts[number]
+        firsts_elsewhere = np.bincount(first, minlength=64)[first] - first_in_block
+        bits = -np.log2((pairs_elsewhere + 0.5) / (firsts_elsewhere + 15))
+        return np.bincount(block, bits, self.count) / np.maximum(self.lengths, 1)
 
     # Runs of lines: consecutive blocks in one element.
 

@@ -94,6 +94,11 @@ class ElementColumns(TextColumns):
         holder = np.take(self.element, block, mode="clip")
         return has_blocks & ~((np.arange(len(self.stop)) <= holder) & (holder < self.stop))
 
+    @cached_property
+    def styles(self) -> list[str]:
+        """Return each element's style attribute, in lower case and without white space."""
+        return ["".join(attributes.get("style", "").lower().split()) for attributes in self.elements.attributes]
+
     # Tags.
 
     @cached_property

@@ -51,7 +51,7 @@ def split_words(text: str, codes: Codes, flags: npt.NDArray[np.uint8]) -> Tokens
     begins = in_word.copy()
     begins[1:] &= ~in_word[:-1]
     alone = unspaced | (flags == 0)
-    return _hashed(_fold(text, flags), in_word | alone, begins | alone)
+    return _hashed(fold(text, flags), in_word | alone, begins | alone)
 
 
 def tokens_of_names(names: list[str]) -> Tokens:
@@ -64,7 +64,7 @@ def tokens_of_names(names: list[str]) -> Tokens:
     bracket = codes == ord("<")
     begins = letters.copy()
     begins[1:] &= (~letters[:-1] | (upper[1:] & ~upper[:-1])) & ~bracket[:-1]  # "<div" is one token
-    return _hashed(_fold(joined, flags), letters | bracket, begins | bracket)
+    return _hashed(fold(joined, flags), letters | bracket, begins | bracket)
 
 
 def code_points(text: str) -> Codes:
@@ -77,7 +77,7 @@ def hash_tokens(codes: Codes, inside: Flags, begins: Flags) -> Hashes:
     return _hashed(codes, inside, begins).hashes
 
 
-def _fold(text: str, flags: npt.NDArray[np.uint8]) -> Codes:
+def fold(text: str, flags: npt.NDArray[np.uint8]) -> Codes:
     """Return a text's code points in lower case, with 0 for every digit."""
     lower = text.lower()
     if len(lower) != len(text):

@@ -89,7 +89,7 @@ def find_feature(name: str) -> Feature | None:
 
 def load_modules(config: Config) -> None:
     """Run the feature files of a config, once per content. A changed file replaces its previous features."""
-    for path in find_modules(config):
+    for path in config.files("feature-modules"):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if any(loaded_digest == digest for loaded_digest, _ in _LOADED.values()):
             continue  # already loaded, from here or from a copy in a model directory
@@ -111,18 +111,6 @@ def load_modules(config: Config) -> None:
 _LOADED: dict[Path, tuple[str, frozenset[str]]] = {}
 
 
-def find_modules(config: Config) -> list[Path]:
-    """Return the paths of a config's feature files, which are beside it or in the current directory."""
-    paths = []
-    for name in config.get("feature-modules"):
-        candidates = [Path(name)] if config.directory is None else [config.directory / name, Path(name)]
-        path = next((candidate for candidate in candidates if candidate.is_file()), None)
-        if path is None:
-            raise config.error("feature-modules", f"no file {name!r} beside the config or in the current directory")
-        paths.append(path)
-    return paths
-
-
 def check_features(config: Config) -> None:
     """Raise ConfigError if a config's features or their settings do not exist or do not fit together."""
     used = config.get("crf-features")
@@ -136,6 +124,7 @@ def check_features(config: Config) -> None:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
     for name in used:
         check_feature(config, name, "crf-features")
+    config.files("style-files")  # raises if a file is missing
     if "evidence" in config.features and not config.get("evidence"):
         raise config.error("crf-features", "the feature 'evidence' needs trees: set evidence: trees")
     if config.get("kinds") and not config.get("evidence"):

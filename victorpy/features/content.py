@@ -90,3 +90,24 @@ def bullet(page: Columns) -> Column:
 def group_share(page: Columns, tag: str) -> Column:
     """Share of the page's words outside links that are in the same <div> or <td>."""
     return page.group_share(tag)
+
+
+@feature("repeat{1,3}.before")
+def repeated_before(page: Columns, length: str) -> Column:
+    """Share of the block's words (1) or sequences of three words (3) that earlier blocks contain. Quotes have 1."""
+    return page.repeated(int(length))[0]
+
+
+@feature("repeat{1,3}.after")
+def repeated_after(page: Columns, length: str) -> Column:
+    """Share of the block's words (1) or sequences of three words (3) that later blocks contain."""
+    return page.repeated(int(length))[1]
+
+
+@feature("letter-surprise")
+def letter_surprise(page: Columns) -> Column:
+    """Average number of bits to predict a letter from the previous letter, as in the other blocks of the page.
+
+    Text in another language and gibberish have high values.
+    """
+    return page.letter_surprise

@@ -25,7 +25,6 @@ from victorpy.base.resources import shipped
 from victorpy.base.version import __version__
 from victorpy.config import Config, read_config
 from victorpy.errors import ModelError, VictorError, suggest
-from victorpy.features.base import find_modules
 from victorpy.model.crf.tables import Tables
 from victorpy.model.evidence import Evidence
 from victorpy.model.evidence.kinds import Kinds
@@ -64,11 +63,12 @@ def save_model(directory: Path, labeller: ModelLabeller, config: Config, trainin
         "training": dict(training),
     }
     with write_directory(directory, meta) as fresh:
-        modules = find_modules(config)
-        for source in modules:
-            shutil.copyfile(source, fresh / source.name)
         # The saved config refers to the files in the model directory.
-        own = {"crf-template": ("template.tpl",), "feature-modules": tuple(source.name for source in modules)}
+        own: dict[str, tuple[str, ...]] = {"crf-template": ("template.tpl",), "feature-modules": ()}
+        for variable in ("feature-modules", "style-files"):
+            for source in config.files(variable):
+                shutil.copyfile(source, fresh / source.name)
+                own[variable] = (*own.get(variable, ()), source.name)
         (fresh / "template.tpl").write_text(stages.crf.layout.template.text, encoding="utf-8")
         (fresh / "model.crfsuite").write_bytes(stages.crfsuite_model)
         stages.crf.save(fresh / "tables.npy")

@@ -155,7 +155,7 @@ def read_tables(crf: CRF, names: AttributeNames) -> Tables:
     """Convert the weights of a trained CRF into rows by attribute number."""
     labels, content = tuple(crf.classes_), crf.model_
     header = np.frombuffer(content, dtype="<u4", count=12)
-    start = int(header[7])  # of a section with a mark, a size, a count and the weights
+    start = int(header[7])  # offset of the weights' section: mark, size, number of weights, weights
     count = int(np.frombuffer(content, dtype="<u4", count=1, offset=start + 8)[0])
     all_weights = np.frombuffer(content, dtype=_WEIGHT, count=count, offset=start + 12)
     states, pairs = all_weights[all_weights["kind"] == 0], all_weights[all_weights["kind"] == 1]
