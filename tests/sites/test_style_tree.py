@@ -750,6 +750,18 @@ def test_repeated_parts_of_a_path_are_deleted(start, styles, local):
     assert cleaned(pages, styles=styles, local=local, epsilon=0)[0] == f"Home > Product Guides > {GUIDES[0]}"
 
 
+def test_repeated_links_of_a_path_without_separators_are_deleted():
+    path = "<div><a href=/>Home</a> <a href=/g>Product Guides</a> <a href=/x><b>{0}</b></a> {1}</div><hr>"
+    pages = [path.format(*guide.split(" > ")) for guide in GUIDES]
+    assert cleaned(pages) == [guide.replace(" > ", " ") for guide in GUIDES]
+
+
+def test_repeated_links_inside_sentences_are_kept():
+    sentence = "<p>{0} is hot, see <a href=/a>tea</a> <a href=/b>shop</a> for {0} and {0}s of all {0} kinds.</p><hr>"
+    pages = [sentence.format(word) for word in ("Rum", "Gin", "Ale", "Cha")]
+    assert cleaned(pages, t=0.1)[0] == "Rum is hot, see tea shop for Rum and Rums of all Rum kinds."
+
+
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_repeated_sentence_before_the_text_of_each_page_is_deleted(count):
     pages = [f"<p>Log in to our newsletter today. {test}</p>" for test in TESTS[:count]]

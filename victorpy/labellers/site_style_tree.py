@@ -19,10 +19,10 @@ import numpy as np
 
 from victorpy.base.parameters import check_range
 from victorpy.base.words import simple_words
-from victorpy.document import Block, Document, Label, Labelling, Spans
+from victorpy.document import Document, Label, Labelling, Spans
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept, no_pages, not_fitted
-from victorpy.labellers.spans import PART_END, SPACE, join_kept, split_text
+from victorpy.labellers.spans import PART_END, SPACE, join_kept, link_cuts, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
 from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importances, places_of_blocks
@@ -117,15 +117,18 @@ class SiteStyleTree(SiteLabeller):
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
             repeated = self.judgement_.of(element).repeated
             if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:
-                spans[block.index] = self._informative(block, element.content, repeated)
+                stretches = split_text(block.text, LOCAL[self.local], link_cuts(document, block))
+                spans[block.index] = self._informative(block.text, stretches, element.content, repeated)
                 kept[block.index] = spans[block.index] != ()
         return label_kept(document, kept, spans)
 
-    def _informative(self, block: Block, content: Content, repeated: frozenset[str]) -> Spans | None:
-        """Return the spans of a block that are not locally noisy, or None if all of it is kept."""
-        stretches, kept = [], []
-        for start, stop in split_text(block.text, LOCAL[self.local]):
-            words = simple_words(block.text[start:stop])
+    def _informative(
+        self, text: str, stretches: Iterable[tuple[int, int]], content: Content, repeated: frozenset[str]
+    ) -> Spans | None:
+        """Return the spans of a block's text that are not locally noisy, or None if all of it is kept."""
+        with_words, kept = [], []
+        for start, stop in stretches:
+            words = simple_words(text[start:stop])
             if words:
                 is_noise = repeated.issuperset(words)
                 if not is_noise and len(words) >= FEWEST_WORDS and content.page_count >= FEWEST_PAGES:
@@ -135,9 +138,9 @@ class SiteStyleTree(SiteLabeller):
                         1 - math.log(content.pages_with(word) or 1) / math.log(content.page_count) < self.epsilon
                         for word in words
                     )
-                stretches.append((start, stop))
+                with_words.append((start, stop))
                 kept.append(not is_noise)
-        return join_kept(block.text, stretches, kept)
+        return join_kept(text, with_words, kept)
 
 
 def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sample: int) -> list[Example]:

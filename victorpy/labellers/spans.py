@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from victorpy.document import Spans
+from victorpy.document import Block, Document, Spans
 
 SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*")
 
@@ -15,15 +15,29 @@ PART_END = re.compile(rf"{SENTENCE_END.pattern}|\s*[|>»›→•·]+\s*|\s+(?:[
 SPACE = re.compile(r"\s+")
 
 
-def split_text(text: str, end: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the stretches of a text between the matches of a pattern.
+def split_text(text: str, end: re.Pattern[str], cuts: Iterable[int] = ()) -> list[tuple[int, int]]:
+    """Return the stretches of a text between the matches of a pattern, and between cuts at some offsets.
 
-    >>> split_text("Home > Tea", PART_END)
-    [(0, 4), (7, 10)]
+    >>> split_text("Home > Tea shop", PART_END, cuts=[10])
+    [(0, 4), (7, 10), (10, 15)]
     """
-    stops = [*(match.span() for match in end.finditer(text)), (len(text), len(text))]
+    separators = [match.span() for match in end.finditer(text)]
+    separators += [(cut, cut) for cut in cuts if not any(start <= cut <= stop for start, stop in separators)]
+    stops = [*sorted(separators), (len(text), len(text))]
     starts = [0, *(stop for _, stop in stops)]
     return [(start, stop) for start, (stop, _) in zip(starts, stops, strict=False) if start < stop]
+
+
+def link_cuts(document: Document, block: Block) -> list[int]:
+    """Return the offsets between the links of a block, if it is a row of links: a path may have no separators."""
+    if len(block.pieces) < 3:
+        return []
+    elements = document.elements
+    links = [elements.ancestor(piece.element, ["a"]) for piece in block.pieces]
+    changes = [number for number in range(1, len(links)) if links[number] != links[number - 1]]
+    has_neighbours = any(min(links[number - 1 : number + 1]) >= 0 for number in changes)
+    is_row = has_neighbours and sum(link >= 0 for link in links) > len(links) / 2
+    return [block.pieces[number].start for number in changes] if is_row else []
 
 
 def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bool]) -> Spans | None:
