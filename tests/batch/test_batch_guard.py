@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.batchpages import clean, crawl, failed, page, poison_model, response, rows, tree, url, write_warc
+from support.batchpages import crawl, failed, page, poison_model, response, rows, tree, url, write_warc
+from support.commands import ENVIRONMENT, ROOT, clean, clean_process
 
 from victorpy.batch.local.guard import Task, clean_batch, cleaning_guard
 from victorpy.batch.plan import Limits, Plan
@@ -136,20 +137,18 @@ def test_worker_that_exits_is_replaced(model):
 def test_without_pebble_only_one_process_cleans_files(model, tmp_path):
     (tmp_path / "pebble.py").write_text("raise ImportError('none here')")
     (tmp_path / "a.html").write_bytes(page(1))
-    from support.batchpages import ENVIRONMENT, ROOT
-
     environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    one = clean("a.html", "--summary", "s.json", "-j", 1, "-o", "out/", cwd=tmp_path, env=environment)
+    one = clean_process("a.html", "--summary", "s.json", "-j", 1, "-o", "out/", cwd=tmp_path, env=environment)
     assert one.returncode == 0
     assert b"without guard" in one.stderr
     assert (tmp_path / "out" / "a.txt").stat().st_size
     (tmp_path / "many").mkdir()
     for number in range(60):
         (tmp_path / "many" / f"{number}.html").write_bytes(page(number))
-    many = clean("many", "-o", "texts", cwd=tmp_path, env=environment)
+    many = clean_process("many", "-o", "texts", cwd=tmp_path, env=environment)
     assert (many.returncode, b"without guard" in many.stderr) == (0, True)
     assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
-    two = clean("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
+    two = clean_process("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
     assert two.returncode == 2
     assert f"needs Pebble: {install_command('batch')}".encode() in two.stderr
 

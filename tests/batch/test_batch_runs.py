@@ -7,20 +7,15 @@ import io
 import itertools
 import json
 import os
-import random
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from support.batchpages import (
-    ENVIRONMENT,
-    ROOT,
-    clean,
     crawl,
     cut_manifest,
     failed,
@@ -33,6 +28,7 @@ from support.batchpages import (
     url,
     write_warc,
 )
+from support.commands import ENVIRONMENT, ROOT, clean, clean_process, kill_clean_when, start_clean, wait_until
 from support.sitepages import FOOTER, MENU
 
 import victorpy
@@ -235,7 +231,7 @@ def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
         (tmp_path / package).mkdir()
         (tmp_path / package / f"{package}.py").write_text("raise ImportError")
         path = os.pathsep.join([str(tmp_path / package), ENVIRONMENT.get("PYTHONPATH", "")])
-        ended = clean(archive, *command, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": path})
+        ended = clean_process(archive, *command, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": path})
         assert (ended.returncode, install_command("batch").encode() in ended.stderr) == (2, True), ended.stderr
     assert not (tmp_path / "out").exists()
     assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
@@ -249,11 +245,10 @@ def test_changed_inputs_are_reported(tmp_path):
     refused("another command (the input files changed); give the same", *command, cwd=tmp_path)
 
 
-def start(*arguments):
-    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
-    return subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+def manifest_has(directory, lines):
+    """Return a function that tells whether a run has written this many lines of its manifest."""
+    path = directory / "manifest.jsonl"
+    return lambda: path.exists() and path.read_bytes().count(b"\n") >= lines
 
 
 @pytest.mark.parametrize("to", ["jsonl.gz", "folder"])
@@ -262,17 +257,11 @@ def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
     if to == "folder":
         clean(archive, "-o", tmp_path / "whole", *options)
         whole = tree(tmp_path / "whole")
-    chance = random.Random(len(to))
-    sessions = []
-    for _ in range(2):
-        process = start(archive, "-o", tmp_path / "out", *options)
-        time.sleep(chance.uniform(0.5, 1.6))
-        process.kill()
-        process.communicate()
-        sessions.append(process.pid)
-    assert clean(archive, "-o", tmp_path / "out", *options).returncode == 1
-    assert tree(tmp_path / "out") == whole
-    assert not left_of(sessions), "workers outlive the run"
+    out = tmp_path / "out"
+    sessions = [kill_clean_when(manifest_has(out, lines), archive, "-o", out, *options) for lines in (1, 4)]
+    assert clean(archive, "-o", out, *options).returncode == 1
+    assert tree(out) == whole
+    wait_until(lambda: not left_of(sessions))  # workers do not outlive the run
 
 
 def left_of(sessions):
@@ -288,11 +277,10 @@ def left_of(sessions):
 
 
 def test_interrupt_stops_all_workers_cleanly(archive, whole, tmp_path):
-    process = start(archive, "-o", tmp_path, *COMMAND, "-j", 2)
-    while not (tmp_path / "manifest.jsonl").exists():
-        time.sleep(0.02)
+    process = start_clean(archive, "-o", tmp_path, *COMMAND, "-j", 2, stderr=subprocess.PIPE)
+    wait_until(manifest_has(tmp_path, 1))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=60)
     assert b"Traceback" not in stderr
     assert process.returncode in {130, 1}  # 1: it was done already
     assert not list(tmp_path.glob(".part*"))
@@ -437,7 +425,7 @@ def test_closed_pipe_ends_the_run_quietly(archive):
 
 
 def test_closed_standard_streams_do_not_change_the_output(archive, whole, tmp_path):
-    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: os.closerange(0, 3))
+    ended = clean_process(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: os.closerange(0, 3))
     assert ended.returncode == 1
     assert tree(tmp_path) == whole
 
@@ -457,7 +445,7 @@ def small_disk(size):
 
 
 def test_run_resumes_after_a_full_disk(archive, whole, tmp_path):
-    ended = clean(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
+    ended = clean_process(archive, "-o", tmp_path, *COMMAND, "-j", 1, preexec_fn=lambda: small_disk(2_000))
     assert ended.returncode == 2
     assert b"File too large" in ended.stderr
     assert b"run the same command to resume" in ended.stderr
@@ -686,7 +674,7 @@ def test_full_disk_for_a_site_model_stops_the_run_without_failures(two_sites, tm
     options = ("--by-site", "--method", "sst", "--to", "jsonl", "-j", 1)
     progress = Progress(io.StringIO(), quiet=True)
     spill(Plan((str(two_sites),)), tmp_path / "out" / ".spill", progress)  # the disk had room for this
-    ended = clean(two_sites, "-o", tmp_path / "out", *options, preexec_fn=lambda: small_disk(5_000))
+    ended = clean_process(two_sites, "-o", tmp_path / "out", *options, preexec_fn=lambda: small_disk(5_000))
     assert ended.returncode == 2, ended.stderr
     assert (tmp_path / "out" / ".spill" / "done").exists()
     assert not list((tmp_path / "out" / ".spill").glob("*model*"))

@@ -12,18 +12,8 @@ from pathlib import Path
 
 import pytest
 from support import replicapages
-from support.batchpages import (
-    ENVIRONMENT,
-    ROOT,
-    crawl,
-    page,
-    poison_model,
-    poisoned_site,
-    response,
-    tree,
-    url,
-    write_warc,
-)
+from support.batchpages import crawl, page, poison_model, poisoned_site, response, tree, url, write_warc
+from support.commands import ENVIRONMENT, ROOT
 from support.spark_cluster import LIMITS, InterruptedRunError, lines_of, quiet, run_locally, stop_after
 
 from victorpy import clean_record

@@ -7,13 +7,12 @@ import io
 import json
 import random
 import shutil
-import subprocess
 import sys
-import time
 from collections import Counter
 
 import pytest
-from support.batchpages import ENVIRONMENT, ROOT, clean, cut_manifest, refused, rows, tree
+from support.batchpages import cut_manifest, refused, rows, tree
+from support.commands import clean, kill_clean_when, run_process
 from support.replicapages import page, planted, story, write_lines
 
 pytest.importorskip("icu4py", reason="pip install -e '.[docview]'")
@@ -194,8 +193,9 @@ with find.open_database(Path(sys.argv[1])) as database:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_memory_does_not_grow_with_kept_pages(tmp_path):
     """With small caches, which are full soon: nothing is kept of a page but what is on disk."""
-    done = subprocess.run([sys.executable, "-c", GROWTH, tmp_path / "index"], capture_output=True, cwd=ROOT, check=True)
-    first, _, last = map(int, done.stdout.split())
+    ended = run_process("-c", GROWTH, tmp_path / "index")
+    assert ended.returncode == 0, ended.stderr
+    first, _, last = map(int, ended.stdout.split())
     assert (tmp_path / "index").stat().st_size > 5_000_000
     assert last - first < 2_000  # kB; the signatures of 6,000 pages have 3,000, their keys as much again
 
@@ -282,21 +282,15 @@ def test_more_workers_give_same_bytes(run, tmp_path):
 
 
 def test_resume_after_kills_gives_same_bytes(run, tmp_path):
+    """Kill the run while it cleans pages, while it looks for replicas and while it writes parts."""
     arguments, place, _ = run
-    command = [sys.executable, ROOT / "clean.py", *arguments, "-j", 1, "-q", "-o", tmp_path / "out.jsonl"]
-    chance = random.Random(5)
-    for attempt in range(6):
-        process = subprocess.Popen(list(map(str, command)), env=ENVIRONMENT, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=chance.uniform(1.2, 2.4) + attempt / 10)
-            break
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            time.sleep(0.1)
-    assert clean(*arguments, "-j", 1, "-q", "-o", tmp_path / "out.jsonl").returncode == 0
-    assert outputs(tmp_path / "out.jsonl") == outputs(place / "out.jsonl")
-    assert not list((tmp_path / "out.jsonl").glob(".replicas-aside"))
+    out = tmp_path / "out.jsonl"
+    command = (*arguments, "-j", 1, "-q", "-o", out)
+    for event in (".replicas-aside/part-*", ".replicas-aside/decisions.sqlite", "part-*"):
+        kill_clean_when(lambda event=event: any(out.glob(event)), *command)
+    assert clean(*command).returncode == 0
+    assert outputs(out) == outputs(place / "out.jsonl")
+    assert not (out / ".replicas-aside").exists()
 
 
 @pytest.mark.parametrize("has_index", [True, False])

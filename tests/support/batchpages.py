@@ -5,12 +5,10 @@ from __future__ import annotations
 import ctypes
 import gzip
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+from support.commands import ROOT, clean
 from support.sitepages import site_page
 from victorpy.cleaner import Cleaner
 from victorpy.config import load_config
@@ -18,9 +16,6 @@ from victorpy.document import Label, Labelling
 from victorpy.errors import VictorError
 from victorpy.labellers.base import SiteLabeller
 from victorpy.model.train import load_pages, train
-
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 # A feature that does what a bad page can make C code do. It travels with the model into every worker.
 POISON = '''
@@ -145,12 +140,6 @@ def crawl(path: Path, count: int, poison: dict[int, str] | None = None) -> list[
 
 def url(number: int) -> str:
     return f"http://courier.example/news/{number}"
-
-
-def clean(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
-    options = {"capture_output": True, "timeout": 120, "env": ENVIRONMENT} | options
-    return subprocess.run(command, check=False, **options)
 
 
 def refused(words: str, *arguments: object, **options: object) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import partial
@@ -59,6 +60,28 @@ victor = partial(run_here, main)
 clean, learn = partial(run_here, partial(run, "clean")), partial(run_here, partial(run, "learn"))
 clean_process, learn_process = partial(run_process, ROOT / "clean.py"), partial(run_process, ROOT / "learn.py")
 victor_process = partial(run_process, "-m", "victorpy")
+
+
+def start_clean(*arguments: object, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start clean.py in a session of its own."""
+    command = [sys.executable, str(ROOT / "clean.py"), *map(str, arguments)]
+    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True)
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for an event."""
+    stop = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < stop, f"nothing happened within {seconds} s"
+        time.sleep(0.01)
+
+
+def kill_clean_when(condition: Callable[[], object], *arguments: object) -> int:
+    """Start clean.py, kill it as soon as a condition holds, and return its process number."""
+    with start_clean(*arguments) as process:
+        wait_until(lambda: condition() or process.poll() is not None)
+        process.kill()
+    return process.pid
 
 
 def only_line(stderr: bytes | str) -> str:
