@@ -14,8 +14,8 @@ demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 test: $(ENV)  ## the whole test suite
 	$(BIN)/python -m pytest -q
 
-quick: $(ENV)  ## the tests of daily work: no worker processes, Spark or browsers
-	$(BIN)/python -m pytest -q -n 2 -m "not processes and not spark and not browser" tests victorpy
+quick: $(ENV)  ## the tests of daily work: fast, without worker processes, Spark or browsers
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not processes and not spark and not browser"
 
 check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/ruff check .

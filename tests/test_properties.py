@@ -111,6 +111,7 @@ def test_no_text_is_lost_between_the_parser_and_the_blocks(name: str, page: str)
         assert "\n" not in block.text
 
 
+@pytest.mark.slow
 @both_ways
 @given(shape=nested, ending=st.sampled_from(["", "</body>", "</html>", "</body></html>", "</div></p>"]))
 @steadily
@@ -174,6 +175,7 @@ def test_pieces_follow_one_another_and_pass_every_tag_once(name: str, page: str)
     assert [tag for tag in (*passed, *document.trailing) if not tag.startswith("/")] == document.elements.tag
 
 
+@pytest.mark.slow
 @both_ways
 @given(page=pages, labels=st.lists(st.sampled_from(Label), min_size=1), chance=st.floats(0, 1), sure=st.booleans())
 @steadily

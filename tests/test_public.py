@@ -169,6 +169,7 @@ def test_types_are_shipped():
     assert "only-include" not in targets["sdist"]
 
 
+@pytest.mark.slow
 def test_a_typed_script_passes_mypy(tmp_path):
     pytest.importorskip("mypy")
     script = tmp_path / "script.py"

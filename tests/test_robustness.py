@@ -160,6 +160,7 @@ def test_settings_of_features_that_do_not_exist_are_refused(tmp_path, line, mess
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", ["{1..100000000}", "{1..99}{1..99}{1..99}{1..99}"])
 def test_braces_without_end_are_refused(tmp_path, values):
     (tmp_path / "my.conf").write_text(f"class-x: {values}\n")

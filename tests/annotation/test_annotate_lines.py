@@ -320,6 +320,7 @@ def test_missing_permission_suggests_read_only(tmp_path, monkeypatch):
 # How many keys a page takes
 
 
+@pytest.mark.slow
 def test_large_shipped_pages_take_less_than_a_tenth_of_a_key_per_block():
     predictor = Predictor.load("default")
     pages = (ROOT / "data").glob("*/*.anno")

@@ -211,6 +211,7 @@ def test_truncation_is_always_reported(tmp_path, shape):
         assert f"damaged at record {len(whole)}: " in last.problem.words
 
 
+@pytest.mark.slow
 @shapes
 def test_corruption_is_always_reported(tmp_path, shape):
     path = tmp_path / "crawl.warc.gz"
@@ -250,6 +251,7 @@ def test_head_that_ends_before_its_length_is_damage(tmp_path):
         assert kinds(read(tmp_path / name)) == [None, None, Kind.DAMAGED]
 
 
+@pytest.mark.slow
 def test_long_records_in_one_member_are_read_with_little_memory(tmp_path):
     flood = response(url(0), b"<p>" + b"tea " * 10_000_000)
     (tmp_path / "bomb.warc.gz").write_bytes(in_members([flood, RECORDS[1], flood], 3))
@@ -470,6 +472,7 @@ def test_invalid_text_in_a_table_is_read_as_bytes(tmp_path):
     assert [record.url for record in records] == ["http://a.example/\ufffd", "http://b.example/"]
 
 
+@pytest.mark.slow
 def test_oversized_row_groups_are_skipped(tmp_path):
     bomb, large = b"<p>" + b" " * 80_000_000, b"<p>" + b" " * 40_000_000
     records = read(write_table(tmp_path / "a.parquet", html=[PAGES[0], bomb, large, PAGES[1]], url=URLS[:4]))

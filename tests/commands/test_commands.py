@@ -173,6 +173,7 @@ def test_url_and_charset_options(model):
     assert record["blocks"][0]["text"] == "Über Tee"
 
 
+@pytest.mark.slow
 def test_output_is_utf8_in_any_locale(model, expected):
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
     for run in (clean_process, partial(victor_process, "clean")):
@@ -284,6 +285,7 @@ def start(script, *arguments, **options):
     return subprocess.Popen(command, **{**pipes, "env": ENVIRONMENT, **options})
 
 
+@pytest.mark.slow
 def test_closed_pipe_exits_quietly(model):
     with start("clean.py", "--model", model, "--format", "jsonl", ROOT / "data") as process:
         assert process.stdout.readline().startswith(b'{"url"')
@@ -300,6 +302,7 @@ def interrupt(process):
     assert b"Traceback" not in stderr
 
 
+@pytest.mark.slow
 def test_interrupt_exits_quietly(model):
     with start("clean.py", "--model", model, "--format", "jsonl", ROOT / "data") as process:
         process.stdout.readline()  # it is running, and will wait until more is read
@@ -322,6 +325,7 @@ def stderr_on_a_terminal(*arguments):
     return seen
 
 
+@pytest.mark.slow
 def test_progress_is_shown_only_on_a_terminal(model):
     seen = stderr_on_a_terminal("--model", model, PAGE, OTHER_PAGE)
     assert all(part in seen for part in (b"2/2", b"page", b"%|"))
@@ -329,6 +333,7 @@ def test_progress_is_shown_only_on_a_terminal(model):
     assert not any(part in ended.stderr for part in (b"%|", b"\r"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [[PAGE], [PAGE, OTHER_PAGE, "--quiet"]], ids=["one page", "quiet"])
 def test_no_progress_for_one_page_or_when_quiet(model, arguments):
     assert stderr_on_a_terminal("--model", model, *arguments) == b""
@@ -343,6 +348,7 @@ def small_conf(tmp_path, iterations=8):
     return path
 
 
+@pytest.mark.slow
 def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path):
     ended = learn_process("--config", small_conf(tmp_path), *ARTICLES[:4], cwd=tmp_path)
     assert ended.returncode == 0
@@ -541,6 +547,7 @@ def test_empty_parameter_uses_crfsuite_default(tmp_path):
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_interrupted_learn_leaves_no_files(tmp_path):
     conf = small_conf(tmp_path, 1000)
     with conf.open("a") as file:  # make training slow

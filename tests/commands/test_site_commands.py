@@ -413,6 +413,7 @@ def test_help_mentions_list_of_methods() -> None:
 # Sites in workers: the number of pages and workers does not change the result.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [["--method", "sst"], ["--method", "hybrid"], ["--model", "site"], ["--site", "."]])
 def test_workers_give_the_same_output_for_a_site(crawl: Path, tmp_path: Path, named: list[str]) -> None:
     pages = [path.name for path in sorted(crawl.iterdir())]
@@ -446,6 +447,7 @@ def test_archive_needs_by_site_for_site_methods(tmp_path: Path, named: str) -> N
     assert line == f"clean: {named} learns from one site; for files with pages of many sites add --by-site\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sst", "hybrid"])
 def test_deep_pages_of_a_site_are_cleaned_in_workers(tmp_path: Path, method: str) -> None:
     pytest.importorskip("pebble")
@@ -491,6 +493,7 @@ def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 SITES = {"domain": {"tea.co.uk"}, "host": {"a.tea.co.uk", "b.tea.co.uk"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "key"), [([], "domain"), (["--site-key", "host"], "host")])
 def test_site_key_decides_the_sites_of_comparisons(
     two_hosts: Path, tmp_path: Path, options: list[str], key: str

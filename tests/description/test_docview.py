@@ -181,6 +181,7 @@ def test_odd_texts_have_terms_too(text):
     assert isinstance(language_of(text * 60), str)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 @settings(max_examples=60)
 def test_words_are_of_the_text(text):
@@ -454,6 +455,7 @@ def test_wrong_formats_are_refused(format, message):
 # The commands.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_weights_of_sentences_do_not_depend_on_the_order_of_sets(seed):
     script = """
@@ -466,6 +468,7 @@ for some in (found, found[::-1]):
     assert run_process("-c", script, env={**ENVIRONMENT, "PYTHONHASHSEED": str(seed)}).stdout == b"A\nD\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["clean", "--format", "docview"], ["categories", "predict", "no-model"]])
 def test_missing_package_is_reported_once(command):
     pages = sorted((ROOT / "data" / "article").glob("*.html"))[:2]
@@ -507,6 +510,7 @@ def test_rows_of_a_batch_have_the_columns_of_a_record(tmp_path):
     assert rows["bad.html"]["keywords"] is None
 
 
+@pytest.mark.slow
 def test_worker_imports_libraries_before_its_first_record():
     """The deadline of the first record must not include the imports."""
     script = (

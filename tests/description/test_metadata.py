@@ -167,6 +167,7 @@ def test_cleaning_does_not_import_metadata():
     assert {"extruct", "dateparser", "victorpy.description.metadata"}.isdisjoint(ended.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "page"),
     [("extruct", CASES[0]["page"]), ("dateparser", "<h1>Tea</h1><p>May 17, 2024</p>")],

@@ -469,6 +469,7 @@ COUNTS: dict[str, Callable[[str], float]] = {
 }
 
 
+@pytest.mark.slow
 @given(pages)
 @repeatable
 def test_counts_are_those_of_every_block(columns: Columns) -> None:
@@ -488,6 +489,7 @@ def test_duplicates_are_blocks_with_the_same_letters(columns: Columns) -> None:
     assert columns.first_duplicate.tolist() == first
 
 
+@pytest.mark.slow
 @given(pages)
 @repeatable
 def test_words_and_characters_in_links_are_those_of_pieces_in_links(columns: Columns) -> None:
@@ -506,6 +508,7 @@ def test_words_and_characters_in_links_are_those_of_pieces_in_links(columns: Col
     assert columns.link_characters.tolist() == characters
 
 
+@pytest.mark.slow
 @given(pages)
 @repeatable
 def test_element_holds_the_blocks_that_are_wholly_in_it(columns: Columns) -> None:
@@ -544,6 +547,7 @@ def test_container_is_a_tag_around_the_block(columns: Columns, tag: str) -> None
     assert found.column(columns, f"container.{tag}").tolist() == [tag in block.containers for block in columns.blocks]
 
 
+@pytest.mark.slow
 @given(pages, st.integers(1, 12))
 @repeatable
 def test_sums_over_ancestors_are_sums_over_the_blocks_in_them(columns: Columns, levels: int) -> None:

@@ -451,6 +451,7 @@ def test_methods_accept_any_page(method, config):
         assert list(map(len, labels)) == [len(document.blocks) for document in documents]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PAGE_METHODS + SITE_METHODS)
 def test_cost_grows_linearly_with_the_page(method):
     def seconds(rows):

@@ -151,6 +151,7 @@ def test_beliefs_survive_pickling(pages):
         assert pickle.loads(there.stdout) == labeller.label(pages[7])
 
 
+@pytest.mark.slow
 def test_the_order_of_a_sites_pages_does_not_matter():
     many = site(MOST_PAGES + 10)
     one, other = (hybrid_at(pages) for pages in (many, many[::-1]))

@@ -89,6 +89,7 @@ def test_marginals_are_sums_over_all_sequences(chain):
     assert marginals(states, transitions) == pytest.approx(expected / weights.sum(), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(chains(st.floats(-30, 30) | st.integers(-2, 2)))
 @repeatable
 def test_viterbi_finds_a_sequence_with_the_highest_score(chain):

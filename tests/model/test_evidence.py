@@ -455,6 +455,7 @@ def f_of(probability, weight, kept, beta):
     return (1 + beta**2) * right / (weight[kept].sum() + beta**2 * float((weight * probability).sum()))
 
 
+@pytest.mark.slow
 @given(pages, betas)
 @repeatable
 def test_no_choice_of_blocks_is_better_than_the_cut(page, beta):
@@ -598,6 +599,7 @@ def test_training_reports_its_steps_and_learns_something(small):
     assert (small.path / "lexicon.tsv").stat().st_size > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_site", [False, True])
 def test_each_page_gets_log_odds_for_each_block(small, one_site):
     pages, content, sites = material(small)
@@ -606,6 +608,7 @@ def test_each_page_gets_log_odds_for_each_block(small, one_site):
     assert all(np.isfinite(found.log_odds).all() for found in fitted.findings)
 
 
+@pytest.mark.slow
 def test_training_log_odds_come_from_trees_trained_on_other_sites(small, tmp_path):
     """Turn a site's labels round: what is found on its own pages stays, and what is found on others changes.
 
@@ -661,6 +664,7 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
     assert len({tuple(blocks) for blocks, _ in drawn}) > 100
 
 
+@pytest.mark.slow
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
     configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
     (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
@@ -684,6 +688,7 @@ def test_a_saved_model_labels_the_same(small):
         assert loaded.features(document) == small.trained.labeller.features(document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["loaded", "trained again"])
 def test_a_model_is_saved_the_same_byte_for_byte(small, tmp_path, way):
     if way == "loaded":
@@ -732,6 +737,7 @@ def test_cleaning_imports_nothing_that_only_training_needs(small):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "config", "named"),
     [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
@@ -891,6 +897,7 @@ def kept_with(model, document, **values):
     return {at for at, label in enumerate(labels) if label.is_content}
 
 
+@pytest.mark.slow
 def test_favoring_precision_keeps_less_and_favoring_recall_more(bundled):
     total = [0, 0, 0]
     for document in bundled.pages:
@@ -904,6 +911,7 @@ def test_favoring_precision_keeps_less_and_favoring_recall_more(bundled):
     assert total[0] < total[1] < total[2]
 
 
+@pytest.mark.slow
 def test_headings_stay_with_the_text_below_them(bundled):
     headings = {"h1", "h2", "h3", "h4", "h5", "h6"}
     added = 0

@@ -285,6 +285,7 @@ def own(tmp_path_factory):
     return str(directory / "model")
 
 
+@pytest.mark.slow
 def test_a_site_seen_by_a_model_with_own_features_reaches_workers(own):
     choice = Method(model=own)
     base = choice.load()

@@ -94,6 +94,7 @@ def page_of(markup, label=Label.PARAGRAPH):
     return CleanPage(document, (label,) * len(document.blocks))
 
 
+@pytest.mark.slow
 @given(labelled_pages())
 @settings(max_examples=400, deadline=None, derandomize=True, database=None)
 def test_kept_words_are_written_once_and_in_order(page):
@@ -101,6 +102,7 @@ def test_kept_words_are_written_once_and_in_order(page):
         assert WORD.findall(render(format, page)) == kept_words(page), format
 
 
+@pytest.mark.slow
 @given(labelled_pages())
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_html_is_nested_correctly(page):
@@ -110,6 +112,7 @@ def test_html_is_nested_correctly(page):
         assert {child.tag for each in root.iter(parent) for child in each} <= children
 
 
+@pytest.mark.slow
 @given(labelled_pages())
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 def test_header_of_a_markdown_table_is_as_wide_as_its_widest_row(page):

@@ -84,6 +84,7 @@ def test_scripts_and_comments_in_a_deep_page_are_removed(config: Config) -> None
     assert words_of(page + "<p>three</p>", config) == ["one", "two", "three"]
 
 
+@pytest.mark.slow
 def test_text_and_word_of_11_mb_are_whole(default_config: Config) -> None:
     words = MUCH // len("word ")
     for text in ("word " * words, "w" * MUCH):
@@ -92,6 +93,7 @@ def test_text_and_word_of_11_mb_are_whole(default_config: Config) -> None:
         assert document.losses == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filler", ["word ", "a>b ", "a<b ", "&amp; "])
 def test_an_attribute_of_11_mb_loses_no_text(filler: str, default_config: Config) -> None:
     value = filler * (MUCH // len(filler))

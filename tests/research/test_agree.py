@@ -83,20 +83,18 @@ def random_pages(seed, annotators=2, pages=1, blocks=200):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weight", ["blocks", "words"])
-@pytest.mark.parametrize("grouping", GROUPINGS)
-def test_cohens_kappa_is_that_of_scikit_learn(seed, weight, grouping):
+def test_cohens_kappa_is_that_of_scikit_learn(seed):
     metrics = pytest.importorskip("sklearn.metrics")
     pages = random_pages(seed, annotators=3, pages=2)
-    class_of = {label: name for name, members in GROUPINGS[grouping].items() for label in members}
-    weights = [len(aligned_words(text)) if weight == "words" else 1 for page in pages for text in page.texts]
-    given = [[class_of[label] for page in pages for label in page.labels[who]] for who in range(3)]
-    expected = [
-        metrics.cohen_kappa_score(given[one], given[other], sample_weight=weights)
-        for one, other in combinations(range(3), 2)
-    ]
-    found = agreement_of(*pages, weight=weight, grouping=grouping)
-    assert [pair["kappa"] for pair in found["pairs"]] == pytest.approx(expected)
+    words = [len(aligned_words(text)) for page in pages for text in page.texts]
+    agreement = compared(*pages)["agreement"]
+    for grouping, classes in GROUPINGS.items():
+        class_of = {label: name for name, members in classes.items() for label in members}
+        given = [[class_of[label] for page in pages for label in page.labels[who]] for who in range(3)]
+        for weight, weights in (("blocks", None), ("words", words)):
+            expected = [metrics.cohen_kappa_score(*pair, sample_weight=weights) for pair in combinations(given, 2)]
+            kappas = [pair["kappa"] for pair in agreement[weight][grouping]["pairs"]]
+            assert kappas == pytest.approx(expected), (grouping, weight)
 
 
 def test_fleiss_kappa_of_published_examples():
@@ -136,6 +134,7 @@ labellings = st.integers(2, 4).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(labellings)
 def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
     counted = [labels for labels in blocks if None not in labels]
@@ -158,6 +157,7 @@ def test_kappa_is_defined_unless_all_agree_on_one_class(blocks):
     json.dumps(result, allow_nan=False)
 
 
+@pytest.mark.slow
 @given(labellings, st.randoms())
 def test_neither_the_order_of_annotators_nor_of_blocks_matters(blocks, random):
     if all(None in labels for labels in blocks):
@@ -550,6 +550,7 @@ def test_agree_as_a_process(tea):
     assert refused(tea[0]).startswith("agree: agreement needs at least two annotators")
 
 
+@pytest.mark.slow
 def test_example_of_the_documentation(tmp_path):
     text = (ROOT / "docs" / "guides" / "agreement.md").read_text()
     commands = [line.split() for line in text.partition("```sh\n")[2].partition("```")[0].splitlines()]

@@ -26,9 +26,8 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = [name for name, path in (("chromium", CHROMIUM), ("chromedriver", DRIVER)) if not path]
-pytestmark = pytest.mark.skipif(
-    bool(MISSING), reason=f"no {' and no '.join(MISSING)} here: apt install chromium chromium-driver"
-)
+NO_BROWSER = f"no {' and no '.join(MISSING)} here: apt install chromium chromium-driver"
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(MISSING), reason=NO_BROWSER)]
 
 ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parents[1] / "cases" / "view"

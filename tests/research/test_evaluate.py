@@ -199,6 +199,7 @@ def test_terminal_shows_progress_and_the_table_of_scores(shipped):
     assert line.split()[2] == percent(shipped.scores["mean"]["words_f1"])
 
 
+@pytest.mark.slow
 def test_same_command_gives_the_same_bytes(tmp_path):
     options = "--data", f"anno:{write_pages(tmp_path / 'data', 4)}", "--folds", 2
     process = partial(victor_process, cwd=ROOT, text=True)  # the order of sets differs from process to process
@@ -400,6 +401,7 @@ def test_two_jobs_score_like_one(hostile, tmp_path):
     assert found.scores["pages"] == hostile.scores["pages"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux alone")
 def test_file_name_that_is_not_text_does_not_lose_the_report(tmp_path):
     data = write_pages(tmp_path / "data", 3)
@@ -461,6 +463,7 @@ def test_pages_with_one_label_are_an_error(tmp_path):
     assert error == "evaluate: nothing can be learned from these pages: their blocks need at least two labels\n"
 
 
+@pytest.mark.slow
 def test_report_without_matplotlib_has_tables_and_a_note(tmp_path, capsys, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "matplotlib" else find(name))

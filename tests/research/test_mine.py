@@ -459,6 +459,7 @@ def test_command_writes_a_report(data, tmp_path):
     assert "The papers' order cannot be checked" in markdown
 
 
+@pytest.mark.slow
 def test_two_jobs_give_the_same_results(pages):
     methods = parse_methods("unique-text")
     one, two = (mine(pages, methods, Settings(runs=4, dimensions=5, jobs=jobs)) for jobs in (1, 2))

@@ -193,6 +193,7 @@ def test_unlabelled_segments_agree_where_labels_are_all_the_same(output, gold):
 labels = st.lists(st.tuples(st.sampled_from(list(Label)), st.sampled_from(list(Label))), max_size=30)
 
 
+@pytest.mark.slow
 @many
 @given(labels)
 def test_block_scores_are_consistent(pairs):

@@ -1,4 +1,4 @@
-"""The page that shows a page: what stands in it, read as HTML without a browser (test_browser.py has one)."""
+"""Views of pages, read as HTML without a browser. test_browser.py opens them in a browser."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import unicodedata
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import lxml.html
 import pytest
+from support.commands import ROOT, refused, victor_process
+from support.commands import victor as run_victor
 
 from victorpy.cleaner import Cleaner, read_document
 from victorpy.config import load_config
@@ -26,7 +27,6 @@ from victorpy.outputs.anno import load_anno
 from victorpy.research.report.base import read_asset
 from victorpy.research.report.views import Column, render_view
 
-ROOT = Path(__file__).parents[2]
 CASES = Path(__file__).parents[1] / "cases" / "view"
 TEA = CASES / "tea.html"
 BAKERY = ROOT / "data" / "article" / "courier-bakery.html"
@@ -40,7 +40,7 @@ PAGES = [
     "forum/forum-phpbb-bees",
 ]
 
-# All that a view is made of; whatever else is in one came out of the page.
+# All tags and attributes of a view. Any others come from the page.
 OWN_TAGS = set(
     "html head meta title style body header h1 h2 p span main div section aside dl dd table tbody script".split()
 )
@@ -50,9 +50,7 @@ H, P, L, C, O = Label.HEADER, Label.PARAGRAPH, Label.LIST, Label.CONTINUATION, L
 TEA_LABELS = [O, O, H, P, P, L, L, O, O, O, O]
 
 
-def victor(*arguments, **options):
-    options = {"capture_output": True, "timeout": 60, "env": {**os.environ, "PYTHONPATH": str(ROOT)}} | options
-    return subprocess.run([sys.executable, "-m", "victorpy", "view", *map(str, arguments)], check=False, **options)
+victor = partial(run_victor, "view")
 
 
 @cache
@@ -61,14 +59,6 @@ def view_of(*arguments, **options):
     ended = victor(*arguments, **options)
     assert (ended.returncode, ended.stderr) == (0, b"")
     return tree_of(ended.stdout.decode())
-
-
-def refused(*arguments, **options):
-    """The one line that a user's mistake is worth."""
-    ended = victor(*arguments, **options)
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    assert ended.stderr.decode().count("\n") == 1, ended.stderr.decode()
-    return ended.stderr.decode()
 
 
 def tree_of(view):
@@ -286,7 +276,7 @@ def test_gold_with_other_cuts_is_cut_again():
 def test_view_goes_to_a_file_or_to_standard_output(tmp_path):
     ended = victor(TEA, "-o", tmp_path / "view.html")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
-    assert (tmp_path / "view.html").read_bytes() == victor(TEA).stdout
+    assert (tmp_path / "view.html").read_bytes() == victor_process("view", TEA).stdout
 
 
 def test_command_shows_title_and_url():
@@ -336,12 +326,10 @@ def test_trafilatura_has_its_own_marks():
     assert by_text["Advertise with us"] == "other"
 
 
-def test_error_without_trafilatura_says_how_to_install_it():
-    code = "import sys; sys.modules['trafilatura'] = None; from victorpy.commands import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "view", str(TEA), "--against", "trafilatura"]
-    ended = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60)
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    assert ended.stderr == f"view: trafilatura is not installed: {install_command('peers')}\n".encode()
+def test_error_without_trafilatura_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    error = refused(victor(TEA, "--against", "trafilatura"))
+    assert error == f"view: trafilatura is not installed: {install_command('peers')}\n"
 
 
 # Mistakes
@@ -365,14 +353,14 @@ def test_error_without_trafilatura_says_how_to_install_it():
 )
 def test_mistake_is_one_line(tmp_path, arguments, told):
     (tmp_path / "broken.anno").write_text("%victor-anno 1\n\nparagraf\t-\t<p>\ta\nend\t-\t</p>\t\n")
-    line = refused(*arguments, cwd=tmp_path)
+    line = refused(victor(*arguments, cwd=tmp_path))
     assert line.startswith("view: ")
     assert all(part in line for part in told), line
 
 
 def test_mistake_leaves_an_older_view_alone(tmp_path):
     (tmp_path / "view.html").write_text("older")
-    refused(TEA, "--gold", BAKERY.with_suffix(".anno"), "-o", tmp_path / "view.html")
+    refused(victor(TEA, "--gold", BAKERY.with_suffix(".anno"), "-o", tmp_path / "view.html"))
     assert (tmp_path / "view.html").read_text() == "older"
 
 

@@ -481,6 +481,7 @@ def mapped(element, node, judgement, tree):
             yield from mapped(*pair, judgement, tree)
 
 
+@pytest.mark.slow
 @given(pages_of_site, pages_of_site, st.sampled_from([0.0, 0.2, 0.4, 0.7, 0.95]))
 @repeatable
 def test_kept_blocks_match_figure_7(seen, new, t):
@@ -1039,12 +1040,14 @@ def letters(number):
 DEEP = ["<div>" * 5000 + "tea" + "</div>" * 5000, "<div>milk" * 5000, '<div class="a"><p>rum</p>' * 1500]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [StyleTree, SegmentTree])
 @pytest.mark.parametrize("styles", ["modern", "paper"])
 def test_deep_pages_are_labelled(tmp_path, kind, styles):
     assert whole_way(DEEP, kind(styles), tmp_path / "deep.sst") < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("styles", "sibling", "count"),
     [
