@@ -89,7 +89,7 @@ def test_chi_squared_by_hand():
     assert chi_squared(np.array([[5.0, 1.0]]), np.array([6.0, 4.0])) == pytest.approx(np.array([[expected, expected]]))
 
 
-def test_terms_are_those_that_tell_categories_apart():
+def test_chi_squared_selects_terms_that_separate_categories():
     bags = [{"tea": 3, "the": 9, "rare": 1}, {"tea": 1, "the": 2}, {"bike": 1, "the": 5}, {"bike": 2, "the": 1}]
     terms, idf = select_terms(bags, [0, 0, 1, 1], 2, most=2)
     assert set(terms) == {"tea", "bike"}
@@ -106,7 +106,7 @@ def test_a_page_is_a_vector_of_length_one():
     assert not model.vector({"unknown": 5}).any()
 
 
-def test_the_nearest_vote_with_their_similarity():
+def test_nearest_pages_vote_by_similarity():
     bags = [{"tea": 1}, {"tea": 1, "pot": 1}, {"pot": 1}, {"pot": 1, "bike": 1}, {"bike": 1}, {"bike": 1, "chain": 1}]
     labels = ["tea", "tea", "pots", "pots", "bikes", "bikes"]
     model = train_categories(bags, labels, Settings(k=2, terms=10))
@@ -266,7 +266,7 @@ def test_formulas_four_to_six():
     ]
 
 
-def test_a_fold_has_no_site_of_another():
+def test_sites_are_not_divided_between_folds():
     labels, sites = ["a", "a", "a", "b", "b", "b"] * 5, [str(number % 7) for number in range(30)]
     folds = assign_folds(labels, sites, 3, seed=1)
     assert set(folds) == {0, 1, 2}

@@ -128,7 +128,7 @@ def test_numbers_of_three_digits_may_be_keywords():
     assert not {"2", "4"} & set(found)
 
 
-def test_vectors_of_no_text_and_of_kept_blocks_and_their_similarity():
+def test_feature_vectors_cover_kept_blocks_only():
     assert feature_vector(tree_of("<body><img src=a.gif></body>"), "en") == {}
     assert keywords({}, 5) == []
     tree = tree_of("<body><p>tea kettle</p><p>socks for sale</p></body>", [True, False])
@@ -175,7 +175,7 @@ def test_terms_of_languages_with_and_without_spaces():
 
 
 @pytest.mark.parametrize("text", ["", " \n", "!!!", "\ud800", "a\x00b", "\u202e" * 50])
-def test_odd_texts_have_terms_too(text):
+def test_unusual_texts_have_terms(text):
     assert isinstance(terms(text), list)
     assert isinstance(sentences(text), list)
     assert isinstance(language_of(text * 60), str)
@@ -184,7 +184,7 @@ def test_odd_texts_have_terms_too(text):
 @pytest.mark.slow
 @given(st.text(max_size=200))
 @settings(max_examples=60)
-def test_words_are_of_the_text(text):
+def test_words_occur_in_the_text(text):
     plain = text.lower().replace("’", "'").encode("utf-8", "replace").decode()
     assert all(word in plain for word in icu_words(text))
 
@@ -211,7 +211,7 @@ def test_heaviest_sentences_come_in_the_order_of_the_page():
     assert heaviest(paragraph, 2, {"tea": 0.9, "pots": 0.1}) == ["Tea.", "Pots of tea."]
 
 
-def test_an_abstract_is_a_third_of_the_sentences_at_most(page):
+def test_abstract_has_at_most_a_third_of_the_sentences(page):
     kept = [label.is_content for label in page.labels]
     tree = TagTree(page.document, kept)
     vector = feature_vector(tree, "en")
@@ -258,7 +258,7 @@ def abstract_of(html, language):
     return abstract(tree, feature_vector(tree, language), 15, 15, language)
 
 
-def test_links_of_similar_blocks_are_relevant_and_nothing_dangerous_is(page):
+def test_relevant_links_come_from_similar_blocks(page):
     record = describe(page)
     assert [link.url for link in record.links] == ["https://weir.example/ringers", "https://weir.example/tower#top"]
     assert record.links[0].text == "Bell ringers of the parish"
@@ -279,7 +279,7 @@ RELATED = "<ul><li><a href='/b'>More of tea leaves</a></li><li><a href='/tea'>Te
         ("<div role='navigation'>{}</div>", []),
     ],
 )
-def test_neither_menus_nor_the_page_itself_are_relevant(around, expected):
+def test_links_in_menus_and_to_the_page_itself_are_not_relevant(around, expected):
     html = f"<body><p>Tea is made of leaves, and leaves make tea.</p>{around.format(RELATED)}</body>"
     whole = TagTree(read_document(html, load_config("blocks"), "https://weir.example/tea"))
     content = TagTree(whole.page, [block.index == 0 for block in whole.page.document.blocks])
@@ -287,7 +287,7 @@ def test_neither_menus_nor_the_page_itself_are_relevant(around, expected):
     assert [link.url for link in found] == expected
 
 
-def test_links_within_the_page_are_none():
+def test_links_to_the_same_page_are_left_out():
     document = read_document(
         "<body><p><a href='#top'>To the top</a> <a href='/b'>Another page</a> <a href='/b'>The same</a></p></body>",
         load_config("blocks"),
@@ -363,7 +363,7 @@ def test_image_page_has_its_images_as_content(html, kind):
         assert record.images[0] == ("https://weir.example/0.jpg", "Garden 0")
 
 
-def test_menus_without_names_make_no_hub_of_a_story():
+def test_story_beside_unnamed_menus_is_a_topic():
     """News of twenty years ago: tables, and nothing says which of them is the menu."""
     menu = "".join(f"<tr><td><a href='/{number}'>News of the county {number}</a></td></tr>" for number in range(40))
     story = (
@@ -376,14 +376,14 @@ def test_menus_without_names_make_no_hub_of_a_story():
     assert page_type(whole, content) == "topic"
 
 
-def test_what_holds_the_whole_page_is_no_margin():
+def test_element_with_the_whole_page_is_not_marginal():
     tree = tree_of("<body><form><div class='footer'>All rights</div><p>" + "Tea is hot. " * 20 + "</p></form></body>")
     assert by_tag(tree, tree.central) == {"html": True, "body": True, "form": True, "div": False, "p": True}
 
 
 @pytest.mark.parametrize("html", [b"", b"<p>", b"\x00\xff\xfe", b"<title>x</title>", "茶".encode() * 500])
 @pytest.mark.parametrize("format", FORMATS)
-def test_poor_pages_have_records_too(cleaner, html, format):
+def test_empty_and_broken_pages_have_records(cleaner, html, format):
     assert cleaner.clean(html, format=format)
 
 
@@ -396,7 +396,7 @@ def test_json_lines(cleaner):
     assert record["links"][0] == {"url": "https://weir.example/ringers", "text": "Bell ringers of the parish"}
 
 
-def test_csv_has_a_head_and_a_row(cleaner):
+def test_csv_has_a_header_and_a_row(cleaner):
     (row,) = csv.DictReader(io.StringIO(cleaner.clean(PAGE, format="docview-csv")))
     assert row["title"] == "The bells of Aldermere"
     assert row["keywords"].startswith("bells; ")
@@ -440,7 +440,7 @@ def test_tei_has_tables_of_rows_of_cells():
     assert [cell.get("role") for cell in rows[1]] == ["label", None]
 
 
-def test_tei_has_no_invisible_paragraphs_and_nothing_that_xml_cannot_hold(cleaner):
+def test_tei_leaves_out_invisible_paragraphs_and_invalid_characters(cleaner):
     find = tei("<p>5\x80 of\x07 tea</p><p>\u200b</p><p>milk</p>")
     assert find("//t:body//t:p/text()") == ["5€ of tea", "milk"]
     assert tei(PAGE.replace(b"eight bells", "eight \x0b\x1b[31m \ufffe bells".encode()), cleaner)("//t:body")
@@ -486,7 +486,7 @@ def csv_rows(path):
     return list(csv.DictReader(path.open(encoding="utf-8")))
 
 
-def test_csv_has_one_head_for_each_file(tmp_path):
+def test_csv_has_one_header_per_file(tmp_path):
     write_files(tmp_path / "in", dict.fromkeys(["0.html", "1.html", "2.html"], PAGE))
     csv_of = ["--format", "docview-csv", "-o"]
     clean(*sorted((tmp_path / "in").iterdir()), *csv_of, tmp_path / "all.csv")
@@ -532,7 +532,7 @@ def test_parquet_has_the_columns_of_a_record(tmp_path):
     assert row["date"] == "2024-05-17"
 
 
-def test_wrong_format_is_one_line(tmp_path):
+def test_wrong_format_parameter_gives_one_error_line(tmp_path):
     (tmp_path / "a.html").write_bytes(PAGE)
     error = refused(run_clean(tmp_path / "a.html", "--format", "docview(lambda=3)"))
     assert error.startswith("clean: docview: 'lambda=3' is not a parameter")

@@ -68,13 +68,13 @@ def test_names_of_cases_differ():
 @settings(max_examples=150)
 @given(st.lists(st.sampled_from(SOUP), max_size=25).map("".join))
 @example("<div itemscope itemref=x id=x itemprop=author>")
-def test_any_soup_has_sound_metadata(page):
+def test_metadata_of_random_markup_is_valid(page):
     assert is_sound(metadata_of(page, "http://[x"))
 
 
 @settings(max_examples=80)
 @given(st.sampled_from([case["page"] for case in CASES if case["page"]]), st.data())
-def test_a_page_cut_off_anywhere_has_sound_metadata(page, data):
+def test_metadata_of_truncated_pages_is_valid(page, data):
     assert is_sound(metadata_of(page[: data.draw(st.integers(0, len(page)))]))
 
 

@@ -173,7 +173,7 @@ def test_forms_and_unknown_elements_become_plain_ones():
 @pytest.mark.parametrize(
     "html", ["", "<p>", "\x00", "<!-- -->", "text only", "<html><frameset><frame src=a></frameset>"]
 )
-def test_poor_pages_are_written_too(html):
+def test_empty_and_broken_pages_are_written(html):
     assert_harmless(to_page(html))
 
 
