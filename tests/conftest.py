@@ -1,7 +1,5 @@
 """What several test files share: the shipped configurations, by the way that they cut pages, and a Spark session."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

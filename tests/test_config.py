@@ -1,7 +1,5 @@
 """Config files: values, expansion, includes and error messages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The documentation is complete: links lead somewhere, the index lists every page, and benchmarks can be started."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

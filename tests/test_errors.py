@@ -1,7 +1,5 @@
 """Errors tell users how to install what is missing."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

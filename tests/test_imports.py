@@ -1,7 +1,5 @@
 """Imports point one way: no module imports from a room above its own."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Methods by name: loading them, setting their parameters, and labelling every page."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Other programs as methods. Programs that are not installed are skipped."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

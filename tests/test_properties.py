@@ -1,7 +1,5 @@
 """Properties of every page: no crash, no lost text, consistent positions, exact round trips."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import time

@@ -1,7 +1,5 @@
 """The public names of victorpy: what they show, how they are documented and typed, and what importing them costs."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import pickle

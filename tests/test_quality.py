@@ -1,7 +1,5 @@
 """A floor under quality, on the pages that the project ships and never trains on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Mistakes of users and pages that cause trouble."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """Pages to annotate."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

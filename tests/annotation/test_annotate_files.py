@@ -1,7 +1,5 @@
 """Files of the annotation tool: adjudication, models, locks, and changes by other programs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,23 +1,12 @@
 """The annotation tool: shared lines, the same place in records, keys that go to blocks."""
 
-from __future__ import annotations
-
 import re
 import threading
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.annotation import (
-    CONFIG,
-    H,
-    L,
-    O,
-    P,
-    app_of,
-    screen_of,
-    session_of,
-)
+from support.annotation import CONFIG, H, L, O, P, app_of, screen_of, session_of
 from support.commands import ROOT
 
 from benchmarks.annotation import LARGE, count_keys

@@ -1,7 +1,5 @@
 """The screens of the annotation tool, without a terminal: text, keys, messages, paging and lists."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from itertools import pairwise
@@ -10,15 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.annotation import (
-    CONFIG,
-    CUPS,
-    HOSTILE,
-    app_of,
-    config_of,
-    screen_of,
-    session_of,
-)
+from support.annotation import CONFIG, CUPS, HOSTILE, app_of, config_of, screen_of, session_of
 from support.commands import ROOT
 
 from victorpy.annotation.pages import INDEX, Pages

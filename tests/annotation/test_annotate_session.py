@@ -1,7 +1,5 @@
 """The annotation tool without a terminal: sessions, undo, journals and files."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

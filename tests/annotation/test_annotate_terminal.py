@@ -1,7 +1,5 @@
 """The annotation tool in a real terminal: typed keys, the screen, and the files that are written."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import random
@@ -16,16 +14,7 @@ import time
 from dataclasses import asdict, replace
 
 import pytest
-from support.annotation import (
-    HOSTILE,
-    adjudicate,
-    annotate,
-    decided_in,
-    environment,
-    labels_in,
-    leave,
-    open_cups,
-)
+from support.annotation import HOSTILE, adjudicate, annotate, decided_in, environment, labels_in, leave, open_cups
 from support.commands import ROOT, names_in
 from support.terminal import Terminal
 

@@ -1,7 +1,5 @@
 """The table of character classes."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Guarded workers: poison loses itself alone, is named with its reason, and can be tried again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

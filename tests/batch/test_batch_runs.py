@@ -1,7 +1,5 @@
 """Whole runs: parts, resuming after any break, the same bytes whatever happened, and places that cannot be written."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import itertools
@@ -627,10 +625,7 @@ def test_full_disk_for_a_site_model_stops_the_run_without_failures(two_sites, tm
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [
-        (["--method", "sst"], "add --by-site"),
-        (["--by-site", "--method", "crf"], "does not learn from sites"),
-    ],
+    [(["--method", "sst"], "add --by-site"), (["--by-site", "--method", "crf"], "does not learn from sites")],
 )
 def test_by_site_needs_a_method_that_learns_from_sites(two_sites, tmp_path, options, said):
     refused(said, two_sites, "-o", tmp_path / "out", *options)

@@ -1,7 +1,5 @@
 """Records in: archives, lines and tables, whole and damaged; HTTP encodings; inputs and retries."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Names of output files, progress messages, and single records for other engines."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

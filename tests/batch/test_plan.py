@@ -1,7 +1,5 @@
 """The plan of a run: it travels to every process, and its identity says what decides the output."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace

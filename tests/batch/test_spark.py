@@ -1,7 +1,5 @@
 """Spark runs give the rows of local runs, with bad pages, replicas, resumed runs and a killed executor."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

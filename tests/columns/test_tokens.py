@@ -1,7 +1,5 @@
 """Tokens: words of any script and the names of elements, hashed a whole page at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

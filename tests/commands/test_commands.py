@@ -1,7 +1,5 @@
 """Test the commands: output, errors and exit codes, in real processes where that matters."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

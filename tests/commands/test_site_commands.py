@@ -1,7 +1,5 @@
 """Test victor sst, and clean.py with methods and sites."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Detectors of replicas: the paper's fingerprint step by step, MinHash, the index, and which texts go."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import sys

@@ -1,7 +1,5 @@
 """Runs without replicas: which records go, and the same bytes after a kill at any time."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Categories: χ² and nearest neighbours by hand, models that are saved, damaged and foreign, and the command."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

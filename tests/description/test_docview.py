@@ -1,7 +1,5 @@
 """DocView: the paper's formulas, records of pages, their formats, and bad input."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

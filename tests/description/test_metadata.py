@@ -1,7 +1,5 @@
 """What pages say of themselves: a table of pages in cases/metadata.json, and pages that are damaged."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import date, timedelta

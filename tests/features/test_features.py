@@ -1,7 +1,5 @@
 """Features: their values on pages worked out by hand, their coding, and features of a user's own."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Sentence entropy on the style tree: segments, entropies of sentences, the threshold's direction and its choice."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -111,8 +109,7 @@ def test_word_entropy_uses_counts_per_page_and_the_number_of_pages_as_base():
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
-    [("One. Two! Three?", 3), ("One", 1), ("一。二！三？", 3), ("... !", 0), ("एक। दो।", 2), ("", 0)],
+    ("text", "count"), [("One. Two! Three?", 3), ("One", 1), ("一。二！三？", 3), ("... !", 0), ("एक। दो।", 2), ("", 0)]
 )
 def test_sentences_end_in_any_script(text, count):
     labeller = fitted(PAGES)

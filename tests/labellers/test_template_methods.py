@@ -1,7 +1,5 @@
 """Methods without training that look at one page or at what the pages of a site share."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random

@@ -1,7 +1,5 @@
 """What a model believes of a site's places over its pages, what labels tell of them, and the hybrid with both."""
 
-from __future__ import annotations
-
 import math
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The CRF: decoding, its tables against crfsuite's own tagger, and scikit-learn's API on the CRF and the labeller."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from pathlib import Path
@@ -395,10 +393,7 @@ def test_a_higher_threshold_keeps_no_more(labeller, pages):
 
 def test_features_are_shown_by_name(labeller, config):
     document = read_document("<p>one two three four</p><p><a href='x'>one</a></p>", config)
-    assert labeller.features(document) == (
-        {"words": "3", "container.a": "0"},
-        {"words": "1", "container.a": "1"},
-    )
+    assert labeller.features(document) == ({"words": "3", "container.a": "0"}, {"words": "1", "container.a": "1"})
 
 
 # What cannot be learned from.

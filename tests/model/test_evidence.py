@@ -1,7 +1,5 @@
 """Evidence: the lexicon, the trees, what is seen around a block, the cut, and all of them in a model."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Trees for kinds of content: what they see, that they run as CatBoost's do, and what becomes of their word."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """Model directories: written whole, verified before anything of them is opened."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

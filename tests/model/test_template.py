@@ -1,7 +1,5 @@
 """Templates: what a line means, what lies outside the page, and what is said of a wrong line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -163,10 +161,7 @@ def test_a_missing_template_is_a_config_error(tmp_path: Path) -> None:
 
 def test_an_attribute_is_named_by_feature_offset_and_value(tmp_path: Path) -> None:
     found = attributes(read(tmp_path, "%x[0,words]\n%x[0,position]%x[0,container.p]"), [[4, 0], [1, 2], [0, 1], [0, 0]])
-    assert found == [
-        ["words[0]=4", "position[0]=1|container.p[0]=0"],
-        ["words[0]=0", "position[0]=2|container.p[0]=1"],
-    ]
+    assert found == [["words[0]=4", "position[0]=1|container.p[0]=0"], ["words[0]=0", "position[0]=2|container.p[0]=1"]]
 
 
 def test_blocks_outside_the_page_have_values_of_their_own(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The native core gives the results of its Python twins, on sample pages, generated pages and hostile ones."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

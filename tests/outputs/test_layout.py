@@ -1,7 +1,5 @@
 """The page format: the original layout without noise, and nothing that can act, whatever the page contains."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

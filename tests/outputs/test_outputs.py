@@ -3,8 +3,6 @@
 labels.txt has a line ``label | text`` for each block; a first line ``config: NAME`` says how the page is cut.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -127,11 +125,7 @@ def test_control_characters_are_removed_or_read_as_windows_1252(format):
     markup = "<title>a\x07\x96</title><p>5\x80 \x1b[1m<b>\x93hot\x94</b>tea\x7f</p><pre>one\u2028two\ufffe\tthree</pre>"
     written = render(format, page_of(markup, "paragraph", "paragraph"))
     assert not CONTROLS.search(written)
-    expected = {
-        "text": "5€ [1m“hot”tea",
-        "markdown": r"5€ \[1m“**hot**”tea",
-        "html": "5€ [1m<strong>“hot”</strong>tea",
-    }
+    expected = {"text": "5€ [1m“hot”tea", "markdown": r"5€ \[1m“**hot**”tea", "html": "5€ [1m<strong>“hot”</strong>tea"}
     assert expected[format] in written
     assert "one\ntwo\tthree" in written
     assert "<title>a–</title>" in written or format != "html"

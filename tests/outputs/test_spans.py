@@ -1,7 +1,5 @@
 """Blocks that are kept in part: every output has the kept text only, with its markup."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -30,10 +28,7 @@ HTML = (
 PATH = "Home > Green tea > Sencha"
 PAGE = document(HTML)
 CLEAN = CleanPage(
-    PAGE,
-    (Label.PARAGRAPH, Label.PARAGRAPH, Label.OTHER),
-    spans=(((7, 25),), ((12, 36),), None),
-    by_method=True,
+    PAGE, (Label.PARAGRAPH, Label.PARAGRAPH, Label.OTHER), spans=(((7, 25),), ((12, 36),), None), by_method=True
 )
 
 

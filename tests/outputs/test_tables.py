@@ -1,7 +1,5 @@
 """Tables, lists and quotations in the outputs. No text is lost or repeated."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Annotation files: format, exact round trips, and error messages."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ at ``{pad}``, and without the last `cut` bytes. Raw bytes are written as latin-1
 result of decode(). Its `text` defaults to the text of the recipe, and its `loss` to none.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -3,8 +3,6 @@
 For the latter, all text must be there, or the losses must report what is missing.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -10,8 +10,6 @@ its text in quotes::
         a " our website"
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Style sheets: rules become style attributes of the elements that they select."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import html as lxml_html
 

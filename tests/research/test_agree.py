@@ -1,7 +1,5 @@
 """`victor agree`: kappas against others' numbers, files that do not fit together, and what is printed and written."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial
@@ -299,11 +297,7 @@ def test_files_of_one_page(tea, tmp_path):
     ("paths", "names", "page"),
     [
         (("a.anno", "b.anno"), ("a.anno", "b.anno"), "a.anno"),
-        (
-            ("one/anna/tea.anno", "two/anna/tea.anno", "two/bert/tea.anno"),
-            ("one/anna", "two/anna", "two/bert"),
-            "tea",
-        ),
+        (("one/anna/tea.anno", "two/anna/tea.anno", "two/bert/tea.anno"), ("one/anna", "two/anna", "two/bert"), "tea"),
     ],
 )
 def test_annotators_are_named_by_what_differs_in_their_paths(tmp_path, paths, names, page):

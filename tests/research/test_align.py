@@ -3,8 +3,6 @@
 A case's `gold` has texts, or pairs of a text and its label; pages are cut at block-level tags unless `cut` is "every".
 """
 
-from __future__ import annotations
-
 import pytest
 from support.cases import read_cases
 

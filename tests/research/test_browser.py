@@ -1,7 +1,5 @@
 """Views and reports in a real browser: Debian's chromium, driven by selenium. Nothing is fetched from anywhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`victor compare` and `victor evaluate --method`: which pages are scored, the scores, and the reports."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Cross-validation: folds that keep sites together, and models that never see the sites they are tested on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -16,15 +14,7 @@ from victorpy.labellers.base import Labeller
 from victorpy.model.labeller import ModelLabeller
 from victorpy.research.align import Gold
 from victorpy.research.datasets import GoldPage
-from victorpy.research.evaluate import (
-    Settings,
-    cross_validate,
-    evaluate,
-    intervals,
-    keep_everything,
-    means,
-    score_page,
-)
+from victorpy.research.evaluate import Settings, cross_validate, evaluate, intervals, keep_everything, means, score_page
 from victorpy.research.gold import label_page
 from victorpy.sites.grouping import make_folds
 

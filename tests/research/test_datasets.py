@@ -1,7 +1,5 @@
 """Readers of gold standards, on small made-up folders in their layouts; and all layouts converted to annotations."""
 
-from __future__ import annotations
-
 import gzip
 import json
 
@@ -298,11 +296,7 @@ def test_swde_pages_of_one_site_share_it(tmp_path):
 @pytest.mark.parametrize(
     ("values", "more", "warning"),
     [
-        (
-            "0000\t1\tTea\n0001\t0\t<NULL>\n",
-            {"auto/auto-msn(3)/0001.htm": "<p>Milk"},
-            "0001.htm: no attribute values",
-        ),
+        ("0000\t1\tTea\n0001\t0\t<NULL>\n", {"auto/auto-msn(3)/0001.htm": "<p>Milk"}, "0001.htm: no attribute values"),
         ("0000\t1\tTea\n0001\n", {}, "auto-msn-model.txt:4: expected page, count and values between tabs"),
     ],
     ids=["missing value", "short line"],

@@ -1,7 +1,5 @@
 """`victor evaluate` run as a user runs it: its numbers, its reports, hostile names, and mistakes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Gold labels of annotated pages: every command uses the labels of the annotation file, not aligned ones."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """`victor mine`: which pages train and test, results worked out by hand, and a small data set from end to end."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import random
@@ -211,8 +209,7 @@ CELLS = [(0, "a"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "d")]
 
 
 @pytest.mark.parametrize(
-    ("configuration", "pairs"),
-    [(1, "bb cc"), (2, "ab ac ad bc bd cb cd"), (3, "ab ac ad bc bd cb cd"), (4, "bc cb")],
+    ("configuration", "pairs"), [(1, "bb cc"), (2, "ab ac ad bc bd cb cd"), (3, "ab ac ad bc bd cb cd"), (4, "bc cb")]
 )
 def test_training_sites(configuration, pairs):
     assert training_sites(configuration, list("abc"), list("bcd")) == [tuple(pair) for pair in pairs.split()]

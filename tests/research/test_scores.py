@@ -1,7 +1,5 @@
 """Measures: hand-worked examples in cases/scores, properties of any texts, naive implementations, and speed."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Statistics of the scores of many pages: means, medians, bootstrap intervals, paired tests."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

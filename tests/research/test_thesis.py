@@ -1,7 +1,5 @@
 """`python -m benchmarks.thesis`: the experiments of table 6.1, and the printed table."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Views of pages, read as HTML without a browser. test_browser.py opens them in a browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

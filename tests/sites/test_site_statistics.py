@@ -1,7 +1,5 @@
 """What the pages of a site repeat, as numbers for each block, and the features that are made of them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

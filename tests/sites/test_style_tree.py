@@ -1,7 +1,5 @@
 """The Site Style Tree: its equations and figures, what is merged, marked and mapped, and how it is kept in a file."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json
