@@ -79,7 +79,7 @@ def test_method_is_loaded_once_and_pickles() -> None:
         ("stt", "no method 'stt' (did you mean 'sst'?); there are: "),
         ("sentence_entropy", "no method 'sentence_entropy' (did you mean 'sentence-entropy'?)"),
         ("", "no method ''; there are: "),
-        ("data", "no method 'data'"),  # a directory that is no model
+        ("data", "no method 'data'"),  # a directory without a model
     ],
 )
 def test_wrong_name_gets_the_names_that_exist(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def leaf(tag, block, display=""):
 
 
 def shape(found):
-    """A node as TAG, with the blocks of a leaf, or the shapes of its children, behind it."""
+    """Return the tag of a node, followed by its blocks or the shapes of its children."""
     if found.children:
         return f"{found.key[0]}({' '.join(map(shape, found.children))})"
     return found.key[0] + "".join(map(str, found.blocks))
@@ -180,7 +180,7 @@ def test_blocks_in_a_unique_style_are_kept():
         ([(0.25, True), (0.35, False)], 0.3),
         ([(0.25, True), (0.75, True)], 1.0),
         ([(0.05, True), (0.1, False)], 1.0),  # nothing lies between: rather too much than nothing
-        ([(0.5, False)], None),  # nothing is wanted here
+        ([(0.5, False)], None),  # no sentence is content
         ([], None),
     ],
 )
@@ -192,7 +192,7 @@ def test_thresholds_go_from_0_to_1_in_steps_of_a_tenth():
     assert THRESHOLDS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-# Below one division pages repeat themselves and it is wanted; below the other one they do too, and it is not.
+# Pages repeat the headings of both divisions, but only the first heading is content.
 REPEATED = [
     f"<div class=motto><h1>Tea is hot</h1><p>{word}ly</p></div><div class=menu><h2>Home is here</h2><p>{word}</p></div>"
     for word in ("milk", "rum", "gin", "salt")

@@ -275,7 +275,7 @@ def test_fingerprints_are_equal_with_the_probability_of_resemblance(hashes):
     for _ in range(400):
         words = np.array([chance.randrange(1 << 60) for _ in range(40)], dtype=np.uint64)
         other = words.copy()
-        other[20] += np.uint64(1)  # 4 of 37 runs of four words are others: 33 of 41 are common to both
+        other[20] += np.uint64(1)  # 4 of 37 runs of four words differ, so both texts have 33 of 41 runs
         ours, theirs = (fingerprints(each, [(0, 40)], 4, hashes) for each in (words, other))
         equal += ours == theirs
     assert equal / 400 == pytest.approx((33 / 41) ** hashes, abs=0.06)

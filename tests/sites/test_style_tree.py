@@ -38,7 +38,7 @@ def tree_of(*pages, styles="paper", virtual_leaves=False):
 
 
 def leaf(*pages, first=0):
-    """A leaf, and what each page says there."""
+    """Make a leaf with the given words on each page."""
     element = ElementNode("p", "")
     element.content = Content()
     for number, said in enumerate(pages, first):
@@ -48,7 +48,7 @@ def leaf(*pages, first=0):
 
 
 def inner(*styles):
-    """An element with styles, each on so many pages."""
+    """Make an element with styles, each given as its page count and its children."""
     element, first = ElementNode("div", ""), 0
     for number, (count, children) in enumerate(styles):
         style = StyleNode(children)
@@ -261,7 +261,7 @@ def test_elements_differ_by_display_attributes_in_paper_and_classes_in_modern():
     [
         ('class="post-12"', 'class="post-345"'),  # digits do not count
         ('class="post"', 'class="post current"'),  # half of the names in common
-        ('id="a b"', 'class="B a"'),  # class, id and role alike, in any order and case
+        ('id="a b"', 'class="B a"'),  # class, id and role count alike, in any order and case
         ('class="post wide blue"', 'class="news wide red"'),  # the only division on either side
         ("", 'class="post"'),
     ],
@@ -352,7 +352,7 @@ def described(element, judgement):
         (keys, style.page_count, [described(child, judgement) for child in style.elements])
         for keys, style in element.styles.items()
     ]
-    numbers = [round(value, 9) + 0.0 for value in (found.node, found.composite, found.said, found.highest)]
+    numbers = [round(value, 9) + 0.0 for value in (found.node, found.composite, found.leaf, found.highest)]
     said = sorted(element.content.sums) if element.content else []
     return (element.tag, element.page_count, numbers, found.noisy, found.meaningful, said, sorted(styles))
 
@@ -373,7 +373,7 @@ def test_importances_are_from_0_to_1(drawn, styles):
     judgement = Judgement().judge(tree)
     for element in tree.root.walk():
         found = judgement.of(element)
-        assert all(-1e-9 <= value <= 1 + 1e-9 for value in (found.node, found.composite, found.said, found.highest))
+        assert all(-1e-9 <= value <= 1 + 1e-9 for value in (found.node, found.composite, found.leaf, found.highest))
     for each in documents:
         assert all(0 <= value <= 1 for value in block_importances(tree, judgement, each))
 
@@ -454,7 +454,7 @@ LONGER = MENU.replace("</tr>", "<th>jobs</th></tr>")
         (f"{MENU}<div><p>rum</p><h2>home</h2></div>", {"home", "rum"}, {"contact"}),
         # Figure 7 asks first whether the element is noisy, and only then about its style.
         (f"{LONGER}<div><p>rum</p><p>rums</p></div>", {"rum", "rums"}, {"home", "contact", "jobs"}),
-        # What was never a leaf is as important as the most important node below.
+        # An element that was never a leaf is as important as the most important node below.
         ("<table>closed</table><div>open</div>", {"open"}, {"closed"}),
     ],
 )
@@ -471,7 +471,7 @@ def mapped(element, node, judgement, tree):
         return
     style = element.styles.get(tuple(child.key for child in node.children))
     if not node.children and element.content is not None:  # a leaf, on some pages or on all
-        yield from node.blocks if found.said > judgement.t else ()
+        yield from node.blocks if found.leaf > judgement.t else ()
     elif found.meaningful or style is None:
         yield from every_block(node)
     else:
@@ -570,7 +570,7 @@ def test_leaf_of_some_pages_is_judged_by_its_content():
     tree = tree_of(*own, menu[0], menu[1])
     (division,) = (node for node in tree.root.walk() if node.content and node.styles)
     found = Judgement(t=0.9).judge(tree).of(division)
-    assert found.composite < 0.9 < found.said == found.highest == 1
+    assert found.composite < 0.9 < found.leaf == found.highest == 1
     assert (found.noisy, found.meaningful) == (False, True)
     assert block_importances(tree, Judgement(t=0.9).judge(tree), document(own[0])) == [1]
 

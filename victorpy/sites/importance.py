@@ -42,7 +42,7 @@ class Judged(NamedTuple):
 
     node: float
     composite: float
-    said: float
+    leaf: float
     """Importance of its content on the pages where it is a leaf; 0 if it never is."""
     repeated: frozenset[str]
     """Features that pages repeat there. A block that has no other features is noise."""
@@ -81,23 +81,23 @@ class Judgement:
             return self._judged[element]
         below = [self._judge(child) for child in element.children()]
         content = element.content
-        said = content.importance() if content and (content.sums or not self.as_trained) else 0.0
-        node, composite = node_importance(element), said  # the composite importance of a leaf is equation 4
+        leaf = content.importance() if content and (content.sums or not self.as_trained) else 0.0
+        node, composite = node_importance(element), leaf  # the composite importance of a leaf is equation 4
         if element.styles:  # CompImp(E), equation 2
             importances = [self.style_importance(style) for style in element.styles.values()]
             if content:
-                importances.append(said)
+                importances.append(leaf)
             weight = self.gamma ** len(importances)
             mean = sum(share * value for share, value in zip(_style_shares(element), importances, strict=True))
             composite = (1 - weight) * node + weight * mean
         highest = max([composite, *(child.highest for child in below)])
         if not self.as_trained:
-            highest = max(highest, said)
+            highest = max(highest, leaf)
         noisy = highest <= self.t
-        is_noisy_leaf = content is not None and said <= self.t
+        is_noisy_leaf = content is not None and leaf <= self.t
         meaningful = not noisy and not is_noisy_leaf and all(child.meaningful for child in below)
         repeated = content.repeated(self.epsilon) if content else frozenset()
-        judged = self._judged[element] = Judged(node, composite, said, repeated, highest, noisy, meaningful)
+        judged = self._judged[element] = Judged(node, composite, leaf, repeated, highest, noisy, meaningful)
         return judged
 
     def style_importance(self, style: StyleNode) -> float:
@@ -159,7 +159,7 @@ def block_importances(
         if not is_leaf or element.content is None:
             importances.append(judged.highest)
             continue
-        importances.append(judged.said)
+        importances.append(judged.leaf)
         if judged.repeated:
             # Words count first: the same words are noise even if each page links them to another target ("Share").
             features = simple_words(block.text) or link_features(document, block)

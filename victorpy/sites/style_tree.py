@@ -126,10 +126,12 @@ class StyleTree:
         bit = 1 << self.page_count
         element.pages |= bit
         if node.children:
-            groups = self._groups(node)
-            style = self._style(element, tuple(group[0].key for group in groups))
+            groups: dict[object, list[PageNode]] = {}  # in an aligned tree, siblings with the same name are one
+            for number, below in enumerate(node.children):
+                groups.setdefault(below.key if self.aligned else number, []).append(below)
+            style = self._style(element, tuple(group[0].key for group in groups.values()))
             style.pages |= bit
-            for child, group in zip(style.elements, groups, strict=True):
+            for child, group in zip(style.elements, groups.values(), strict=True):
                 for below in group:
                     self._merge(child, below, document, leaves)
             return
@@ -140,15 +142,6 @@ class StyleTree:
             features.update(link_features(document, block))
         attributes = document.elements.attributes
         features.update(f"image {attributes[image]['src']}" for image in node.images if "src" in attributes[image])
-
-    def _groups(self, node: PageNode) -> list[list[PageNode]]:
-        """Return the children of a node one by one or, if the tree is aligned, grouped by name."""
-        if not self.aligned:
-            return [[child] for child in node.children]
-        groups: dict[Key, list[PageNode]] = {}
-        for child in node.children:
-            groups.setdefault(child.key, []).append(child)
-        return list(groups.values())
 
     def _style(self, element: ElementNode, keys: tuple[Key, ...]) -> StyleNode:
         """Return the style of an element with these children. Creates the style if it is new."""

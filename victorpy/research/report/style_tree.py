@@ -42,7 +42,7 @@ def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
         yield f"{facts}  {'  ' * depth}{_name(element)[:70]}{words}".rstrip()
         content = element.content if children else None
         if content is not None:  # some pages have text here instead of elements
-            facts = f"{_SIGNS[_content_mark(importance, judgement.t)]} {importance.said:.2f} {content.page_count:>5}"
+            facts = f"{_SIGNS[_content_mark(importance, judgement.t)]} {importance.leaf:.2f} {content.page_count:>5}"
             yield f"{facts}  {'  ' * (depth + 1)}#text  {_content_words(content)}".rstrip()
         for child in children:
             yield from lines(child, depth + 1)
@@ -69,9 +69,9 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
         below = ""
         if element.content is not None:  # some pages have text here instead of elements
             mark = _content_mark(importance, judgement.t)
-            facts = f"{importance.said:.2f} · {element.content.page_count} pages · {mark}"
+            facts = f"{importance.leaf:.2f} · {element.content.page_count} pages · {mark}"
             words = f'<span class="words">{text(_content_words(element.content))}</span>'
-            colour_of_text = f"i{min(int(importance.said * 10 + 0.5), 10)}"
+            colour_of_text = f"i{min(int(importance.leaf * 10 + 0.5), 10)}"
             label_of_text = f'<code>#text</code> <span class="facts">{facts}</span> {words}'
             below = f'<div class="leaf {colour_of_text} {mark}">{label_of_text}</div>\n'
         below += "".join(draw(child, depth + 1) for child in children)
@@ -100,7 +100,7 @@ def _children(element: ElementNode, importance: Judged, full: bool) -> tuple[lis
 
 
 def _content_mark(importance: Judged, t: float) -> str:
-    return "noise" if importance.said <= t else "content"
+    return "noise" if importance.leaf <= t else "content"
 
 
 def _mark(importance: Judged) -> str:
