@@ -76,9 +76,9 @@ def test_method_is_loaded_once_and_pickles() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("stt", "no method 'stt' (did you mean 'sst'?); there are: "),
+        ("stt", "no method 'stt' (did you mean 'sst'?); choose from "),
         ("sentence_entropy", "no method 'sentence_entropy' (did you mean 'sentence-entropy'?)"),
-        ("", "no method ''; there are: "),
+        ("", "no method ''; choose from "),
         ("data", "no method 'data'"),  # a directory without a model
     ],
 )
@@ -88,7 +88,7 @@ def test_wrong_name_gets_the_names_that_exist(name: str, message: str, monkeypat
         load_method(name)
     assert str(caught.value).startswith(message)
     assert ", ".join(method_names()) in str(caught.value)
-    assert str(caught.value).endswith("or a model's path")
+    assert str(caught.value).endswith("or give a model path")
 
 
 # Parameters.

@@ -79,13 +79,13 @@ def _read(
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:
-    from victorpy.description.metadata import read_metadata  # only for those who ask
+    from victorpy.description.metadata import read_metadata  # only on request
 
     return read_metadata(tree, url or "")
 
 
 def _layout_reader(tree: Tree, url: str | None) -> LayoutReader:
-    from victorpy.outputs.layout import LayoutReader  # only for those who ask
+    from victorpy.outputs.layout import LayoutReader  # only on request
 
     return LayoutReader(tree, url or "")
 
@@ -132,7 +132,7 @@ class Cleaner:
         [False, False]
         """
         if favor not in FAVORS:
-            raise ConfigError(f"favor is one of {', '.join(FAVORS)}, not {favor!r}{suggest(favor, FAVORS)}")
+            raise ConfigError(f"favor must be one of {', '.join(FAVORS)}, not {favor!r}{suggest(favor, FAVORS)}")
         changed = {**self.config.values, "decode": ("expected",), "favor": (favor,)}
         return self._using(replace(self.config, values=changed))
 
@@ -150,7 +150,7 @@ class Cleaner:
         """Return a cleaner for the pages of one site, after it has seen some of them.
 
         `labels` has the labels of each annotated page, and None for other pages. The bundled model ``site`` and methods
-        such as ``sst`` learn what the site repeats. All other methods stay as they are.
+        such as ``sst`` learn what the site repeats. Other methods do not change.
 
         >>> pages = [f"<ul><li><a href='/'>Tea shop</a></ul><p>Tea number {n} is hot." for n in range(5)]
         >>> cleaner = Cleaner.load("site")
@@ -219,9 +219,9 @@ def _default_cleaner(favor: str | None) -> Cleaner:
 def clean(page: bytes | str, url: str | None = None, format: str = "text", favor: str | None = None) -> str:
     r"""Clean a web page with the bundled model.
 
-    The page is HTML, as text or as bytes of any encoding. `url` is its address, which completes its links. `format`
-    is the name of an output format, such as text, markdown, html or jsonl; ``victor list formats`` shows all of them.
-    `favor` is precision (to keep less noise), recall (to lose less content) or balanced.
+    The page is HTML, as text or as bytes of any encoding. `url` is the page address, which relative links are resolved
+    against. `format` is the name of an output format, such as text, markdown, html or jsonl; ``victor list formats``
+    shows all of them. `favor` is precision (to keep less noise), recall (to lose less content) or balanced.
 
     Warns if the page looks like a path or an address: read the file or fetch the address first.
 
@@ -252,6 +252,6 @@ def docview(page: bytes | str, url: str | None = None, favor: str | None = None,
     >>> record.type, record.title, record.language, record.keywords
     ('topic', 'Tea', 'en', ('tea', 'drink'))
     """
-    from victorpy.description.record import Parameters, describe  # only for those who ask
+    from victorpy.description.record import Parameters, describe  # only on request
 
     return describe(_default_cleaner(favor).document(page, url, metadata=True), Parameters(**parameters))

@@ -38,7 +38,7 @@ class Label(StrEnum):
 
 
 class Piece(NamedTuple):
-    """A stretch of a block's text that lies directly in one element.
+    """A stretch of a block's text that is directly inside one element.
 
     >>> from victorpy import load_config, read_document
     >>> document = read_document("<p>Tea is <b>hot</b>.", load_config("blocks"))
@@ -83,7 +83,7 @@ class Block(NamedTuple):
         return "pre" in self.containers
 
     def keeping(self, spans: Spans) -> Block:
-        """Return the block with only some stretches of its text, and a space where white space was between them.
+        """Return the block with only the given stretches of its text. A space replaces dropped text with white space.
 
         >>> from victorpy import load_config, read_document
         >>> block = read_document("<p>Log in. Tea is <b>hot</b>. Bye.", load_config("blocks")).blocks[0]
@@ -106,7 +106,7 @@ class Block(NamedTuple):
 
 
 class PageArrays(Protocol):
-    """The arrays of a page that the native core has split. Objects are made from them on demand."""
+    """Arrays of a page that was split by the native core. Objects are created from them on demand."""
 
     texts: list[str]
 
@@ -117,7 +117,7 @@ class PageArrays(Protocol):
 
 
 class OnDemand(Generic[T]):
-    """A dataclass field that is made from a page's arrays when it is first used."""
+    """A dataclass field that is created from a page's arrays when it is first used."""
 
     def __init__(self, missing: Callable[[], T] | None = None) -> None:
         self._missing = missing
@@ -130,7 +130,7 @@ class OnDemand(Generic[T]):
     @overload
     def __get__(self, document: object, owner: type) -> T: ...
     def __get__(self, document: object | None, owner: type) -> T | OnDemand[T]:
-        if document is None:  # dataclass asks for the default value
+        if document is None:  # dataclass reads the default value
             if self._missing is None:
                 raise AttributeError(self._name)
             return self
@@ -148,7 +148,7 @@ class OnDemand(Generic[T]):
 
 
 def _without_arrays(object: Any) -> dict[str, Any]:
-    """Return the fields of an object to be pickled, all of them made."""
+    """Return all fields of an object for pickling, and create those that are missing."""
     return {name: getattr(object, name) for name in object.__dict__ if name != "_arrays"}
 
 
@@ -312,7 +312,7 @@ class Metadata:
     language: str = ""
     """Declared language, as ``en`` or ``pt-BR``."""
     url: str = ""
-    """The page's own address, else the one it was read from."""
+    """Address that the page declares, else the address it was read from."""
     image: str = ""
     """Address of the picture that represents the page."""
     kind: str = ""

@@ -1,4 +1,4 @@
-"""Errors that users can cause. Each message tells what is wrong and what to do."""
+"""Errors that users can cause. Each message says what is wrong and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods by name: everything that cleans a page, trained or not.
+"""Find and load cleaning methods by name.
 
 A method is a labeller without training (``sst``, ``longest-run``), or a model by its bundled name or its directory. In
 comparisons it may also be another program.
@@ -57,7 +57,9 @@ def _is_model(name: str) -> bool:
 
 
 def _unknown_method(name: str, names: Sequence[str]) -> VictorError:
-    return VictorError(f"no method {name!r}{suggest(name, names)}; there are: {', '.join(names)}, or a model's path")
+    return VictorError(
+        f"no method {name!r}{suggest(name, names)}; choose from {', '.join(names)}, or give a model path"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Method:
     model: str | None = None
     """Name or directory of a model."""
     config: str | None = None
-    """Config to run the model with. Without a model, its name is that of the model."""
+    """Config to run the model with. Without `model`, the model has the same name as the config."""
     favor: str | None = None
     """precision, recall or balanced: moves the cut between content and noise."""
     label: str = ""
@@ -151,14 +153,14 @@ def _load_model(method: Method) -> Cleaner:
     if differing:
         differing = differing[:3] + ([f"{len(differing) - 3} more"] if len(differing) > 3 else [])
         raise ConfigError(
-            f"the model {method.model_name!r} was trained with another {', '.join(differing)} than {method.config!r} "
-            f"has; train one with: victor learn --config {method.config} FILES.anno"
+            f"the model {method.model_name!r} and the config {method.config!r} differ in {', '.join(differing)}; "
+            f"train a model with: victor learn --config {method.config} FILES.anno"
         )
     return cleaner.with_config(config)
 
 
 def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
-    """Return a method of any kind, and load it: a wrong name or parameter raises here."""
+    """Return a method of any kind. Loads it, so that wrong names and parameters raise here."""
     method = Method(name, tuple(parameters))
     if method.is_peer:
         load_peer(name, parameters)
@@ -170,7 +172,7 @@ def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
 
 
 def load_methods(names: str) -> list[Method]:
-    """Load the methods of a list: names between commas, each with its parameters in parentheses.
+    """Load a comma-separated list of methods, each with optional parameters in parentheses.
 
     >>> [method.name for method in load_methods("everything, default")]
     ['everything', 'default']

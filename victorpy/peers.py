@@ -118,7 +118,7 @@ def show_peer(name: str, settings: Sequence[str] = ()) -> str:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of victorpy, of the other programs and of more packages, if they are installed."""
+    """Return the installed versions of victorpy, the other programs and the given packages."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     installed = {"victorpy": __version__}

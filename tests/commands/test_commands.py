@@ -231,7 +231,7 @@ def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
         (["--model", ".", PAGE], "not a model directory"),
         (
             ["--model", "{model}", "--config", "cleaneval", PAGE],
-            "was trained with another  ... than 'cleaneval' has ... learn.py --config cleaneval",
+            "and the config 'cleaneval' differ in  ... learn.py --config cleaneval",
         ),
         (["nothing*.html"], "clean: nothing*.html: no "),
         (["empty"], "clean: empty: no "),

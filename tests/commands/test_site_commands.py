@@ -195,8 +195,8 @@ def test_unreadable_pages_are_named_and_left_out(crawl: Path, tmp_path: Path) ->
         (["show", "{tree}", "--param", "t=2"], "sst: -t must be from 0 to 1, not 2"),
         (["show", "{tree}", "--param", "gamma=2"], "sst: sst: gamma=2.0: expected a number from 0 to 1"),
         (["show", "{tree}", "--param", "gama=1"], "sst: --param: 'gama=1' is not a parameter (did you mean 'gamma'?)"),
-        (["show", "{tree}", "--param", "virtual_leaves=no"], "sst: {tree}: built with virtual_leaves=True"),
-        (["show", "{tree}", "--styles", "paper"], "sst: {tree}: built with styles=modern; for styles=paper build"),
+        (["show", "{tree}", "--param", "virtual_leaves=no"], "sst: {tree} was built with virtual_leaves=True"),
+        (["show", "{tree}", "--styles", "paper"], "sst: {tree} was built with styles=modern; build another"),
         (["show", "empty"], "sst: empty: no pages"),
     ],
 )
@@ -337,7 +337,10 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         (["--by-site", "--labelled", "a.anno", "{crawl}", "-o", "out"], "clean: --labelled a.anno needs --site DIR"),
         (["--site-key", "host", "{crawl}"], "clean: --site-key host needs --by-site"),
         (["--method", "sst", "--param", "sample=-1", "{crawl}"], "clean: sample must be at least 1"),
-        (["--method", "sst", "--param", "styles=old", "{crawl}"], "clean: styles is one of modern, paper, not 'old'"),
+        (
+            ["--method", "sst", "--param", "styles=old", "{crawl}"],
+            "clean: styles must be one of modern, paper, not 'old'",
+        ),
         (["--method", "sst", "--param", "t", "{crawl}"], "clean: sst: 't' is not a parameter"),
         (["--method", "sst", "--param", "t=x", "{crawl}"], "clean: sst: t=x: expected a value like 0.4"),
         (["--param", "t=1", "{page}"], "clean: --param t=1 needs a --method"),
@@ -360,7 +363,7 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--param", "styles=paper", "{page}"],
-            "clean: {tree}: built with styles=modern; for styles=paper build another tree",
+            "clean: {tree} was built with styles=modern; build another tree to use styles=paper",
         ),
         (
             ["--method", "sst", "--site", "{tree}", "--sample", "9", "{page}"],
@@ -369,7 +372,7 @@ def test_labelled_pages_are_part_of_the_sample(crawl: Path, annotated: Callable[
         (["--method", "sst", "--site", "junk.sst", "{page}"], "clean: junk.sst: not a site's style tree, or damaged"),
         (["--method", "sst", "--site", "empty", "{page}"], "clean: empty: no pages"),
         (["--method", "sst", "--site", "no", "{page}"], "clean: no: no such directory of pages or style tree"),
-        (["--method", "sst", "images"], "clean: sst learns from pages of a site, but there were none"),
+        (["--method", "sst", "images"], "clean: sst learns from pages of a site, but got none"),
         (
             ["--method", "everything", "{page}", "--labelled", "a.anno"],
             "clean: --labelled a.anno: --method everything cannot be tuned",

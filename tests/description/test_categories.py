@@ -285,7 +285,9 @@ def test_a_category_of_one_site_cannot_be_validated():
 def test_settings_are_checked():
     with pytest.raises(ConfigError, match=r"did you mean 'linear-svm'"):
         Settings(classifier="linear-svn")
-    with pytest.raises(ConfigError, match=r"no weights 'block' \(did you mean 'blocks'\?\); there are: counts, blocks"):
+    with pytest.raises(
+        ConfigError, match=r"no weights 'block' \(did you mean 'blocks'\?\); choose from counts, blocks"
+    ):
         Settings(weights="block")
     with pytest.raises(ConfigError, match="at least one term"):
         Settings(terms=0)

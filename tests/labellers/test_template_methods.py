@@ -469,9 +469,9 @@ def test_cost_grows_linearly_with_the_page(method):
 
 @pytest.mark.parametrize("method", SITE_METHODS)
 def test_fit_without_pages_and_label_before_fit_are_refused(method):
-    with pytest.raises(DataError, match="pages of a site, but there were none"):
+    with pytest.raises(DataError, match="pages of a site, but got none"):
         at_site(method, [])
-    with pytest.raises(VictorError, match="has seen no pages of the site: call fit or at_site"):
+    with pytest.raises(VictorError, match="has seen no pages of the site; call fit or at_site"):
         load_method(method).labeller.label(page(NEWS[0]))
 
 

@@ -338,11 +338,11 @@ def arrays(*given):
 @pytest.mark.parametrize(
     ("damaged", "message"),
     [
-        (arrays(np.zeros((2, 3), int), np.zeros((2, 2)), np.zeros((2, 8)), [0.0]), "do not fit"),
-        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 4)), [0.0]), "do not fit"),
-        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((1, 8)), [0.0]), "do not fit"),
-        (arrays(np.full((2, 3), -1), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]), "do not fit"),
-        (arrays(np.zeros(3, int), np.zeros(3), np.zeros(8), [0.0]), "do not fit"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 2)), np.zeros((2, 8)), [0.0]), "do not match"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 4)), [0.0]), "do not match"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((1, 8)), [0.0]), "do not match"),
+        (arrays(np.full((2, 3), -1), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]), "do not match"),
+        (arrays(np.zeros(3, int), np.zeros(3), np.zeros(8), [0.0]), "do not match"),
         (arrays(np.array([print], dtype=object)), "pickle"),
         (io.BytesIO(b"no trees at all"), "pickle"),
     ],
@@ -1016,7 +1016,7 @@ def test_cleaner_accepts_favor(bundled, cleaner, html, favor):
 
 
 def test_cleaner_refuses_an_unknown_favor():
-    with pytest.raises(ConfigError, match=r"favor is one of .*, not 'recal' \(did you mean 'recall'\?\)"):
+    with pytest.raises(ConfigError, match=r"favor must be one of .*, not 'recal' \(did you mean 'recall'\?\)"):
         Cleaner.load(favor="recal")
 
 

@@ -128,7 +128,7 @@ def test_trees_read_back_the_same_or_are_refused():
     replace(hand_made(), bias=np.zeros(3)).save(file)
     file.seek(0)
     assert Forest.load(file, len(some)).shares(some).tolist() == hand_made().shares(some).tolist()
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="do not match"):
         Forest.load(file, len(some))
 
 

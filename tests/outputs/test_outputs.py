@@ -75,7 +75,7 @@ def test_every_format_has_a_suffix_and_a_description_for_users():
 
 
 def test_error_for_an_unknown_format_suggests_the_nearest():
-    with pytest.raises(VictorError, match=r"no output format 'markdwon' \(did you mean 'markdown'\?\); there are"):
+    with pytest.raises(VictorError, match=r"no output format 'markdwon' \(did you mean 'markdown'\?\); choose from"):
         OUTPUTS.get("markdwon")
 
 

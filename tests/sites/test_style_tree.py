@@ -787,7 +787,7 @@ def test_block_of_repeated_parts_is_noise():
 
 
 def test_unknown_kind_of_deletion_is_refused():
-    with pytest.raises(ConfigError, match=r"local is one of parts, words, not 'part' \(did you mean 'parts'\?\)"):
+    with pytest.raises(ConfigError, match=r"local must be one of parts, words, not 'part' \(did you mean 'parts'\?\)"):
         SiteStyleTree(local="part").fit(site(3))
 
 
@@ -866,7 +866,7 @@ def test_labelling_before_fit_is_refused(kind):
 @pytest.mark.parametrize("kind", LABELLERS)
 @pytest.mark.parametrize("pages", [[], [""], ["<img src=a.gif>", "<div></div>"]])
 def test_pages_without_text_are_refused(pages, kind):
-    with pytest.raises(VictorError, match="there were none"):
+    with pytest.raises(VictorError, match="got none"):
         kind().fit([document(html) for html in pages])
 
 
@@ -876,7 +876,7 @@ def test_pages_without_text_are_refused(pages, kind):
     [
         ({"sample": 0}, "sample must be at least 1, not 0"),
         ({"sample": -1}, "sample must be at least 1, not -1"),
-        ({"styles": "papier"}, r"styles is one of modern, paper, not 'papier' \(did you mean 'paper'\?\)"),
+        ({"styles": "papier"}, r"styles must be one of modern, paper, not 'papier' \(did you mean 'paper'\?\)"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message, kind):

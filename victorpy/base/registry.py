@@ -49,7 +49,7 @@ class Registry(Generic[Thing]):
         """Return the thing with this name. Raises an error that lists all names."""
         if name not in self:
             names = ", ".join(sorted(self._things))
-            raise VictorError(f"no {self.kind} {name!r}{suggest(name, self._things)}; there are: {names}")
+            raise VictorError(f"no {self.kind} {name!r}{suggest(name, self._things)}; choose from {names}")
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:

@@ -100,7 +100,7 @@ class Columns(ElementColumns):
 
     @cached_property
     def look(self) -> Counts:
-        """Return a number per block that blocks which look alike share."""
+        """Return a group number for each block. Blocks that look alike have the same number."""
         _, name = self.near_names
         pair = name[self.element] * (int(name.max(initial=0)) + 1) + name[self.ancestor(1)]
         return np.unique(pair, return_inverse=True)[1].reshape(-1)

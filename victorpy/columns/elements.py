@@ -295,7 +295,7 @@ class ElementColumns(TextColumns):
 
 
 def running_total(column: Column) -> Floats:
-    """Return the sum of all entries before each position and, at the end, of all.
+    """Return running totals: the sum of the entries before each position, followed by the sum of all.
 
     >>> running_total(np.array([1, 2, 3]))
     array([0., 1., 3., 6.])

@@ -92,7 +92,7 @@ class TextColumns:
         return (self._flags & flags) != 0
 
     def _per_block(self, chars: Column, dtype: type = np.int64) -> Column:
-        """Sum up a value of each character by block."""
+        """Sum a value per character over each block."""
         return np.add.reduceat(chars, self._starts, dtype=dtype) if self.count else np.zeros(0, dtype=dtype)
 
     def _first_of(self, chars: Flags) -> Counts:
@@ -214,7 +214,7 @@ class TextColumns:
 
     @cached_property
     def _letter_group(self) -> Counts:
-        """Return a number per block that blocks with the same letters share."""
+        """Return a group number for each block. Blocks with the same letters have the same number."""
         letters = self._codes[self._has(unicode.LETTER)].tobytes()
         stops = np.cumsum(self.letters) * self._codes.itemsize
         groups: dict[bytes, int] = {}

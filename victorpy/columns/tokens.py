@@ -1,4 +1,4 @@
-"""Split texts and element names into hashed tokens, in any script. A page takes a few array operations."""
+"""Split texts and element names into hashed tokens, in any script. Each page needs only a few array operations."""
 
 from __future__ import annotations
 

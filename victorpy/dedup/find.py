@@ -116,7 +116,7 @@ def find_replicas(
     [1, None]
     """
     if keep not in KEEP:
-        raise ConfigError(f"keep is one of {', '.join(KEEP)}, not {keep!r}{suggest(keep, KEEP)}")
+        raise ConfigError(f"keep must be one of {', '.join(KEEP)}, not {keep!r}{suggest(keep, KEEP)}")
     detector = load_detector(method, **parameters)
     pairs = ((text, "") if isinstance(text, str) else text for text in texts)
     signed = [detector.signed(text, language) for text, language in pairs]

@@ -1,4 +1,4 @@
-"""Assign pages to the user's own categories (section 7.1 of the paper).
+"""Assign pages to categories that the user defines (section 7.1 of the paper).
 
 Terms are selected by χ² (Y. Yang and J. O. Pedersen, A Comparative Study on Feature Selection in Text Categorization,
 1997). The classifier is either nearest neighbours, as in the paper (Y. Yang and X. Liu, A Re-examination of Text
@@ -61,13 +61,13 @@ class Settings:
     """Number of neighbours that vote."""
     seed: int = 1
     weights: str = "counts"
-    """Weight of a term on a page: by its ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
+    """How to weigh a term on a page: by ``counts``, or by the weights of its ``blocks`` (formula 2 of the paper)."""
 
     def __post_init__(self) -> None:
         for name, known in (("classifier", CLASSIFIERS), ("weights", WEIGHTS)):
             value = getattr(self, name)
             if value not in known:
-                raise ConfigError(f"no {name} {value!r}{suggest(value, known)}; there are: {', '.join(known)}")
+                raise ConfigError(f"no {name} {value!r}{suggest(value, known)}; choose from {', '.join(known)}")
         if self.terms < 1 or self.k < 1:
             raise ConfigError(f"a model needs at least one term and one neighbour, not {self.terms} and {self.k}")
 
@@ -88,14 +88,14 @@ class CategoryModel:
     method: str = "default"
     """Method that cleaned the training pages."""
     training: Mapping[str, Any] = field(default_factory=dict)
-    """Facts about the training, such as the number of pages."""
+    """Facts about the training data, such as the number of pages."""
 
     def category(self, page: CleanPage) -> str:
         """Return the category of a page, or "" if it has no known term."""
         return self.category_of(bag_of(page, self.settings.weights))
 
     def category_of(self, bag: Bag) -> str:
-        """Return the category of a page's terms, or "" if none is known.
+        """Return the category of a page's terms, or "" if no term is known.
 
         The category is chosen level by level. On each level, the branch with the most votes wins, where the votes for
         all its categories are added up. A linear model has no votes, so the branch with the highest score wins.
@@ -127,8 +127,8 @@ class CategoryModel:
     def scores(self, vector: Floats) -> Floats:
         """Return how well a page fits each category.
 
-        Each of the k nearest training pages adds its similarity to the score of its category. Among equally near
-        pages the first ones count.
+        Each of the k nearest training pages adds its similarity to the score of its category. Ties go to the first
+        pages.
         """
         arrays = self.arrays
         if self.settings.classifier != "knn":
@@ -142,7 +142,7 @@ class CategoryModel:
 
 
 def to_level(category: str, level: int) -> str:
-    """Return the ancestor of a category on a level, or the category itself if its own level is higher.
+    """Return the ancestor of a category on a level, or the category itself if it is above that level.
 
     >>> to_level("sport/football/clubs", 2), to_level("sport", 2)
     ('sport/football', 'sport')
@@ -309,7 +309,7 @@ def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_coun
 
 
 def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
-    """Compare predicted categories with the gold ones, category by category (formulas 4 to 6).
+    """Compare predicted categories with the gold categories, one category at a time (formulas 4 to 6).
 
     >>> {name: tuple(row) for name, row in score(["a", "a", ""], ["a", "b", "b"]).items()}
     {'a': (0.5, 1.0, 0.6666666666666666), 'b': (0.0, 0.0, 0.0)}
@@ -320,7 +320,7 @@ def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:
 
 
 def score_levels(predicted: Sequence[str], gold: Sequence[str]) -> list[dict[str, Score]]:
-    """Compare predicted categories with the gold ones on each level, from the top.
+    """Compare predicted and gold categories on each level, from the top.
 
     >>> first, second = score_levels(["sport/chess"], ["sport/tennis"])
     >>> first["sport"].f1, second["sport/tennis"].f1
@@ -334,7 +334,7 @@ def score_levels(predicted: Sequence[str], gold: Sequence[str]) -> list[dict[str
 def cross_validate(
     bags: Sequence[Bag], labels: Sequence[str], groups: Sequence[str], settings: Settings, folds: int
 ) -> Iterator[list[tuple[int, str]]]:
-    """Predict the category of every page by a model of the other folds. Pages of a group share a fold.
+    """Predict the category of every page with a model trained on the other folds. Pages of a group share a fold.
 
     Yields one list per fold with the number and the predicted category of each page. Terms are selected again for
     each fold, so test pages have no influence on them.

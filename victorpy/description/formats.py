@@ -22,7 +22,7 @@ from victorpy.outputs.markdown import render_markdown
 from victorpy.outputs.tables import Part, Table, parts
 
 Writer = Callable[[DocView, CleanPage, Sequence[Part]], str]
-"""Writes a record. The page and its parts have the markup of the content."""
+"""Writes a record. Contains the markup of the content."""
 
 _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
@@ -53,7 +53,7 @@ def record_output(
     def configure(settings: Sequence[str]) -> Output:
         chosen = Parameters(**parse_settings(name, Parameters, settings))
         if chosen.categories:
-            category_model(chosen.categories)  # raise an error now, not once per page
+            category_model(chosen.categories)  # raise now, not once per page
         return record_output(name, suffix, description, write, header, chosen)
 
     return Output(
@@ -103,7 +103,7 @@ def _csv_row(cells: Sequence[str]) -> str:
 
 def write_tei(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
     """Write a TEI document (P5): the facts about the page in the header, its content in the body."""
-    root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})  # type: ignore[dict-item]  # the stubs know no default
+    root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})  # type: ignore[dict-item]  # the stubs lack the default namespace
     if record.language:
         root.set(_LANG, record.language)
     _add_header(_add(root, "teiHeader"), record)
@@ -190,7 +190,13 @@ def _address(url: str) -> str:
 
 
 for _name, _suffix, _description, _write, _header in (
-    ("docview", ".jsonl", "DocView: what a page is about, as one JSON object per line", write_json, ""),
+    (
+        "docview",
+        ".jsonl",
+        "DocView: type, keywords, abstract and metadata, as one JSON object per line",
+        write_json,
+        "",
+    ),
     ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", write_tei, ""),
     ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown, ""),
     ("docview-csv", ".csv", "DocView as CSV, one row per page", write_csv, _csv_row(_FIELDS)),

@@ -18,7 +18,7 @@ from victorpy.outputs.structure import safe_link
 
 SHARE = 0.35
 """Maximum share of a page's sentences in its abstract."""
-_LEAST_WORDS = 5  # numbers aside; shorter texts are headings, dates or measurements
+_LEAST_WORDS = 5  # words, not counting numbers; shorter texts are headings, dates or measurements
 _WITHOUT_FULL_STOPS = frozenset(["lo", "th"])
 """Languages without punctuation at the end of a sentence. Their full stops belong to abbreviations."""
 
@@ -33,8 +33,8 @@ class Sentence(NamedTuple):
 def abstract(tree: TagTree, vector: Vector, most_sentences: int, keyword_count: int, language: str = "") -> list[str]:
     """Return at most `most_sentences` (δ) sentences, chosen by the `keyword_count` (θ) heaviest keywords.
 
-    Each paragraph contributes its sentences with the heaviest keywords, in proportion to its size. The paper's 15
-    sentences are a third of the words of its pages. So abstracts contain at most about a third of a page's sentences.
+    Each paragraph contributes its sentences with the heaviest keywords, in proportion to its size. In the paper, 15
+    sentences contain a third of the words of a page. So an abstract contains at most about a third of the sentences.
     """
     weights = {term: vector[term] for term in keywords(vector, keyword_count)}
     paragraphs: list[list[Sentence]] = []
@@ -65,10 +65,10 @@ def topic_root(tree: TagTree) -> int:
 
 
 def paragraph_texts(tree: TagTree) -> list[list[str]]:
-    """Return the paragraphs of the page, each as the texts of its blocks: the topic root's own text and its children.
+    """Return the paragraphs below the topic root, each as a list of block texts.
 
-    Text directly in the root is a paragraph too, so no text is lost. Preformatted text has no sentences and is left
-    out, unless the page has nothing else, as in old manuals.
+    Every child of the root is a paragraph, and text directly in the root is one too, so no text is lost. Preformatted
+    text has no sentences and is left out, unless the page has nothing else, as in old manuals.
     """
     root = topic_root(tree)
     if root < 0:
@@ -100,7 +100,7 @@ def share_out(count: int, sizes: Sequence[int]) -> list[int]:
 
 
 def heaviest(paragraph: Sequence[Sentence], count: int, weights: Vector) -> list[str]:
-    """Return the `count` sentences with the heaviest keywords, each keyword counted once, in their original order."""
+    """Return the `count` sentences with the heaviest keywords, in their original order. Each keyword counts once."""
     # fsum is exact, so the result does not depend on the order of the set.
     totals = [fsum(weights.get(word, 0.0) for word in set(sentence.words)) for sentence in paragraph]
     ranked = sorted(range(len(paragraph)), key=lambda number: (-totals[number], number))
@@ -130,7 +130,7 @@ def relevant_links(whole: TagTree, content: TagTree, topic: Vector, beta: float,
 
 
 def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
-    """Return the links of some blocks, each address once, without links to the page itself or without text."""
+    """Return the distinct links of some blocks, except links to the page itself and links without text."""
     elements, base = tree.page.elements, tree.page.document.url
     link_of = elements.links_around()
     link_texts: dict[int, list[str]] = {}
@@ -148,7 +148,7 @@ def node_links(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
 
 
 def node_images(tree: TagTree, nodes: Iterable[Node]) -> list[Link]:
-    """Return the images of some blocks with their alt texts, each address once."""
+    """Return the distinct images of some blocks, with their alt texts."""
     images: dict[str, Link] = {}
     for attributes in (tree.page.elements.attributes[element] for node in nodes for element in node.images):
         url = safe_link(attributes.get("src", ""), tree.page.document.url)

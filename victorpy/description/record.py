@@ -19,8 +19,11 @@ from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
 
 PAGE_HUB = 0.13
-"""Share of words in hub blocks from which a page is a hub: the mean of the shares around and inside the content."""
-_MOST_OF_CONTENT = 0.8  # share of its words
+"""Minimum share of words in hub blocks for a hub page.
+
+The share is averaged over the content and the area around it.
+"""
+_MOST_OF_CONTENT = 0.8  # share of the kept words
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class DocView:
 def describe(
     page: CleanPage, parameters: Parameters | None = None, page_parts: Sequence[Part] | None = None
 ) -> DocView:
-    """Return the record of a cleaned page. Pass its parts if you have them already."""
+    """Return the record of a cleaned page. Pass parts of it if you have computed them already."""
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
     text = render_text(page, page_parts)
@@ -131,9 +134,9 @@ def category_model(directory: str) -> CategoryModel:
 
 
 def page_type(whole: TagTree, content: TagTree) -> Type:
-    """Return the type of a page from its kept text and the area around it. Both together are right more often.
+    """Return the type of a page from its kept text and the surrounding area, which together are more accurate.
 
-    Images have no text that could be kept, so they are searched in the whole central area.
+    Images have no text to keep, so they are counted in the whole central area.
     """
     thresholds = Thresholds()
     around = whole.shares(thresholds, area_of_content(whole, content))

@@ -30,7 +30,10 @@ WEIGHTY = {
     **{"h1": 6.0, "h2": 2.0, "h3": 1.5, "h4": 1.3, "h5": 1.2, "h6": 1.1},
     **{"b": 1.2, "strong": 1.2, "big": 1.2, "mark": 1.2, "em": 1.1, "i": 1.1, "u": 1.1, "font": 1.1},
 }
-"""Force of each weighty tag. The paper only says that H1 has more than H3. A node without weighty tags has force 1."""
+"""Force of each weighty tag.
+
+The paper only says that H1 has more force than H3. A node without weighty tags has force 1.
+"""
 _NEARLY_ALL = 0.9  # share of a page's words
 _ICON = 32  # pixels
 _LEAST_IMAGES = 0.001  # images per word; avoids division by a threshold of 0
@@ -43,7 +46,7 @@ _NARROW_SHARE, _NARROW_PIXELS = 25, 200
 class _Region(NamedTuple):
     """Tags, roles and names that mark a region of a page.
 
-    Only whole names count: names that contain one, such as ``elementor-widget-nav``, occur anywhere in a page.
+    Only whole names count: longer names, such as ``elementor-widget-nav``, occur anywhere in a page.
     """
 
     tags: Set[str]
@@ -87,7 +90,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Proportions from which a block or a page is of a type."""
+    """Minimum proportions for a block or page to be of a type."""
 
     hub: float = 0.45
     """Words in links per word of a block."""
@@ -96,7 +99,7 @@ class Thresholds:
     page_hub: float = 0.25
     """Words in hub blocks per word of the central area."""
     page_image: float = 0.5
-    """Share of image blocks in the central area, in words, with their images counted as words."""
+    """Share of words in image blocks of the central area, where images count as words."""
 
 
 @dataclass(slots=True)
@@ -127,7 +130,7 @@ class TagTree:
     """The containers of a page in document order, outermost first."""
 
     def __init__(self, page: Document | PageTree, kept: Sequence[bool] | None = None) -> None:
-        """Build the tree. With `kept`, only from the texts of the kept blocks."""
+        """Build the tree from all texts or, with `kept`, from the kept blocks."""
         self.page = page if isinstance(page, PageTree) else PageTree(page)
         self.kept = kept
         self.nodes: list[Node] = []

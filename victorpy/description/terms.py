@@ -24,7 +24,7 @@ _HIRAGANA = re.compile("[ぁ-ゟ]{1,2}")
 _ENOUGH = 100
 """Minimum number of characters for detection. Shorter texts have the language that the page declares."""
 _SURE = 0.95
-_MOST = 4_000  # characters that are examined
+_MOST = 4_000  # characters used for detection
 
 
 @cache
@@ -67,7 +67,7 @@ def terms(text: str, language: str = "") -> list[str]:
         elif apostrophe and second and len(first) <= 5:  # l'arbre, dell'albero, qu'on
             term = second
         is_letter = len(term) == 1 and term.upper() != term.lower()
-        # ICU separates short words in hiragana, endings and particles, from the words before them.
+        # ICU splits off Japanese endings and particles: short words in hiragana.
         if term not in stop and not is_letter and not _HIRAGANA.fullmatch(term):
             kept.append(term)
     return kept
@@ -94,14 +94,14 @@ def primary(language: str) -> str:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language, or English ones if it has no list."""
+    """Return the stop words of a language, or English stop words if there is no list."""
     stopwordsiso = import_extra("stopwordsiso", "telling keywords from stop words")
     listed = language if language in stopwordsiso.langs() else "en"
     return frozenset(map(str.lower, stopwordsiso.stopwords(listed)))
 
 
 def language_of(text: str, claimed: str = "") -> str:
-    """Return the code of a text's language: detected if the text is long enough, else as the page claims.
+    """Return the code of a text's language: detected if the text is long enough, else as declared by the page.
 
     >>> language_of("Tee ist ein Getränk, das man aus den Blättern des Teestrauchs macht. Er wird heiß getrunken, "
     ...             "und fast überall auf der Welt.", claimed="en-US")

@@ -1,4 +1,4 @@
-"""Weigh the blocks of a page, and with them its terms (section 3.2).
+"""Weigh the blocks of a page, and its terms by the blocks that contain them (section 3.2).
 
 The tree is the topic content tree (section 4.2): containers without kept text are pruned. Its leaves are the blocks
 with a force. A container may have text beside inner containers, such as a heading above paragraphs. Each stretch of
@@ -29,11 +29,11 @@ from victorpy.description.terms import terms
 SPREAD = 0.1
 _MOST_EMPHASIS = 2
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-_DIGITS = 9  # differences after these are rounding errors
+_DIGITS = 9  # further digits are rounding errors
 _SHORTEST_NUMBER = 3
 
 Vector = dict[str, float]
-"""Terms with their weights. Its length is 1, or it is empty."""
+"""Terms with their weights. The vector is empty or has length 1."""
 
 
 class Block(NamedTuple):

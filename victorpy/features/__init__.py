@@ -1,4 +1,4 @@
-"""Features of blocks: one small function each. The modules are the families."""
+"""Block features, one small function each. Each module is a feature family."""
 
 from victorpy.features.base import (
     FEATURES,

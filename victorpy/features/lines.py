@@ -74,7 +74,7 @@ def look_bold_share(page: Columns) -> Column:
 
 @feature("look.short-share")
 def look_short_share(page: Columns) -> Column:
-    """Share of blocks with fewer than five words among the blocks that look like this block."""
+    """Share of short blocks, with fewer than five words, among the blocks that look like this block."""
     return page.share_of_look(page.words < _SHORT)
 
 

@@ -185,7 +185,7 @@ def headline_words(page: Columns) -> Column:
 
 @feature("heading-distance")
 def heading_distance(page: Columns) -> Column:
-    """Number of blocks since the last heading. More than 1000 if there was none."""
+    """Number of blocks since the last heading. Above 1000 if there is no heading before the block."""
     block = np.arange(page.count)
     return block - np.maximum.accumulate(np.where(page.within("class-header"), block, -1000))
 
@@ -226,7 +226,7 @@ def document_elements(page: Columns, name: str) -> Column:
 
 @feature("document.named-share")
 def document_named(page: Columns) -> Column:
-    """Share of blocks whose element has a class, id, role or itemprop. Low on pages of the old web."""
+    """Share of blocks whose element has a class, id, role or itemprop. Low on old pages."""
     names, name_of_element = page.near_names
     is_named = np.array([" " in name for name in names], dtype=bool)
     return np.full(page.count, is_named[name_of_element[page.element]].mean() if page.count else 0.0)

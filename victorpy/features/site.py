@@ -1,4 +1,7 @@
-"""Features of what the pages of a site repeat. They are -1 unless several of its pages are cleaned together."""
+"""Features that measure what the pages of a site repeat.
+
+Their values are -1 unless several pages of the site are cleaned together.
+"""
 
 from __future__ import annotations
 

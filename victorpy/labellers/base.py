@@ -23,7 +23,7 @@ LABELLERS: Registry[type[Labeller]] = Registry("labeller", "victorpy.labellers")
 
 
 class LearnsFrom(StrEnum):
-    """What a labeller learns from before it can label a page."""
+    """The training data that a labeller needs before it can label pages."""
 
     LABELS = "labels"
     """Pages of any site whose blocks have labels."""
@@ -33,13 +33,19 @@ class LearnsFrom(StrEnum):
 
 
 Labels = Sequence[Sequence[str] | None] | None
-"""The labels of each page's blocks, None for a page without labels. None instead of a list: no page has labels."""
+"""The labels of each page's blocks, None for a page without labels.
+
+None instead of a list means that no page has labels.
+"""
 
 Features = tuple[dict[str, str], ...]
 """The features of every block by name."""
 
 NOISE = 0.75
-"""A block is noise if at least this share of its characters is in a template. Less may be a label before a value."""
+"""A block is noise if at least this share of its characters is in a template.
+
+With a smaller share, the block may be a caption followed by a value.
+"""
 
 
 class Labeller(ABC):
@@ -62,7 +68,7 @@ class Labeller(ABC):
         """Learn from pages, and from the labels of their blocks if there are any."""
 
     def at_site(self, documents: Iterable[Document], labels: Labels = None) -> Labeller:
-        """Return a labeller that has learned from pages of a site; itself, if the method does not use sites."""
+        """Return a labeller fitted to the pages of one site, or this labeller if the method does not use sites."""
         return self
 
     @abstractmethod
@@ -70,11 +76,11 @@ class Labeller(ABC):
         """Label the blocks of one page."""
 
     def with_config(self, config: Config) -> Labeller:
-        """Return the labeller with another config; itself, if the method has no config."""
+        """Return the labeller with another config, or this labeller if the method has no config."""
         return self
 
     def features(self, document: Document) -> Features:
-        """Return the features of every block; empty, if the method has none."""
+        """Return the features of every block, or nothing if the method has no features."""
         return ()
 
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
@@ -115,11 +121,11 @@ class Labeller(ABC):
         return type(self)(**self.get_params() | changes)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether the labeller has learned: then an attribute whose name ends in ``_`` has a value."""
+        """Whether the labeller is fitted: `fit` sets attributes whose names end in ``_``."""
         return any(value for name, value in vars(self).items() if name.endswith("_"))
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: this is neither a classifier, whose labels it would stratify, nor a regressor."""
+        """Return scikit-learn's tags. They do not declare a classifier, since its labels would be stratified."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
@@ -155,12 +161,12 @@ class SiteLabeller(Labeller):
 def not_fitted(labeller: Labeller) -> VictorError:
     """Return the error for a page that is labelled before `fit`."""
     name = type(labeller).__name__
-    return VictorError(f"{name} has seen no pages of the site: call fit or at_site with some of them first")
+    return VictorError(f"{name} has seen no pages of the site; call fit or at_site first")
 
 
 def no_pages(name: str) -> DataError:
     """Return the error for a method that was fitted without pages."""
-    return DataError(f"{name} learns from pages of a site, but there were none")
+    return DataError(f"{name} learns from pages of a site, but got none")
 
 
 def first_pages(
@@ -168,11 +174,11 @@ def first_pages(
 ) -> Iterator[tuple[Document, Sequence[str] | None]]:
     """Yield the first `count` pages of a site, or all, each with its labels or None."""
     if count is not None and count < 1:
-        raise ConfigError(f"sample must be at least 1, not {count}: the method learns from pages of the site")
+        raise ConfigError(f"sample must be at least 1, not {count}; the method learns from pages of the site")
     for number, document in enumerate(islice(documents, count)):
         if labels is not None and number >= len(labels):
             raise DataError(
-                f"there are more pages than the {len(labels)} with labels; give None for pages without labels"
+                f"there are more pages than entries in labels ({len(labels)}); give None for pages without labels"
             )
         page_labels = None if labels is None else labels[number]
         if page_labels is not None:
@@ -196,7 +202,7 @@ _ITEMS = frozenset(["li", "dt", "dd"])
 
 
 def label_kept(document: Document, kept: Sequence[bool], spans: Sequence[Spans | None] = ()) -> Labelling:
-    """Label kept blocks by their markup, and all other blocks as noise. `spans` has the kept parts of blocks."""
+    """Label kept blocks by their markup, and all other blocks as noise. `spans` contains the kept parts of blocks."""
     labels: list[Label] = []
     for block, keep in zip(document.blocks, kept, strict=True):
         if not keep:

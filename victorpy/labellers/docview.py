@@ -38,7 +38,7 @@ class DocViewCleaner(PageLabeller):
         return label_kept(document, tree.page.blocks_with(kept, 0.5))
 
     def kept_nodes(self, tree: TagTree) -> list[bool]:
-        """Return which nodes are kept, by the type of the page."""
+        """Return which nodes to keep on a page of this type."""
         thresholds = Thresholds(self.hub, self.image, self.page_hub, self.page_image)
         types = [node.type(thresholds) for node in tree.nodes]
         match tree.page_type(thresholds):

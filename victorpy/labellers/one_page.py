@@ -1,7 +1,7 @@
 """Methods that look at one page alone: everything, the longest run of text, and satisfiable sub-trees.
 
-A block is kept if at least half of its characters are in the text that the method chooses. An image's ``alt`` is not
-text of the page.
+A block is kept if at least half of its characters are in the text that the method chooses. The ``alt`` of an image does
+not count as text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class LongestRun(PageLabeller):
 
         words in [i, j]  +  tags before i  +  tags after j
 
-    The number of all tags is constant, so this is the run with the highest number of words minus tags.
+    The total number of tags is constant, so this is the run with the highest number of words minus tags.
     """
 
     def label(self, document: Document) -> Labelling:

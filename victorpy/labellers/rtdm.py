@@ -3,9 +3,9 @@
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), with the restricted
 top-down mapping of D. C. Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2).
 
-Nodes are equal if their tags are; as in the paper, texts are not compared. Children are mapped in order, and only below
-mapped parents. Only leaves are inserted, removed or replaced, so that a sub-tree without a partner is removed leaf by
-leaf:
+Nodes are equal if their tags are equal. As in the paper, texts are not compared. Children are mapped in order, and only
+below mapped parents. Only leaves are inserted, removed or replaced, so that a sub-tree without a partner is removed
+leaf by leaf:
 
     cost(a, b) = 0                          if the sub-trees are equal
                  1                          if both are leaves: one is replaced
@@ -43,7 +43,7 @@ class Node:
     hash: int
     """Equal for sub-trees with equal labels in equal order."""
     size: int
-    """Number of nodes, including itself."""
+    """Number of nodes in the sub-tree."""
     text: int = -1
     """Number of a text on its page; -1 for an element."""
 
@@ -54,7 +54,7 @@ class Node:
         return cls(label, tuple(children), own_hash, 1 + sum(child.size for child in children), text)
 
     def texts(self) -> Iterator[int]:
-        """Yield the numbers of all texts below."""
+        """Yield the numbers of all texts in the sub-tree."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -87,7 +87,7 @@ class Mapping:
         return Node.of(node.label, [self.common(node.children[i], other.children[j]) for i, j in pairs], node.text)
 
     def mapped_texts(self, node: Node, other: Node) -> Iterator[int]:
-        """Yield the texts of the second tree that are mapped to an equal one of the first."""
+        """Yield the texts of the second tree that are mapped to an equal text of the first."""
         if node.hash == other.hash:
             yield from other.texts()
             return
@@ -103,7 +103,7 @@ class Mapping:
         return 1 if node.size == other.size == 1 else node.size + other.size
 
     def _align(self, node: Node, other: Node) -> tuple[int, Pairs]:
-        """Find the cheapest alignment of two nodes' children: its cost, and the children that are mapped."""
+        """Return the cost of the cheapest alignment of two nodes' children, and the pairs of mapped children."""
         key = node.hash, other.hash
         if key not in self._known:
             ours, theirs = node.children, other.children
@@ -145,7 +145,7 @@ class Mapping:
         return rows[-1][-1], tuple(self._trace(rows, ours, theirs))
 
     def _trace(self, rows: list[list[int]], ours: Sequence[Node], theirs: Sequence[Node]) -> list[tuple[int, int]]:
-        """Go back through a filled table and return the pairs of children that are mapped and have the same label."""
+        """Trace a filled table back and return the pairs of mapped children with the same label."""
         pairs = []
         i, j = len(ours), len(theirs)
         while i and j:
@@ -164,7 +164,7 @@ class Mapping:
 @LABELLERS.register("rtdm")
 @dataclass(eq=False, repr=False)
 class Rtdm(SiteLabeller):
-    """Drops what all pages of the site have in the same place."""
+    """Drops the parts that all pages of the site have in the same place."""
 
     sample: int = 30
     text: bool = False

@@ -1,17 +1,17 @@
 """Sentences that a site repeats, found by entropy on its style tree (sst-sentence-entropy, sections 3 and 4).
 
 Pages are trees of segments (3.1 and 3.2): from the leaves up, siblings that are all leaves with the same tag become
-one, and a node with a single child takes over the child's content. The site's tree is built from these.
+one, and a node with a single child takes over the child's content. The site's tree is built from these page trees.
 
 At each node of the site's tree a word has an entropy over the pages (equations 2 to 4): 1 if the pages have it equally
-often, 0 if only one page has it. A sentence's entropy is the mean of its words' (equation 5). The paper says that
-sentences above the threshold are redundant (4.4) and, one section later, that they are informative (4.5). By the
-equations the first must be right, since a sentence of every page has entropy 1. So a sentence is noise if its entropy
-is higher than T, and recall rises with T, as in 4.4.
+often, 0 if only one page has it. A sentence's entropy is the mean entropy of its words (equation 5). The paper says
+that sentences above the threshold are redundant (4.4) and, one section later, that they are informative (4.5). The
+first must be right, since a sentence on every page has entropy 1 by the equations. So a sentence is noise if its
+entropy is higher than T, and recall rises with T, as in 4.4.
 
-T is chosen for each node from the labels of a few pages, from 0 to 1 in steps of 0.1, and fixed where there are none. A
-node whose labelled sentences are all noise is noise. Words at many places of the site's tree are left out as stop
-words, in any language.
+For each node with labels from a few pages, T is chosen from 0 to 1 in steps of 0.1. At other nodes T is fixed. A
+node whose labelled sentences are all noise is noise. Words that occur at many places of the site's tree are ignored as
+stop words, in any language.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class SegmentTree(StyleTree):
 def merge_segments(node: PageNode) -> None:
     """Merge equal leaves, and single children into their parents, from the bottom up.
 
-    Leaves are equal if they have the same tag and attributes, as in the site's tree. By tag alone, pages with a layout
-    of nested divisions would become one segment.
+    Leaves are equal if they have the same tag and attributes, as in the site's tree. If only tags were compared, pages
+    with a layout of nested divisions would become one segment.
     """
     for child in node.children:
         merge_segments(child)
@@ -94,14 +94,14 @@ class SentenceEntropy(SiteLabeller):
     tree_: SegmentTree | None = field(default=None, init=False)
     stop_words_: frozenset[str] = field(default=frozenset(), init=False)
     thresholds_: dict[ElementNode, float | None] = field(default_factory=dict, init=False)
-    """The threshold of each node with labels; None if it is noise."""
+    """Threshold of each node with labels, or None if the node is noise."""
 
     @property
     def tunes(self) -> bool:
         return True
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Build the tree from at most `sample` pages; those with labels choose the thresholds."""
+        """Build the tree from at most `sample` pages, and choose thresholds by the labelled pages."""
         check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
@@ -144,7 +144,7 @@ class SentenceEntropy(SiteLabeller):
         return [place.leaf for place in places_of_blocks(self.tree_, document)]
 
     def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float | None]:
-        """Choose the threshold of each node that has sentences of the examples."""
+        """Choose a threshold for each node that contains sentences of labelled pages."""
         sentences: dict[ElementNode, list[tuple[Sentence, bool]]] = defaultdict(list)
         for document, labels in examples:
             for block, leaf, label in zip(document.blocks, self._leaves(document), labels, strict=True):
@@ -155,9 +155,9 @@ class SentenceEntropy(SiteLabeller):
 
 
 def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float | None:
-    """Return the T of 0, 0.1 ... 1 with the highest word F1 of informative sentences, the highest of equal ones.
+    """Return the T from 0, 0.1 ... 1 with the highest word F1 of the kept sentences, or the highest of equal ones.
 
-    Returns None if no sentence is content: then F1 is 0 for every T.
+    Returns None if no sentence is content, since F1 is then 0 for every T.
     """
     content_words = sum(sentence.words for sentence, is_content in sentences if is_content)
     if not content_words:
@@ -173,7 +173,10 @@ def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float | None:
 
 
 def stop_words(tree: StyleTree, share: float) -> frozenset[str]:
-    """Return the words in at least this share of the places of a site. Words of menus are in one or two places."""
+    """Return the words that occur at this share of a site's places or more.
+
+    Menu words occur at only one or two places.
+    """
     places: Counter[str] = Counter()
     leaves = [node.content for node in set(tree.root.walk()) if node.content]
     for content in leaves:

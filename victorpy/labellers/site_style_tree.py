@@ -70,24 +70,28 @@ class SiteStyleTree(SiteLabeller):
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         if self.local not in LOCAL:
-            raise ConfigError(f"local is one of {', '.join(LOCAL)}, not {self.local!r}{suggest(self.local, LOCAL)}")
+            raise ConfigError(
+                f"local must be one of {', '.join(LOCAL)}, not {self.local!r}{suggest(self.local, LOCAL)}"
+            )
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
-        """Build the tree from at most `sample` pages. If some have labels, they choose the threshold."""
+        """Build the tree from at most `sample` pages. Labelled pages determine the threshold."""
         self.check()
         tree = StyleTree(self.styles, self.virtual_leaves)
         return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
 
     def with_tree(self, tree: StyleTree, examples: Sequence[Example] = (), name: str = "the tree") -> Self:
-        """Use an existing tree, and choose the threshold from examples, if there are any.
+        """Use an existing tree, and choose the threshold by labelled examples if there are any.
 
-        Raises ConfigError if parameters for building a tree are set and the tree was built with others.
+        Raises ConfigError if this labeller's parameters contradict those that the tree was built with.
         """
         self.check()
         for parameter in ("styles", "virtual_leaves"):
             value, built = getattr(self, parameter), getattr(tree, parameter)
             if value not in {getattr(SiteStyleTree, parameter), built}:
-                raise ConfigError(f"{name}: built with {parameter}={built}; for {parameter}={value} build another tree")
+                raise ConfigError(
+                    f"{name} was built with {parameter}={built}; build another tree to use {parameter}={value}"
+                )
         if not tree.page_count:
             raise no_pages("sst")
         if tree.styles == "paper":
@@ -113,7 +117,7 @@ class SiteStyleTree(SiteLabeller):
         kept = [importance > self.judgement_.t for importance in importances]
         spans: list[Spans | None] = [None] * len(kept)
         if self.judgement_.t < 0:
-            return label_kept(document, kept)  # nothing is noise, not even what all pages repeat
+            return label_kept(document, kept)  # nothing is noise, not even text that all pages repeat
         for block, (element, is_leaf) in zip(document.blocks, places, strict=True):
             repeated = self.judgement_.of(element).repeated
             if kept[block.index] and is_leaf and element.content and repeated and not block.preformatted:
@@ -132,8 +136,8 @@ class SiteStyleTree(SiteLabeller):
             if words:
                 is_noise = repeated.issuperset(words)
                 if not is_noise and len(words) >= FEWEST_WORDS and content.page_count >= FEWEST_PAGES:
-                    # Frequent words also occur elsewhere at the place, more often on some pages than on others.
-                    # So it is enough that all pages have them, if most words are locally noisy.
+                    # Frequent words also occur in the content, so their counts differ between pages.
+                    # So if half of the words are locally noisy, it is enough that nearly all pages have the others.
                     is_noise = 2 * sum(word in repeated for word in words) >= len(words) and all(
                         1 - math.log(content.pages_with(word) or 1) / math.log(content.page_count) < self.epsilon
                         for word in words
@@ -169,10 +173,10 @@ class Trial:
 
 
 def best_threshold(trials: Sequence[Trial], thresholds: Sequence[float] = THRESHOLDS, reach: int = REACH) -> float:
-    """Return the threshold with the best mean F1 around it, the middle one if several are equal.
+    """Return the threshold with the best F1, averaged over its neighbours. The middle of equal ones is preferred.
 
-    On other pages content is a little more or less important than on the few labelled ones, so a threshold next to a
-    sharp drop would lose text there. So neighbours count too, nearer ones more.
+    On other pages content is a little more or less important than on the few labelled pages, so a threshold next to a
+    sharp drop of F1 would lose text there. So neighbouring thresholds count too, weighted by their distance.
     """
     means = np.array([sum(trial.f1(threshold) for trial in trials) / len(trials) for threshold in thresholds])
     weights = np.concatenate([np.arange(1, reach + 1), np.arange(reach + 1, 0, -1)]) / (reach + 1) ** 2

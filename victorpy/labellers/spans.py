@@ -52,7 +52,7 @@ def join_kept(text: str, stretches: Sequence[tuple[int, int]], kept: Sequence[bo
     ['Tea', '> Sencha']
     """
     if all(kept):
-        return None  # also if there are no stretches
+        return None  # true without stretches too
     spans: list[tuple[int, int]] = []
     for number, ((start, stop), is_kept) in enumerate(zip(stretches, kept, strict=True)):
         if not is_kept:

@@ -1,4 +1,4 @@
-"""Methods that drop the parts that many pages of a site have: pagelets, DOM templates and text templates.
+"""Methods that drop parts that many pages of a site share: pagelets, DOM templates and text templates.
 
 docs/explanation/methods.md explains the decisions that the papers leave open.
 """
@@ -111,7 +111,7 @@ def fingerprints(words: Hashes, stretches: Sequence[tuple[int, int]], w: int, s:
     end = np.full((s, 1), np.iinfo(np.uint64).max)  # a stretch may end after the last run
     hashes = np.append(mix(windows(words, w) + mix(salts)), end, axis=1)
     long = [(start, stop - w + 1) for start, stop in stretches if stop - start >= w]
-    # With the borders start, stop, start, stop ... every second minimum is that of a stretch; the others lie between.
+    # The borders are start, stop, start, stop ..., so every second minimum belongs to a gap and is skipped.
     borders = np.array(long, dtype=np.int64).ravel()
     smallest = iter(np.minimum.reduceat(hashes, borders, axis=1)[:, ::2].T.tolist() if long else ())
     return [
@@ -193,7 +193,7 @@ class TextTemplate(Repeated):
         starts = np.flatnonzero(pages >= min_template_pages(self.F, counts.with_page(tree.number)))
         lengths = np.array([len(block.text) for block in tree.document.blocks], dtype=np.int64)
         covered = cover(starts, self.W, self.D, int(lengths.sum()) + len(lengths))
-        # The number of covered characters before each position gives that of every block.
+        # Running totals of covered characters give the covered share of every block.
         covered_before = np.append(0, np.cumsum(covered))
         first = np.cumsum(lengths + 1) - lengths - 1
         noise: list[bool] = (covered_before[first + lengths] - covered_before[first] >= NOISE * lengths).tolist()

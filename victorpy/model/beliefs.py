@@ -70,7 +70,7 @@ class Beliefs:
             self._labelled[place] = self._labelled.get(place, 0.0) + row
 
     def smoothed(self, page: str, places: Sequence[Place], log_odds: Floats, weight: Floats) -> Floats:
-        """Move a page's log-odds towards those of the same places on other pages."""
+        """Move the log-odds of a page towards the log-odds at the same places on other pages."""
         own = _expected_words(places, log_odds, weight) if page in self._pages else {}
         pulls: dict[Place, tuple[float, float]] = {}  # the strength and the target of the move
         for place in set(places):
@@ -94,7 +94,7 @@ class Beliefs:
 
 
 def _expected_words(places: Sequence[Place], log_odds: Floats, weight: Floats) -> dict[Place, Floats]:
-    """Return the expected content words and all words at each place of a page, and 1 for the page."""
+    """Return the expected content words, all words and the page count (1) of each place on a page."""
     sums: dict[Place, Floats] = {}
     for place, row in zip(places, np.stack([weight * probabilities(log_odds), weight], axis=1), strict=True):
         sums[place] = sums.get(place, 0.0) + row
@@ -129,7 +129,7 @@ class SitePages:
 
 
 def believe(pages: Sequence[SitePage], site: SiteStatistics, judge: Judge) -> Beliefs:
-    """Sum up the predictions and the labels for each place of a site."""
+    """Sum the predictions and the labels for each place of a site."""
     beliefs = Beliefs()
     judged = []
     for document, labels in pages:

@@ -42,7 +42,7 @@ class Decoder:
     decode: str
     keeping: Keeping
     kinds_share: float
-    """Weight of the trees for kinds. The CRF has the rest."""
+    """Weight of the trees for kinds. The remaining weight goes to the CRF."""
     kinds_content_share: float
     """Weight of the trees for kinds in the decision whether a block is content."""
 

@@ -37,7 +37,7 @@ from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
 from victorpy.sites.grouping import SITE_KEYS, site_of
 
-if TYPE_CHECKING:  # loaded only for pages of a site
+if TYPE_CHECKING:  # imported only for pages of a site
     from victorpy.model.beliefs import Beliefs
     from victorpy.sites.statistics import SiteStatistics
 
@@ -96,7 +96,7 @@ class ModelLabeller(Labeller):
         self.site_key = site_key
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is derived from the config, because a user's own features cannot be pickled."""
+        """Leave out values derived from the config, because user-defined features cannot be pickled."""
         return self.__dict__ | {"_prepared": None}
 
     def fit(

@@ -112,7 +112,7 @@ def find_model(name: str | Path) -> Path:
         raise ModelError(f"{name} is not a model directory: it has no meta.json")
     bundled = bundled_models()
     raise ModelError(
-        f"no model {str(name)!r}{suggest(str(name), bundled)}; bundled are {', '.join(bundled)}, or give a path"
+        f"no model {str(name)!r}{suggest(str(name), bundled)}; choose from {', '.join(bundled)}, or give a path"
     )
 
 

@@ -81,7 +81,7 @@ def find_template(config: Config, variable: str, default: str) -> Path:
     path = resources.find(name, "templates", ".tpl", beside=config.directory)
     if path is None:
         shipped = resources.names("templates", ".tpl")
-        raise config.error(variable, f"no template {name!r}{suggest(name, shipped)}; shipped are {', '.join(shipped)}")
+        raise config.error(variable, f"no template {name!r}{suggest(name, shipped)}; choose from {', '.join(shipped)}")
     return path
 
 

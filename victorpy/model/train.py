@@ -48,7 +48,7 @@ def find_annotations(paths: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Unconfirmed:
-    """An annotation file in which `blocks` of `of` blocks have no label from a person."""
+    """An annotation file with `blocks` unreviewed blocks out of `of`."""
 
     path: Path
     blocks: int

@@ -7,7 +7,7 @@ Each module here has a twin in Python, which is the specification and is used wh
     trees.pyx      model/evidence/: forests, the lexicon and the cut for expected F1
     crf.pyx        model/crf/decoding.py: forward-backward
 
-Tests hold the twins equal. Set VICTOR_ENGINE=python to run without the core.
+Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 
 def load(name: str) -> Any:
-    """Return a module of the core, or None where it is not built or does not fit the installed lxml."""
+    """Return a module of the core, or None if it is not built or does not match the installed lxml."""
     if os.environ.get("VICTOR_ENGINE") == "python":
         return None
     try:
@@ -29,7 +29,7 @@ def load(name: str) -> Any:
         return None
     except (RuntimeError, ValueError) as error:  # Cython found a different layout of lxml's objects
         warnings.warn(
-            f"the native core does not fit the installed lxml, so victorpy runs without it: {error}", stacklevel=2
+            f"the native core does not match the installed lxml, so victorpy runs without it: {error}", stacklevel=2
         )
         return None
     return module

@@ -1,1 +1,1 @@
-"""What the pages of a site share."""
+"""Statistics and style trees of the pages of one site."""

@@ -1,4 +1,4 @@
-"""The content of a site's pages at one place of their template, and how much it differs between pages.
+"""Measure how much the content at one place of a site's template differs between pages.
 
 Features are the words, image files and link targets there (Yi, Liu and Li 2003, 3.3). The entropy of a feature over
 the pages (equation 5, which is the sentence paper's equation 4) depends on the counts n_j of the feature on the pages:
@@ -21,15 +21,15 @@ _QUERY = re.compile(r"[?#].*", re.DOTALL)
 
 
 class Content:
-    """The features of one place, and the pages that have the place."""
+    """Feature counts at one place, over all pages that have this place."""
 
     __slots__ = ("pages", "sums")
 
     def __init__(self) -> None:
         self.pages = 0
-        """A bit for each page."""
+        """The pages that have this place, one bit each."""
         self.sums: dict[str, list[Any]] = {}
-        """For each feature: a bit for each page that has it, N, and the sum of n log n."""
+        """For each feature: the pages that have it, one bit each, then N, then the sum of n log n."""
 
     def add(self, page: int, counts: Counter[str]) -> None:
         """Add all features of a page."""
@@ -46,7 +46,7 @@ class Content:
                 entry[2] += count * math.log(count)
 
     def merge(self, other: Content) -> None:
-        """Add the features of another place, which no page has in addition to this one."""
+        """Add the features of another place. No page may have both places."""
         self.pages |= other.pages
         for feature, (pages, total, logs) in other.sums.items():
             entry = self.sums.setdefault(feature, [0, 0.0, 0.0])
@@ -74,7 +74,7 @@ class Content:
     def importance(self) -> float:
         """Return CompImp of a leaf, equation 4: 1 minus the mean entropy of its features.
 
-        A leaf of several pages without features, for which the equation has no value, has 0.
+        The equation is undefined for a leaf without features; on several pages such a leaf gets 0.
         """
         if self.page_count == 1:
             return 1.0
@@ -98,7 +98,7 @@ class Content:
 def link_features(document: Document, block: Block) -> list[str]:
     """Return the targets of a block's links, each once.
 
-    The query is removed, since links to share or print a page contain the page's own address there.
+    The query is removed, since links for sharing or printing a page contain its address there.
     """
     tags, attributes, parents = document.elements.tag, document.elements.attributes, document.elements.parent
     targets: dict[str, None] = {}

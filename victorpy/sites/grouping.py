@@ -1,4 +1,4 @@
-"""Sites of pages, folds that keep the pages of a site together, and random samples."""
+"""Group pages by site, divide them into folds by group, and sample them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def site_of(url: str, by: str = "domain") -> str:
     ('news.bbc.co.uk', '127.0.0.1')
     """
     if by not in SITE_KEYS:
-        raise ConfigError(f"a site is one of {', '.join(SITE_KEYS)}, not {by!r}{suggest(by, SITE_KEYS)}")
+        raise ConfigError(f"a site must be one of {', '.join(SITE_KEYS)}, not {by!r}{suggest(by, SITE_KEYS)}")
     try:
         host = urlsplit(url).hostname or ""
-    except ValueError:  # pages have broken addresses
+    except ValueError:  # links may be malformed
         return ""
     is_ip_address = ":" in host or host.rpartition(".")[2].isdigit()
     if by == "host" or is_ip_address or not host:
@@ -52,7 +52,7 @@ def _suffixes() -> Any:
 
 
 def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[str] | None = None) -> list[int]:
-    """Return a fold for each page. A group is in one fold only, and folds have about the same size.
+    """Return a fold for each page. All pages of a group are in the same fold, and folds have about the same size.
 
     With labels, the pages of every label are spread over the folds.
 
@@ -77,7 +77,7 @@ def make_folds(groups: Sequence[str], folds: int, seed: int, labels: Sequence[st
 
 
 def draw_sample(items: Sequence[Item], size: int, chance: random.Random | None = None) -> list[Item]:
-    """Sample `size` items, in their order. Return all items if there are fewer.
+    """Sample `size` items and keep their order. Return all items if there are fewer.
 
     Without a random generator, the same number of items always gives the same sample.
     """

@@ -21,7 +21,7 @@ EPSILON = 0.01
 
 
 def node_importance(element: ElementNode) -> float:
-    """Return NodeImp(E), equation 1: the entropy of an element's styles, to the base of its pages."""
+    """Return NodeImp(E), equation 1: the entropy of an element's styles, with the number of its pages as the base."""
     if element.page_count <= 1:
         return 1.0
     entropy = sum(-share * math.log(share) for share in _style_shares(element))
@@ -47,7 +47,10 @@ class Judged(NamedTuple):
     repeated: frozenset[str]
     """Features that pages repeat there. A block that has no other features is noise."""
     highest: float
-    """The highest importance of the node, its content and all nodes below: it is noise for all higher thresholds."""
+    """The highest importance of the node, its content and all nodes below.
+
+    The node is noise for all higher thresholds.
+    """
     noisy: bool
     """Whether neither the node, nor its content, nor any node below is more important than the threshold (figure 5)."""
     meaningful: bool
@@ -71,13 +74,13 @@ class Judgement:
         return self._judged[element]
 
     def judge(self, tree: StyleTree) -> Judgement:
-        """Judge all nodes of a tree from the leaves up. This does all of the paper's procedures in one pass."""
+        """Judge all nodes of a tree from the leaves up. One pass covers all of the paper's procedures."""
         self._judged.clear()
         self._judge(tree.root)
         return self
 
     def _judge(self, element: ElementNode) -> Judged:
-        if element in self._judged:  # it is in several styles
+        if element in self._judged:  # the element is in several styles
             return self._judged[element]
         below = [self._judge(child) for child in element.children()]
         content = element.content
@@ -101,7 +104,7 @@ class Judgement:
         return judged
 
     def style_importance(self, style: StyleNode) -> float:
-        """Return CompImp(S), equation 3: the mean of its elements'."""
+        """Return CompImp(S), equation 3: the mean importance of its elements."""
         if not style.elements:
             return 0.0
         return sum(self._judge(element).composite for element in style.elements) / len(style.elements)
@@ -145,7 +148,7 @@ def places_of_blocks(tree: StyleTree, document: Document) -> list[Place]:
 def block_importances(
     tree: StyleTree, judgement: Judgement, document: Document, places: Sequence[Place] | None = None
 ) -> list[float]:
-    """Return the importance of each block of a page: that of its leaf, or 0 if the pages repeat all of it there.
+    """Return the importance of each block's leaf, or 0 if the site's pages repeat the whole block there.
 
     Figure 7 stops at maximal noisy and meaningful nodes. All leaves of a noisy node are noisy, and no leaf of a
     meaningful node is, so the leaf of each block gives the same result. A block in a style that the site does not have

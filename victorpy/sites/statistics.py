@@ -1,4 +1,4 @@
-"""Columns that measure how far a site repeats each block of a page, which a single page cannot show."""
+"""Columns that measure how much of each block is repeated on other pages of the site."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SiteStatistics:
             self.add(document)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_judgement": None, "_last": None}  # both are computed when needed
+        return {**self.__dict__, "_judgement": None, "_last": None}  # both are computed on demand
 
     @property
     def pages(self) -> int:
@@ -39,7 +39,7 @@ class SiteStatistics:
         return self._tree.page_count
 
     def add(self, document: Document) -> None:
-        """Count a page. The same page counts once."""
+        """Add a page, unless it was added before."""
         pages = self.pages
         self._tree.add(document)
         if self.pages > pages:
@@ -47,7 +47,7 @@ class SiteStatistics:
             self._judgement = self._last = None
 
     def locate(self, document: Document) -> tuple[str, list[Place]]:
-        """Return a page's fingerprint and the places of its blocks in the tree. Caches the last page's."""
+        """Return a page's fingerprint and the places of its blocks in the tree. The last result is cached."""
         if self._last is None or self._last[0] is not document:
             self._last = document, (page_fingerprint(document), places_of_blocks(self._tree, document))
         return self._last[1]

@@ -17,7 +17,7 @@ from victorpy.sites.content import Content, link_features
 from victorpy.sites.page_tree import ROOT, STYLES, Key, PageNode, page_tree
 
 ALIKE = 0.5
-"""Share of common names from which elements of different pages count as the same."""
+"""Minimum share of common names for elements of different pages to count as the same."""
 
 MOST_KNOWN = 500
 """Below a parent with more names than this, a new name is a new element, since comparing it with all would take too
@@ -27,7 +27,7 @@ FREQ = 0.85
 """Share of a node's pages that have a characteristic feature."""
 
 LAM = 0.85
-"""Overlap of characteristic features from which two nodes are merged."""
+"""Minimum overlap of characteristic features for two nodes to be merged."""
 
 MOST_COMPARED = 500
 """Maximum number of siblings that an element is compared with."""
@@ -42,7 +42,7 @@ class ElementNode:
         self.tag = tag
         self.display = display
         self.pages = 0
-        """A bit for each page that has the element."""
+        """The pages that have the element, one bit each."""
         self.styles: dict[tuple[Key, ...], StyleNode] = {}
         self.known: dict[Key, ElementNode] = {}
         """The element nodes of all styles by name, if the tree is aligned."""
@@ -73,7 +73,7 @@ class StyleNode:
     def __init__(self, elements: list[ElementNode]) -> None:
         self.elements = elements
         self.pages = 0
-        """A bit for each page that has this style here."""
+        """The pages that have this style here, one bit each."""
 
     @property
     def page_count(self) -> int:
@@ -90,13 +90,16 @@ class StyleTree:
 
     def __init__(self, styles: str = "modern", virtual_leaves: bool = True) -> None:
         if styles not in STYLES:
-            raise ConfigError(f"styles is one of {', '.join(STYLES)}, not {styles!r}{suggest(styles, STYLES)}")
+            raise ConfigError(f"styles must be one of {', '.join(STYLES)}, not {styles!r}{suggest(styles, STYLES)}")
         self.styles = styles
         self.virtual_leaves = virtual_leaves
         self.root = ElementNode(ROOT, "")
         self.page_count = 0
         self.seen: set[str] = set()
-        """Fingerprints of the pages. A page that was added twice would count as repeated text."""
+        """Fingerprints of the pages.
+
+        They prevent counting a page twice, which would make all its text look repeated.
+        """
 
     @property
     def aligned(self) -> bool:
@@ -158,14 +161,14 @@ class StyleTree:
         return style
 
     def find(self, parent: ElementNode, keys: Sequence[Key]) -> list[ElementNode | None]:
-        """Find the elements below a parent that match its children on a page, by name; None if there is no match."""
+        """Find the element below a parent that matches each of its children on a page by name, or None."""
         elements = [parent.known.get(key) for key in keys]
         if None not in elements or self.styles == "paper" or len(parent.known) > MOST_KNOWN:
             return elements
         tags_on_page = Counter(tag for tag, _ in dict.fromkeys(keys))
         for number, key in enumerate(keys):
             if elements[number] is None:
-                # A new name of the most similar element, or of the only one with this tag on the site and on the page.
+                # Match the most similar element, or the only element with this tag both on the site and on the page.
                 elements[number] = _most_alike(parent, key)
                 if elements[number] is None and tags_on_page[key[0]] == 1:
                     with_tag = {element for (tag, _), element in parent.known.items() if tag == key[0]}
@@ -174,7 +177,7 @@ class StyleTree:
 
 
 def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
-    """Return the element below a parent with the same tag and the most common names, if any shares half of them.
+    """Return the child with the same tag that has most names in common, if it shares at least half of them.
 
     Pages add their own names to the same element, such as the page's topic or the current item of a menu.
     """
@@ -189,7 +192,7 @@ def _most_alike(parent: ElementNode, key: Key) -> ElementNode | None:
 
 
 class _Last:
-    """The page whose fingerprint was computed last, since all parts of a site's model need it."""
+    """The last page and its fingerprint, which all parts of a site's model need."""
 
     page: tuple[Document, str] | None = None
 
@@ -211,7 +214,7 @@ def merge_alike(tree: StyleTree, freq: float = FREQ, lam: float = LAM) -> None:
 
     Two element nodes below the same parent are merged if their tags and display attributes are equal and their
     characteristic features overlap by `lam`. These are the features below a node that at least `freq` of its pages
-    have. No page has two styles of one element, so merging adds up different pages.
+    have. No page has two styles of one element, so the merged nodes have no page in common.
     """
     open_nodes = [tree.root]
     while open_nodes:

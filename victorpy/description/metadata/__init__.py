@@ -77,7 +77,7 @@ def _find_language(page: Page) -> Candidate | None:
 
 
 def _first_address(candidates: Iterable[Candidate], base: str, beginnings: tuple[str, ...]) -> Candidate | None:
-    """Return the first candidate whose absolute address has one of the beginnings."""
+    """Return the first candidate whose absolute address starts with one of the prefixes."""
     for value, source in candidates:
         try:
             address = urljoin(base, value.strip()) if value else ""

@@ -77,8 +77,8 @@ def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
     """Yield names and where they were found, most trustworthy first.
 
     The author in an article's structured data comes from the publishing system. Meta tags often come from a template,
-    with the name of the site or a designer. Elements marked as author may belong to others, such as readers who
-    comment, and a text after "By" near the headline is a guess.
+    with the name of the site or a designer. Elements marked as author may name other people, such as
+    readers who comment, and text after "By" near the headline is a guess.
     """
     for thing in page.written:
         names = clean_names(thing.texts("author") or thing.texts("creator"))
@@ -104,7 +104,7 @@ def _candidates(page: Page) -> Iterator[tuple[list[str], str]]:
 
 
 def _marked(page: Page) -> Iterator[tuple[list[str], str]]:
-    """Yield the names in elements marked as author by a relation, a property or the name of a class."""
+    """Yield the names in elements whose rel, itemprop or class marks them as author."""
     marked = [(element, names) for element, names in page.marked if _MARKED.search(names)]
     for attribute in ("rel", "itemprop"):
         for element, _ in marked:

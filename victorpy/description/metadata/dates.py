@@ -11,9 +11,9 @@ from victorpy.description.metadata.page import Candidate, Page, is_around, text_
 from victorpy.description.terms import import_extra, primary
 
 OLDEST = date(1990, 1, 1)
-"""There was no web before. Older dates are those of events, or a program's zero."""
+"""The web did not exist before. Earlier dates refer to events, or are default values of programs."""
 
-_EASTERNMOST = timezone(timedelta(hours=14))  # where the day begins first
+_EASTERNMOST = timezone(timedelta(hours=14))  # the time zone where each day begins first
 _META_NAMES = tuple(
     """
     article:published_time article:published og:article:published_time og:published_time datepublished
@@ -53,7 +53,7 @@ def find_date(page: Page, language: str = "", today: date | None = None) -> Cand
 
 
 def read_date(text: str, language: str = "") -> date | None:
-    """Return the first date in a text, in ISO form or in words of a language.
+    """Return the first date in a text, in ISO format or written out in a language.
 
     >>> read_date("2024-05-17T10:00:00Z"), read_date("Published on 17 mai 2024", "fr"), read_date("soon")
     (datetime.date(2024, 5, 17), datetime.date(2024, 5, 17), None)
@@ -77,7 +77,7 @@ def _candidates(page: Page) -> Iterator[Candidate]:
     """
     yield from page.written_texts("datePublished", "dateCreated", "uploadDate")
     yield from page.meta(*_META_NAMES)
-    # On home pages and shop pages the visible dates are those of articles and products.
+    # On home pages and shop pages, visible dates belong to articles and products.
     of_many = any(thing.is_a("product", "collectionpage", "itemlist") for thing in page.things)
     is_product = any("product" in kind for kind in page.meta_tags.get("og:type", []))
     if page.written or not (page.is_home or of_many or is_product):
@@ -101,12 +101,12 @@ def _candidates(page: Page) -> Iterator[Candidate]:
 
 
 def _read_in_words(text: str, language: str) -> date | None:
-    """Read a date with the month names and the order of the page's language, else those of English.
+    """Parse a date by the conventions of the page language, or of English if that fails.
 
     >>> [_read_in_words("04/05/2021", language) for language in ("en-US", "en-GB", "fr")]
     [datetime.date(2021, 4, 5), datetime.date(2021, 5, 4), datetime.date(2021, 5, 4)]
     """
-    dateparser = import_extra("dateparser", "reading dates in words")
+    dateparser = import_extra("dateparser", "reading written-out dates")
     region = language.rpartition("-")[2] if len(language) == 5 else None
     for code in filter(None, dict.fromkeys((primary(language), "en"))):
         # A language or region that dateparser does not know, or an impossible date, raises an error.

@@ -1,4 +1,4 @@
-"""The places of a page where metadata is found, each looked up once, on first use."""
+"""Find the places of a page that contain metadata. Each is looked up once, on first use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     text: str
     previous: str
-    """The short text before it."""
+    """The previous short text."""
     element: etree._Element
     """The element that contains or precedes the text."""
 
@@ -73,7 +73,7 @@ class Page:
 
     @cached_property
     def written(self) -> list[Thing]:
-        """The things that somebody wrote. Things with the page's title come first."""
+        """The things of a written type, such as articles. Things with the page title come first."""
         title = words(self.title_tag)
 
         def lacks_title(thing: Thing) -> bool:
@@ -84,7 +84,7 @@ class Page:
 
     @cached_property
     def is_article(self) -> bool:
-        """Whether the page declares itself as something that somebody wrote."""
+        """Whether the page declares an article or another written work."""
         return bool(self.written) or "article" in self.meta_tags.get("og:type", [])
 
     @cached_property
@@ -112,7 +112,7 @@ class Page:
 
     @cached_property
     def headline(self) -> etree._Element | None:
-        """The heading with the longest part of the title, else the first h1."""
+        """The heading that contains the longest part of the title, else the first h1."""
         title = words(self.title_tag)
         best, length = None, 0
         for element in islice(self.root.iter("h1", "h2"), _MOST_HEADINGS):
@@ -146,7 +146,7 @@ class Page:
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
 
     def written_texts(self, *properties: str) -> list[Candidate]:
-        """Return the texts that the things on the page that somebody wrote have for some properties."""
+        """Return the texts of some properties of all written things."""
         texts = ((text, thing) for thing in self.written for name in properties for text in thing.texts(name))
         return [Candidate(text, thing.source) for text, thing in texts]
 

@@ -17,12 +17,12 @@ from lxml import etree
 
 from victorpy.description.terms import import_extra
 
-# Limits on items. A page with more is a catalogue or an attack, and the items about the page itself come first.
+# Limits on items. Pages with more items are catalogues or attacks. Items about the page itself usually come first.
 DEEPEST = 8
 MOST_THINGS = 500
 DEEPEST_SCOPES = 16
 
-# Properties that lead from a page or a container to what the page is about.
+# Properties that link a page or container to its main topic.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
 
 # Types with an author and a date, besides those that end in _WRITTEN_ENDS.
@@ -43,7 +43,7 @@ class Thing:
 
     @property
     def is_written(self) -> bool:
-        """Whether it is something that somebody wrote and published: an article, a post, a recipe."""
+        """Whether the item is a written work, such as an article, a post or a recipe."""
         return any(name.lower().endswith(_WRITTEN_ENDS) or name.lower() in _WRITTEN for name in self.types)
 
     def is_a(self, *names: str) -> bool:
@@ -79,7 +79,10 @@ def plain(text: str) -> str:
 
 
 def make_thing(value: dict[str, Any], source: str, by_id: Mapping[str, dict[str, Any]]) -> Thing:
-    """Make a Thing from a JSON object. An object that refers to another by its id gets that one's properties."""
+    """Make a Thing from a JSON object.
+
+    An object that refers to another object by its id gets the properties of that object.
+    """
     identity = value.get("@id")
     if isinstance(identity, str) and identity in by_id:
         value = {**by_id[identity], **value}
@@ -105,14 +108,14 @@ def read_microdata(root: etree._Element) -> list[Thing]:
     if not 0 < len(scopes) <= MOST_THINGS:
         return []
     depths: dict[etree._Element, int] = {}
-    for scope in scopes:  # in document order, so that outer ones come first
+    for scope in scopes:  # in document order, so that outer items come first
         outer = next((ancestor for ancestor in scope.iterancestors() if ancestor in depths), None)
         depths[scope] = 1 + (depths[outer] if outer is not None else 0)
         if depths[scope] > DEEPEST_SCOPES:  # extruct's time grows with the cube of the depth
             return []
     try:
         items = _microdata_extractor().extract_items(root, None)
-    except (ValueError, TypeError, RecursionError):  # damaged beyond what extruct expects
+    except (ValueError, TypeError, RecursionError):  # extruct cannot handle this damage
         return []
     return _things([_as_json_ld(item) for item in items], "microdata")
 
@@ -171,7 +174,7 @@ def _things(items: list[Any], source: str) -> list[Thing]:
 
 
 def _nodes(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the objects about the page itself, outermost first, without those that they only mention."""
+    """Yield the objects about the page itself, outermost first, without objects that are only mentioned."""
     if depth > DEEPEST:
         return
     if isinstance(value, list):

@@ -62,11 +62,11 @@ class Layout:
 
     @property
     def arrays(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
-        """What `numbers` computes with."""
+        """The values that `numbers` uses."""
         return self.template.reach, self.sizes, self._features, self._offsets, self._weights, self.bases
 
     def numbers(self, table: Codes, blocks: Ints | None = None) -> Ints:
-        """Return the attribute numbers of the given blocks or of all, one row per line and one column per block."""
+        """Return the attribute numbers of all or the given blocks, one row per line and one column per block."""
         reach = self.template.reach
         codes = padded(np.minimum(table, self.sizes[:, None]), reach)
         positions = (np.arange(table.shape[1]) if blocks is None else blocks) + reach
@@ -120,7 +120,7 @@ class Tables:
         return np.vstack([np.zeros((1, len(self.labels))), self.weights])
 
     def states(self, table: Codes, blocks: Ints | None = None) -> Floats:
-        """Return the score of every label for the given blocks of a page, or for all."""
+        """Return the score of every label for all or the given blocks of a page."""
         if _native:
             positions = np.arange(table.shape[1]) if blocks is None else blocks
             scores: Floats = _native.states(table, positions, *self.layout.arrays, self._rows, self._weights_or_none)
@@ -139,12 +139,12 @@ class Tables:
             numbers, weights, transitions, sizes = (np.load(file, allow_pickle=False) for _ in range(4))
         fits = weights.shape == (len(numbers), len(labels)) and transitions.shape == (len(labels), len(labels))
         if not fits or len(sizes) != len(template.features):
-            raise ValueError("its tables do not fit its labels and its features")
+            raise ValueError("its tables do not match its labels and features")
         return cls(labels, Layout(template, sizes), numbers, weights, transitions)
 
 
 def viterbi(states: Floats, transitions: Floats) -> Ints:
-    """Return the label sequence with the highest score. Ties are resolved like in crfsuite: the first wins."""
+    """Return the label sequence with the highest score. Ties are resolved as in crfsuite: the first label wins."""
     count = len(states)
     if not count:
         return np.zeros(0, dtype=np.int64)

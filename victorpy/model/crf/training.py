@@ -56,7 +56,10 @@ _SKLEARN_NAMES = {
 
 
 def make_crf(config: Config, progress: Progress | None = None, algorithm: str | None = None, **given: Any) -> CRF:
-    """Return an untrained CRF with the parameters of a config. Given parameters that are not None override them."""
+    """Return an untrained CRF with the parameters of a config.
+
+    The given parameters override the config, unless they are None.
+    """
     chosen = algorithm or config.one("crf-algorithm", "lbfgs")
     try:
         trainer = pycrfsuite.Trainer(algorithm=chosen, verbose=False)
@@ -86,7 +89,7 @@ def _trainer_class(progress: Progress) -> type[pycrfsuite.Trainer]:
 
     class Trainer(pycrfsuite.Trainer):  # type: ignore[misc]
         def __init__(self, algorithm: str, params: Mapping[str, Any], verbose: bool) -> None:
-            super().__init__(algorithm, params, verbose=True)  # else crfsuite reports nothing
+            super().__init__(algorithm, params, verbose=True)  # otherwise crfsuite reports nothing
 
         def on_iteration(self, log: str, info: Mapping[str, Any]) -> None:
             progress(info)
@@ -114,7 +117,7 @@ def train(
     # Generators, because the attributes of all pages may not fit into memory.
     if template.bigrams:
         crf.fit((names.of(table) for table, _ in pages), (list(labels) for _, labels in pages))
-    else:  # label pairs have no weights, so every block is a sequence of its own
+    else:  # label pairs have no weights, so every block is a separate sequence
         crf.fit(
             ([block] for table, _ in pages for block in names.of(table)),
             ([label] for _, labels in pages for label in labels),
@@ -155,7 +158,7 @@ def read_tables(crf: CRF, names: AttributeNames) -> Tables:
     """Convert the weights of a trained CRF into rows by attribute number."""
     labels, content = tuple(crf.classes_), crf.model_
     header = np.frombuffer(content, dtype="<u4", count=12)
-    start = int(header[7])  # offset of the weights' section: mark, size, number of weights, weights
+    start = int(header[7])  # offset of the weights section: magic number, size, count, weights
     count = int(np.frombuffer(content, dtype="<u4", count=1, offset=start + 8)[0])
     all_weights = np.frombuffer(content, dtype=_WEIGHT, count=count, offset=start + 12)
     states, pairs = all_weights[all_weights["kind"] == 0], all_weights[all_weights["kind"] == 1]

@@ -1,4 +1,4 @@
-"""Describe what the first trees found around each block, as inputs of the second trees.
+"""Compute the inputs of the second trees: the predictions of the first trees around each block.
 
 The first trees judge a block by itself and its surroundings. Whether a teaser in a list is content depends on the rest
 of the page. So their probabilities are averaged over windows, ancestors, similar blocks and the whole page.

@@ -4,8 +4,8 @@ Which words of a page are content is unknown, but their expected number is the s
 probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
 
 Then headings directly above kept text are added, and the rest of tables that are mostly kept. The few words of a
-heading hardly count, and a number in a cell looks like noise. But readers miss a heading, and a table with holes is
-worse than none.
+heading hardly count, and a number in a cell looks like noise. But readers miss a heading, and a table with gaps is
+worse than no table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORD_OF_A_BLOCK = 0.5
 
 # A table is kept whole if this share of its words is kept and no block has more words than this.
 _MARKED_TABLE = 0.5, 80  # a table with header cells or a caption
-_BARE_TABLE = 0.7, 40  # a table that may be for layout, but has rows of several short cells
+_BARE_TABLE = 0.7, 40  # possibly a layout table, but its rows have several short cells
 _FEWEST_TABLE_BLOCKS = 4
 _FEWEST_ROWS = 2
 
@@ -63,7 +63,10 @@ def best_cut(probability: Floats, weight: Floats, beta: float = 1.0) -> tuple[fl
 
 
 def expected_f1(probability: Floats, weight: Floats, kept: Flags) -> float:
-    """Return the expected F1 of the kept blocks. If none is kept, return how probable it is that this is right."""
+    """Return the expected F1 of the kept blocks.
+
+    If no block is kept, return the probability that the page has no content.
+    """
     content = float((weight * probability).sum())
     if not kept.any():
         return float(1 - probability.max(initial=0.0))
@@ -97,7 +100,7 @@ class Keeping:
     def kept(self, content: Floats, page: Columns) -> Flags:
         """Return which blocks are kept, given their probabilities of being content."""
         if self.threshold is not None:
-            # A page unlike the training pages, such as a very short page, is judged by its own best block.
+            # A page unlike the training pages, such as a very short page, is judged relative to its best block.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])

@@ -74,7 +74,7 @@ def load_tree_template(config: Config, stage: str = EVIDENCE) -> Template:
     template = read_template(path, None)
     if template.bigrams or any(len(line) > 1 for line in template.lines):
         raise TemplateError(
-            f"{path}: a template for trees has one %x[OFFSET,NAME] per line and no B, because trees join features"
+            f"{path}: a template for trees has one %x[OFFSET,NAME] per line and no B, since trees combine features"
         )
     if "evidence" in template.features:
         raise TemplateError(f"{path}: the feature 'evidence' is the result of the trees and cannot be their input")

@@ -1,7 +1,7 @@
-"""Find the kind of content of a block: header, paragraph, list or continuation.
+"""Estimate which kind of content a block is: header, paragraph, list or continuation.
 
 These trees are trained on content alone and judge which kind every block would be if it were content. Their inputs are
-those of the trees for content, the log-odds from these, and features of their own, mostly about lines. A second forest
+the inputs and the log-odds of the trees for content, and additional features, mostly about lines. A second forest
 judges again, from the same inputs, whether a block is content. The trees for content weight blocks by their words,
 because text matters; the trees for kinds give all blocks the same weight, because labels matter.
 """
@@ -55,7 +55,7 @@ class Kinds:
             labels = tuple(str(Label(label)) for label in np.load(file, allow_pickle=False).tolist())
             forest, content = Forest.load(file, count), Forest.load(file, count)
         if len(forest.bias) != len(labels):
-            raise ValueError("its trees do not fit its labels")
+            raise ValueError("its trees do not match its labels")
         return cls(inputs, labels, forest, content)
 
 
@@ -66,7 +66,7 @@ def fit_kinds(
     config: Config,
     report: Report = lambda message: None,
 ) -> Kinds:
-    """Train on pages. Their findings must come from trees that were not trained on them."""
+    """Train on pages. The findings for a page must come from trees that were not trained on the page."""
     settings = tree_settings(config, KINDS)
     inputs = Inputs(config, KINDS)
     report(f"kinds: features of {len(pages):,} pages")

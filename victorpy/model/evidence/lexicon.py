@@ -2,7 +2,7 @@
 
 Tokens are looked up for the names (tag, class, id, role, itemprop) of the elements around a block, for its text, and
 for the last heading. Each site has one vote on a token: the share of content among its blocks with that token. So no
-large site decides alone what a word means.
+single large site determines the value of a word.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Lexicon:
             order = rows[np.argsort(hashes[rows])]
             tables.append(Table(hashes[order], odds[order]))
         if sum(len(table.hashes) for table in tables) != len(ends):
-            raise ValueError(f"its lexicon has other kinds of tokens than {', '.join(KINDS)}")
+            raise ValueError(f"its lexicon has token kinds other than {', '.join(KINDS)}")
         return cls(tuple(tables), text)
 
     def columns(self, page: Columns) -> npt.NDArray[np.float32]:

@@ -31,7 +31,7 @@ _PAGE_WEIGHT = 100.0
 
 @dataclass(frozen=True)
 class Findings:
-    """The log-odds that blocks are content, and what else the trees have found. Each stage passes it to the next."""
+    """The log-odds that blocks are content, and other findings of the trees. Each stage passes it to the next."""
 
     log_odds: Floats
     inputs: Matrix
@@ -108,7 +108,7 @@ def fit_evidence(
 ) -> Fitted:
     """Train layer after layer on pages whose content is known.
 
-    Each layer sees what the previous layer predicts for sites that it was not trained on.
+    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site.
     """
     settings = tree_settings(config)
     folds = int(config.one("evidence-folds", "4"))

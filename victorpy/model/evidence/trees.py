@@ -43,7 +43,7 @@ class Forest:
     features: npt.NDArray[np.int32]
     """The feature in each question, one row per tree and one column per level."""
     borders: Matrix
-    """The value that the feature is compared with. The answer is yes if the feature is greater."""
+    """The value that each feature is compared with. The answer is yes if the feature is greater."""
     leaves: Matrix
     """What each leaf adds to the scores. Bit b of a leaf's index is the answer at level b."""
     bias: Floats
@@ -106,29 +106,29 @@ class Forest:
         try:
             features, borders, leaves, bias = (np.load(file, allow_pickle=False) for _ in range(4))
         except EOFError as error:
-            raise ValueError("its trees are cut short") from error
+            raise ValueError("its trees are truncated") from error
         if features.ndim != 2 or borders.shape != features.shape or features.min(initial=0) < 0:
-            raise ValueError("its trees do not fit together")
+            raise ValueError("its tree arrays do not match")
         trees, depth = features.shape
         if not 0 < depth <= DEEPEST:
             raise ValueError(f"its trees are {depth} levels deep")
         classes = () if leaves.ndim == 2 and len(bias) == 1 else (len(bias),)
         if leaves.shape != (trees, 2**depth, *classes):
-            raise ValueError("its trees do not fit together")
+            raise ValueError("its tree arrays do not match")
         if features.max(initial=0) >= inputs:
-            raise ValueError(f"its trees ask for feature {features.max()} of {inputs}")
+            raise ValueError(f"its trees need feature {features.max()}, but there are only {inputs}")
         return cls(features, borders, leaves, bias)
 
 
 def constant(bias: Floats) -> Forest:
-    """Return a forest that gives every block the same scores, for pages from which nothing can be learned."""
+    """Return a forest that gives every block the same scores, for training pages with only one class."""
     shape = (1, 2) if len(bias) == 1 else (1, 2, len(bias))
     no_question = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
     return Forest(*no_question, np.zeros(shape, dtype=np.float32), bias)
 
 
 def average(forests: Sequence[Forest]) -> Forest:
-    """Return one forest whose log-odds are the average of those of the forests."""
+    """Return one forest whose log-odds are the average log-odds of the given forests."""
     depth = max(forest.features.shape[1] for forest in forests)
     padded = []
     for forest in forests:
@@ -184,7 +184,7 @@ def train_forest(matrix: Matrix, target: Counts, weights: Floats, settings: Mapp
     except (TypeError, catboost.CatBoostError) as error:
         named = ", ".join(f"{stage}-param-{name}" for name in settings if name in str(error))
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"{named or f'{stage}-param-*'}: CatBoost refuses its settings: {reason}") from error
+        raise ConfigError(f"{named or f'{stage}-param-*'}: CatBoost rejects the settings: {reason}") from error
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "trees.json"
         learner.save_model(str(path), format="json")
