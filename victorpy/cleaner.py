@@ -65,17 +65,21 @@ def _read(
         about = _metadata(Tree(None, document.url, document.title), url) if metadata else None
         return document, about, None
     decoded = decode(page, content_type)
-    whole = parse_whole(decoded.text, decoded.utf8)
-    about = _metadata(whole, url) if metadata else None
-    reader = _layout_reader(whole, url) if layout else None
-    if config.one("style-sheets", "ignore") == "inline" and whole.root is not None:
+    tree = parse_whole(decoded.text, decoded.utf8)
+    uses_styles = config.one("style-sheets", "ignore") == "inline"
+    if metadata or layout or uses_styles:
+        prune(tree, ())
+    about = _metadata(tree, url) if metadata else None
+    reader = _layout_reader(tree, url) if layout else None
+    if uses_styles and tree.root is not None:
         from victorpy.page.styles import inline_styles
 
-        inline_styles(whole.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
-    pruned = prune(whole, config.get("tag-delete"))
-    losses = ((decoded.loss,) if decoded.loss else ()) + pruned.losses
-    values = {"url": url or pruned.url, "source": source, "encoding": decoded.encoding, "losses": losses}
-    return split(pruned, config.cuts, **values), about, reader.read(pruned, config.cuts) if reader else None
+        inline_styles(tree.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
+    delete = config.get("tag-delete")
+    losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses
+    values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
+    document = split(tree, config.cuts, delete, **values)
+    return document, about, reader.read(prune(tree, delete), config.cuts) if reader else None
 
 
 def _metadata(tree: Tree, url: str | None) -> Metadata:

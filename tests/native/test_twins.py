@@ -14,14 +14,16 @@ from hypothesis import example, given, settings
 from support.htmlpages import pages
 
 from victorpy import Cleaner, Document, load_config, native, read_document
+from victorpy import columns as page_columns
 from victorpy.base import unicode
 from victorpy.columns import Columns
-from victorpy.columns import text as text_columns
+from victorpy.columns.elements import Sums
 from victorpy.model.crf import tables
 from victorpy.model.evidence import lexicon, trees
+from victorpy.page import parse as parsing
 from victorpy.page import split as splitting
 from victorpy.page.decode import decode
-from victorpy.page.parse import parse_whole, prune
+from victorpy.page.parse import parse_whole
 
 pytestmark = pytest.mark.skipif(native.load("split") is None, reason="the native core is not built")
 
@@ -40,6 +42,12 @@ HOSTILE = {
     "odd-tags": "<br<p>a<x:y>b<p/>c<é>d<svg:g>e",
     "attributes": "<p class='' id=\"&quot;&#10;\" role hidden=false itemprop=é>a<p class='a\nb'>c",
     "references": "&#150;&#xD800;&lt;b&gt;&nbsp;&unknown;&amp<p>&#0;",
+    "unwrapped": "a<source>b<script>c</script>d<wbr>e<source><embed></source>f</p><p><wbr><wbr></p>g<source><p>h</p>i",
+    "wrapped-for-cleaneval": "<text id='u' title='t'>a<p>b</text>c",
+    "control-references": "<p>&#150;&#128;&#159;&#160;&#12;",
+    "script-end-in-string": "<script>s = '</script>'; f()</script>a<script>t = \"</SCRIPT >\";</script>b",
+    "attribute-flood": "<p " + " ".join(f"a{n}=1" for n in range(21_000)) + ">tea",
+    "attribute-flood-without-values": "<p " + " ".join(f"a{n}" for n in range(3_000)) + ">tea",
     "no-text": "<p></p><div><br></div>",
     "only-text": "tea",
     "images": "<img alt=' a  b '><img alt><img hidden alt=x>y<pre><img alt='p  q'>\n r</pre>",
@@ -48,7 +56,7 @@ HOSTILE = {
 
 
 def without_core(monkeypatch):
-    for module in (splitting, text_columns, tables, trees, lexicon):
+    for module in (parsing, splitting, page_columns, tables, trees, lexicon):
         monkeypatch.setattr(module, "_native", None)
 
 
@@ -56,14 +64,17 @@ def documents_of(page: bytes | str, config_name: str) -> tuple[Document, Documen
     """Return a page as the core and as the Python twin split it."""
     config = CONFIGS[config_name]
     decoded = decode(page)
-    tree = prune(parse_whole(decoded.text, decoded.utf8), config.get("tag-delete"))
-    by_core = splitting.split(tree, config.cuts)
+    tree = parse_whole(decoded.text, decoded.utf8)
+    by_core = splitting.split(tree, config.cuts, config.get("tag-delete"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitting, "_native", None)
-        return by_core, splitting.split(tree, config.cuts)
+        patch.setattr(parsing, "_native", None)
+        return by_core, splitting.split(parse_whole(decoded.text, decoded.utf8), config.cuts, config.get("tag-delete"))
 
 
 def assert_same(ours, twins, name):
+    if isinstance(twins, Sums):
+        ours, twins = (ours.words, ours.link_words, ours.blocks), (twins.words, twins.link_words, twins.blocks)
     if isinstance(twins, dict):
         assert ours.keys() == twins.keys(), name
         ours, twins = tuple(ours.values()), tuple(twins.values())
@@ -88,7 +99,7 @@ def assert_twins(page: bytes | str, config_name: str) -> None:
     columns = Columns(by_core, config)
     filled = {name: value for name, value in vars(columns).items() if name not in {"document", "config", "site"}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_columns, "_native", None)
+        patch.setattr(page_columns, "_native", None)
         twin = Columns(by_python, config)
         assert len(filled) > 25
         for name, value in filled.items():

@@ -12,11 +12,15 @@ from functools import cached_property
 
 import numpy as np
 
+from victorpy import native
+from victorpy.base import unicode
 from victorpy.columns.elements import ElementColumns, Sums
 from victorpy.columns.text import Column, Counts, Flags, Floats
 from victorpy.columns.tokens import Hashes, Tokens, fold, split_words, tokens_of_names, tokens_of_words
 from victorpy.config import Config
 from victorpy.document import Document
+
+_native = native.load("columns")
 
 NEAR = 8
 """Number of levels above a block whose element names are used."""
@@ -41,6 +45,9 @@ class Columns(ElementColumns):
 
     def __init__(self, document: Document, config: Config, site: SiteColumns | None = None) -> None:
         super().__init__(document, config)
+        if _native and document.arrays is not None:
+            flags = unicode.flags_table()
+            self.__dict__ |= _native.page_columns(document.arrays, flags, document.title, unicode.CLOSING, Sums)
         self.site = site
         """Site statistics, if other pages of the site were seen."""
         self.evidence: Floats | None = None

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from victorpy import native
 from victorpy.base import unicode
 from victorpy.config import Config
 from victorpy.document import Block, Document
@@ -23,9 +22,6 @@ PATTERN_REACH = 500
 """Number of characters of a block that patterns are matched against, which bounds their cost."""
 
 
-_native = native.load("columns")
-
-
 class TextColumns:
     """Counts over the texts of a page's blocks, as arrays with one entry per block.
 
@@ -37,10 +33,6 @@ class TextColumns:
         self.document = document
         self.config = config
         self.count = len(document.texts)
-        if _native and document.arrays is not None:
-            self.__dict__ |= _native.page_columns(
-                document.arrays, unicode.flags_table(), document.title, unicode.CLOSING
-            )
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -9,6 +9,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.algorithm cimport binary_search, sort
 from libcpp.string cimport string
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from victorpy.native.split cimport Attribute, Page
@@ -33,8 +34,11 @@ cdef enum:
     END = 128
     IDEOGRAPHIC = 0x3000
 
-# Constants of columns/: NEAR, FARTHEST, the longest token and the bits of tags.
+# Constants of columns/: NEAR, HIGHEST, FARTHEST + 1, REACHES, the longest token and the bits of tags.
+cdef int[6] REACHES = [1, 2, 3, 5, 12, 25]
 cdef enum:
+    HIGHEST = 6
+    WINDOWS = 6
     NEAR = 8
     LEVELS = 9
     LONGEST = 64
@@ -60,13 +64,15 @@ cdef str fold(str text):
     return lower if len(lower) == len(text) else text.replace("İ", "I").lower()
 
 
-def page_columns(Page page, const uint8_t[::1] flags, str title, str closing):
+def page_columns(Page page, const uint8_t[::1] flags, str title, str closing, Sums):
     """Return the arrays of a page by the names of the properties of `Columns`."""
     columns = element_columns(page)
     piece_block, piece_element = columns["_pieces"]
     text, piece_start = text_columns(page, flags, title, closing, columns["_piece_in_link"])
     columns["_pieces"] = piece_block, piece_start, piece_element
-    return columns | text | name_columns(page, flags, columns["ancestors"], columns["element"])
+    columns |= text
+    columns |= name_columns(page, flags, columns["ancestors"], columns["element"])
+    return columns | range_columns(columns, Sums) | look_columns(columns, Sums)
 
 
 cdef dict element_columns(Page page):
@@ -79,6 +85,7 @@ cdef dict element_columns(Page page):
     number_of_tag.resize(len(page.tag_names), -1)
     numbers = {}
     cdef int64_t[:, ::1] of_element = np.empty((6, elements), dtype=np.int64)
+    cdef int link = page.tag_numbers.get("a", -1)
     cdef vector[int] depth
     cdef vector[uint64_t] bits
     cdef vector[char] in_link
@@ -100,7 +107,7 @@ cdef dict element_columns(Page page):
         of_element[5, i] = k if k >= 0 else i
         depth[i] = (depth[k] if k >= 0 else 0) + 1
         bits[i] = (bits[k] if k >= 0 else 0) | (1ULL << number_of_tag[tag] if number_of_tag[tag] < BITS else 0)
-        in_link[i] = (k >= 0 and in_link[k]) or page.tag_names[tag] == "a"
+        in_link[i] = (k >= 0 and in_link[k]) or tag == link
     # Blocks and their ancestors.
     cdef int64_t[::1] element = np.empty(count, dtype=np.int64), depths = np.empty(count, dtype=np.int64)
     cdef int64_t[:, ::1] ancestors = np.empty((LEVELS, count), dtype=np.int64)
@@ -171,6 +178,126 @@ cdef object array_of(vector[int64_t] &values):
     return result
 
 
+cdef dict range_columns(dict columns, object Sums):
+    """Sum up the words of windows around blocks and of their ancestors, and find the trunk."""
+    cdef const double[::1] words = columns["words"], link_words = columns["link_words"]
+    cdef const int64_t[::1] first_block = columns["block_range"][0], stop_block = columns["block_range"][1]
+    cdef const int64_t[::1] parent = columns["parent"], last = columns["stop"]
+    cdef const int64_t[:, ::1] ancestors = columns["ancestors"]
+    cdef Py_ssize_t count = words.shape[0], elements = parent.shape[0], i, row, element, trunk = 0, level
+    cdef int64_t first, stop
+    cdef double plain, weight
+    cdef double[:, ::1] total = np.zeros((2, count + 1))
+    cdef double[:, :, ::1] in_ancestor = np.empty((2, HIGHEST + 1, count)), in_window = np.empty((2, WINDOWS, count))
+    cdef int64_t[:, :, ::1] ancestor_blocks = np.empty((3, HIGHEST + 1, count), dtype=np.int64)
+    cdef int64_t[:, ::1] window_blocks = np.empty((WINDOWS, count), dtype=np.int64)
+    cdef int64_t[:, ::1] ancestor_children = np.empty((HIGHEST + 1, count), dtype=np.int64)
+    cdef double[::1] levels_to_trunk = np.empty(count)
+    cdef vector[double] near, far
+    cdef vector[int64_t] children
+    children.resize(elements)
+    near.resize(elements)
+    far.resize(elements)
+    for i in range(elements):
+        if parent[i] >= 0:
+            children[parent[i]] += 1
+    for i in range(count):
+        total[0, i + 1] = total[0, i] + words[i]
+        total[1, i + 1] = total[1, i] + link_words[i]
+        plain = words[i] - link_words[i]
+        weight = 0 if plain < 10 else 100 if plain > 100 else plain
+        near[ancestors[1, i]] += weight
+        far[ancestors[2, i]] += weight
+    for i in range(count):
+        for row in range(HIGHEST + 1):
+            element = ancestors[row, i]
+            first, stop = first_block[element], stop_block[element]
+            in_ancestor[0, row, i] = total[0, stop] - total[0, first]
+            in_ancestor[1, row, i] = total[1, stop] - total[1, first]
+            ancestor_blocks[0, row, i], ancestor_blocks[1, row, i] = first, stop
+            ancestor_blocks[2, row, i] = stop - first
+            ancestor_children[row, i] = children[element]
+        for row in range(WINDOWS):
+            first = i - REACHES[row] if i > REACHES[row] else 0
+            stop = i + REACHES[row] + 1 if i + REACHES[row] + 1 < count else count
+            in_window[0, row, i] = total[0, stop] - total[0, first]
+            in_window[1, row, i] = total[1, stop] - total[1, first]
+            window_blocks[row, i] = stop - first
+    for i in range(elements):
+        near[i] += 0.6 * far[i]
+        if near[i] > near[trunk]:
+            trunk = i
+    for i in range(count):
+        level = 0
+        while level < LEVELS and not ancestors[level, i] <= trunk < last[ancestors[level, i]]:
+            level += 1
+        levels_to_trunk[i] = level
+    ranges, sums, totals = np.asarray(ancestor_blocks), np.asarray(in_ancestor), np.asarray(total)
+    window_sums = np.asarray(in_window)
+    all_words = max(float(np.asarray(words).sum()), 1.0)
+    first = first_block[trunk] if elements else 0
+    stop = stop_block[trunk] if elements else 0
+    in_trunk = total[0, stop] - total[0, first], total[1, stop] - total[1, first]
+    return {
+        "_running_words": (totals[0], totals[1]),
+        "ancestor_blocks": (ranges[0], ranges[1]),
+        "ancestor_sums": Sums(sums[0], sums[1], ranges[2]),
+        "ancestor_children": np.asarray(ancestor_children),
+        "window_sums": Sums(window_sums[0], window_sums[1], np.asarray(window_blocks)),
+        "all_words": all_words,
+        "trunk": {
+            "inside": np.asarray(levels_to_trunk),
+            "words": np.full(count, in_trunk[0] / all_words),
+            "link-share": np.full(count, in_trunk[1] / max(in_trunk[0], 1.0)),
+        },
+    }
+
+
+cdef dict look_columns(dict columns, object Sums):
+    """Number the looks of blocks in the order of their names, sum up their words, and count duplicates."""
+    cdef const int64_t[::1] name = columns["near_names"][1], group = columns["_letter_group"]
+    cdef const int64_t[::1] letters = columns["letters"]
+    cdef const int64_t[:, ::1] ancestors = columns["ancestors"]
+    cdef const double[::1] words = columns["words"], link_words = columns["link_words"]
+    cdef Py_ssize_t count = words.shape[0], i
+    cdef vector[pair[int64_t, int64_t]] pairs
+    cdef int64_t number = -1
+    cdef vector[int64_t] group_size
+    cdef int64_t[::1] look = np.empty(count, dtype=np.int64), duplicates = np.empty(count, dtype=np.int64)
+    cdef uint8_t[::1] is_first = np.zeros(count, dtype=np.uint8)
+    cdef int64_t most = 1
+    for i in range(name.shape[0]):
+        most = max(most, name[i] + 1)
+    for i in range(count):
+        pairs.push_back(pair[int64_t, int64_t](name[ancestors[0, i]] * most + name[ancestors[1, i]], i))
+    sort(pairs.begin(), pairs.end())
+    for i in range(count):
+        if i == 0 or pairs[i].first != pairs[i - 1].first:
+            number += 1
+        look[pairs[i].second] = number
+    cdef double[:, ::1] sums = np.zeros((2, number + 1)), in_look = np.empty((2, count))
+    cdef int64_t[::1] sizes = np.zeros(number + 1, dtype=np.int64), look_blocks = np.empty(count, dtype=np.int64)
+    group_size.resize(count)
+    for i in range(count):
+        sums[0, look[i]] += words[i]
+        sums[1, look[i]] += link_words[i]
+        sizes[look[i]] += 1
+        is_first[i] = group_size[group[i]] == 0
+        group_size[group[i]] += 1
+    for i in range(count):
+        in_look[0, i], in_look[1, i] = sums[0, look[i]], sums[1, look[i]]
+        look_blocks[i] = sizes[look[i]]
+        duplicates[i] = group_size[group[i]] if letters[i] else 0
+        is_first[i] = is_first[i] and duplicates[i] > 1
+    look_sums = np.asarray(in_look)
+    return {
+        "look": np.asarray(look),
+        "look_sums": Sums(look_sums[0], look_sums[1], np.asarray(look_blocks)),
+        "duplicates": np.asarray(duplicates),
+        "first_duplicate": np.asarray(is_first).view(bool),
+    }
+
+
 cdef struct Counted:
     int64_t letters, capitals, digits, punctuation, white, sentences, link_characters, capitalised
     double words, link_words
@@ -187,21 +314,22 @@ cdef inline void count_token(Counted *counted, uint8_t flags, int unspaced) noex
 cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str closing, in_link):
     """Count the characters, words, tokens and sentences of each block, and hash its words."""
     cdef int count = <int>page.block_element.size(), pieces = <int>page.texts_.size()
-    cdef int block, piece, rank, unspaced
+    cdef int block, piece, last_piece, rank, unspaced
+    cdef const uint8_t *flag_of = &flags[0]
     cdef str joined = "\n".join([*page.texts, ""])
     cdef str lower = fold(joined)
     cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
     cdef void *data = PyUnicode_DATA(joined)
     cdef void *lower_data = PyUnicode_DATA(lower)
-    cdef Py_ssize_t at, start = 0, stop
+    cdef Py_ssize_t at, start = 0, stop, next_piece
     cdef uint32_t code
     cdef uint8_t now, following, token_flags
-    cdef bint in_word, was_in_word, in_token, has_letter_or_digit, is_blank, is_start
+    cdef bint in_word, was_in_word, in_token, has_letter_or_digit, is_blank, is_start, in_a_link
     cdef double weight
     cdef uint64_t hash_value = 0
     cdef vector[uint64_t] hashes
     cdef vector[int64_t] owners
-    cdef string letters
+    cdef vector[uint32_t] letters
     cdef Counted counted
     cdef const uint8_t[::1] piece_in_link = in_link.view(np.uint8)
     cdef int64_t[:, ::1] counts = np.empty((9, count), dtype=np.int64)
@@ -215,16 +343,21 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
         for piece in range(page.block_start[block], page.block_start[block + 1]):
             piece_start[piece] = start + page.piece_offset[piece]
         piece = page.block_start[block]
+        last_piece = page.block_start[block + 1] - 1
+        next_piece = piece_start[piece + 1] if piece < last_piece else stop
+        in_a_link = piece_in_link[piece]
         counted = Counted(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0, 0, 0, 0], 0, False)
         letters.clear()
         was_in_word = in_token = has_letter_or_digit = False
         is_blank = True
         token_flags = unspaced = rank = 0
         for at in range(start, stop):
-            while piece + 1 < page.block_start[block + 1] and piece_start[piece + 1] <= at:
+            while at == next_piece:
                 piece += 1
+                next_piece = piece_start[piece + 1] if piece < last_piece else stop
+                in_a_link = piece_in_link[piece]
             code = PyUnicode_READ(kind, data, at)
-            now = flags[code]
+            now = flag_of[code]
             counted.letters += (now & LETTER) != 0
             counted.capitals += (now & UPPER) != 0
             counted.digits += (now & DIGIT) != 0
@@ -244,12 +377,12 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
                 token_flags |= now
                 unspaced += (now & UNSPACED) != 0
             if now & LETTER:
-                letters.append(<char *>&code, sizeof(code))
+                letters.push_back(code)
             if now & (LETTER | DIGIT) and not has_letter_or_digit:
                 has_letter_or_digit = True
                 counted.begins_sentence = not now & LOWER
             if now & END:
-                following = flags[PyUnicode_READ(kind, data, at + 1)]
+                following = flag_of[PyUnicode_READ(kind, data, at + 1)]
                 if not following & (LETTER | DIGIT | END) or (code >= IDEOGRAPHIC and not following & END):
                     counted.sentences += 1
             in_word = now & (LETTER | DIGIT) and not now & UNSPACED
@@ -257,7 +390,7 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
             weight = is_start + 0.5 * ((now & UNSPACED) != 0)
             counted.words += weight
             counted.capitalised += is_start and (now & UPPER) != 0
-            if piece_in_link[piece]:
+            if in_a_link:
                 counted.link_words += weight
                 counted.link_characters += 1
             if in_word or now & UNSPACED or not now:
@@ -294,7 +427,7 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
         words[1, block] = counted.link_words
         for rank in range(4):
             words[2 + rank, block] = counted.tokens[rank]
-        key = PyBytes_FromStringAndSize(letters.data(), letters.size())
+        key = PyBytes_FromStringAndSize(<char *>letters.data(), letters.size() * sizeof(uint32_t))
         letter_group[block] = groups.setdefault(key, len(groups))
         start = stop + 1
     by_block, all_words, all_marks = np.asarray(counts), np.asarray(words), np.asarray(marks)
@@ -328,6 +461,7 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
 cdef object title_share(vector[uint64_t] &hashes, vector[int64_t] &owners, str title, const uint8_t[::1] flags, int count):
     """Return the share of each block's words that are in the title."""
     cdef vector[uint64_t] in_title
+    cdef uint64_t last_bits = 0
     cdef double[:, ::1] sums = np.zeros((2, count))
     cdef size_t i
     cdef Py_ssize_t at
@@ -351,8 +485,11 @@ cdef object title_share(vector[uint64_t] &hashes, vector[int64_t] &owners, str t
     if rank:
         in_title.push_back(hash_value)
     sort(in_title.begin(), in_title.end())
+    for i in range(in_title.size()):
+        last_bits |= 1ULL << (in_title[i] & 63)
     for i in range(hashes.size()):
-        sums[0, owners[i]] += binary_search(in_title.begin(), in_title.end(), hashes[i])
+        if last_bits >> (hashes[i] & 63) & 1:  # most words are not in the title
+            sums[0, owners[i]] += binary_search(in_title.begin(), in_title.end(), hashes[i])
         sums[1, owners[i]] += 1
     known, counted = np.asarray(sums)
     return known / np.maximum(counted, 1)
@@ -364,7 +501,7 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     cdef Py_ssize_t count = len(element), at, stop
     cdef int64_t[:, ::1] above = ancestors
     cdef vector[char] is_near
-    cdef vector[int] naming
+    cdef vector[int] naming, name_of_tag  # the name of elements without attributes
     cdef string key
     cdef Attribute attribute
     cdef int[4] values
@@ -377,6 +514,7 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
     for level in range(NEAR):
         for at in range(count):
             is_near[above[level, at]] = 1
+    name_of_tag.resize(len(page.tag_names), -1)
     naming.resize(len(page.attribute_names), -1)
     for i, name in enumerate(_NAMING):
         if name in page.attribute_names:
@@ -387,6 +525,9 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
         values[0] = values[1] = values[2] = values[3] = -1
         first = page.first_attribute[i]
         last = page.first_attribute[i + 1] if i + 1 < elements else page.attributes_.size()
+        if first == last and name_of_tag[page.element_tag[i]] >= 0:
+            name_of_element[i] = name_of_tag[page.element_tag[i]]
+            continue
         for a in range(first, last):
             if naming[page.attributes_[a].name] >= 0:
                 values[naming[page.attributes_[a].name]] = <int>a
@@ -400,6 +541,8 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
                 key.append(1, <char>-1)
         number = numbers.setdefault(PyBytes_FromStringAndSize(key.data(), key.size()), len(numbers))
         name_of_element[i] = number
+        if first == last:
+            name_of_tag[page.element_tag[i]] = number
         if number == len(names):
             parts = [page.tag_names[page.element_tag[i]]]
             parts += [page.value(page.attributes_[values[k]]) for k in range(4) if values[k] >= 0]
@@ -425,11 +568,12 @@ cdef tuple name_tokens(list names, const uint8_t[::1] flags):
     cdef int kind = PyUnicode_KIND(joined), lower_kind = PyUnicode_KIND(lower)
     cdef void *data = PyUnicode_DATA(joined)
     cdef void *lower_data = PyUnicode_DATA(lower)
+    cdef const uint8_t *flag_of = &flags[0]
     number = rank = 0
     before = previous = 0
     for at in range(PyUnicode_GET_LENGTH(joined)):
         code = PyUnicode_READ(kind, data, at)
-        now = flags[code]
+        now = flag_of[code]
         if now & LETTER or code == 60:
             if rank and (code == 60 or (previous != 60 and (not before & LETTER or (now & UPPER and not before & UPPER)))):
                 hashes.push_back(hash_value)

@@ -25,7 +25,7 @@ cdef class Page:
     # The rules: see `Cuts` and page/split.py.
     cdef bint every
     cdef int deepest
-    cdef object block_level, kept_attributes, void_tags, hides, clean_tag, lines_of
+    cdef object block_level, kept_attributes, void_tags, deleted_tags, unwrapped_tags, hides, clean_tag, lines_of
     # Tags by number. Addresses are those of names in libxml2's dictionary.
     cdef dict tag_numbers
     cdef list tag_names, closing_names
@@ -64,7 +64,9 @@ cdef class Page:
     cdef str value(self, Attribute attribute)
     cdef dict last_attributes(self, size_t first)
     cdef int walk(self, _Element root) except -1
-    cdef tree.xmlNode *add_texts(self, tree.xmlNode *node) except? NULL
+    cdef tree.xmlNode *real_parent(self, tree.xmlNode *node, tree.xmlNode *top) except NULL
+    cdef tree.xmlNode *following(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL
+    cdef tree.xmlNode *add_texts(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL
     cdef int start(self, int tag, tree.xmlNode *node) except -1
     cdef int start_special(self, int tag, dict attributes) except -1
     cdef int end(self) except -1

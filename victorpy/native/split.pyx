@@ -30,6 +30,9 @@ cdef enum:
     IMG = 2
     VOID_TAG = 4
     BLOCK_LEVEL = 8
+    DELETED = 16
+    UNWRAPPED = 32
+    USED = 64
 
 cdef object _new = tuple.__new__
 
@@ -41,10 +44,11 @@ cdef inline bint is_white(unsigned char code) noexcept nogil:
 cdef class Page:
     """A page's elements and blocks as plain arrays."""
 
-    def __init__(self, object cuts, object void_tags, int deepest, hides, clean_tag, lines_of):
+    def __init__(self, object cuts, object void_tags, delete, unwrap, int deepest, hides, clean_tag, lines_of):
         self.every = cuts.every
         self.block_level = cuts.block_level
         self.kept_attributes = cuts.attributes
+        self.deleted_tags, self.unwrapped_tags = delete, unwrap
         self.void_tags, self.deepest, self.hides, self.clean_tag, self.lines_of = void_tags, deepest, hides, clean_tag, lines_of
         self.tag_numbers = {}
         self.tag_names, self.closing_names, self.attribute_names = [], [], []
@@ -76,6 +80,7 @@ cdef class Page:
             self.closing_names.append("/" + name)
             kind = (PRE if name == "pre" else 0) | (IMG if name == "img" else 0)
             kind |= (VOID_TAG if name in self.void_tags else 0) | (BLOCK_LEVEL if name in self.block_level else 0)
+            kind |= (DELETED if name in self.deleted_tags else 0) | (UNWRAPPED if name in self.unwrapped_tags else 0)
             self.tag_kinds.push_back(kind)
         return number
 
@@ -129,22 +134,45 @@ cdef class Page:
         cdef tree.xmlNode *next_element
         while True:
             self.start(self.tag_number(node), node)
-            next_element = self.add_texts(node.children)
+            next_element = self.add_texts(node.children, top)
             while next_element == NULL:  # the element has no more children
                 self.end()
-                next_element = self.add_texts(node.next)
+                next_element = self.add_texts(self.following(node, top), top)
                 if node == top:
                     return 0
                 if next_element == NULL:
-                    node = node.parent
+                    node = self.real_parent(node, top)
             node = next_element
 
-    cdef tree.xmlNode *add_texts(self, tree.xmlNode *node) except? NULL:
-        """Add the text at a position among an element's children. Return the next element."""
+    cdef tree.xmlNode *real_parent(self, tree.xmlNode *node, tree.xmlNode *top) except NULL:
+        """Return the innermost element around a node that is not unwrapped."""
+        node = node.parent
+        while node != top and self.tag_kinds[self.tag_number(node)] & UNWRAPPED:
+            node = node.parent
+        return node
+
+    cdef tree.xmlNode *following(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL:
+        """Return the next node in the same element. Those in and after an unwrapped element belong to its parent."""
+        while node != top and node.next == NULL and node.parent != top:
+            if not self.tag_kinds[self.tag_number(node.parent)] & UNWRAPPED:
+                break
+            node = node.parent
+        return node.next
+
+    cdef tree.xmlNode *add_texts(self, tree.xmlNode *node, tree.xmlNode *top) except? NULL:
+        """Add the text at a position among an element's children. Return the next element that is kept."""
         cdef tree.xmlNode *first = NULL
         cdef bint several = False
-        while node != NULL and node.type != tree.XML_ELEMENT_NODE:
-            if node.content != NULL and (
+        cdef int kind
+        while node != NULL:
+            if node.type == tree.XML_ELEMENT_NODE:
+                kind = self.tag_kinds[self.tag_number(node)]
+                if kind & UNWRAPPED and node.children != NULL:
+                    node = node.children
+                    continue
+                if not kind & (UNWRAPPED | DELETED):
+                    break
+            elif node.content != NULL and (
                 node.type == tree.XML_TEXT_NODE or node.type == tree.XML_CDATA_SECTION_NODE
             ):
                 if first == NULL:
@@ -154,7 +182,7 @@ cdef class Page:
                         several = True
                         self.buffer.assign(<const char *>first.content)
                     self.buffer.append(<const char *>node.content)
-            node = node.next
+            node = self.following(node, top)
         if several:
             self.add_text(self.buffer.data(), self.buffer.size())
         elif first != NULL:
@@ -168,6 +196,7 @@ cdef class Page:
         cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest
         self.passed.push_back(tag)
         self.open_tags.push_back(tag)
+        self.tag_kinds[tag] |= USED
         if not is_kept:
             self.too_deep += 1
             self.special = True
@@ -449,7 +478,8 @@ cdef class Page:
 
     def has_tag(self, str tag):
         """Whether the page has an element with a tag."""
-        return tag in self.tag_numbers
+        number = self.tag_numbers.get(tag)
+        return number is not None and self.tag_kinds[number] & USED != 0
 
     @property
     def trailing(self):
@@ -477,9 +507,9 @@ cdef str collapsed(const char *data, size_t size, size_t length):
     return <str>text
 
 
-def split_tree(root, object cuts, object void_tags, int deepest, hides, clean_tag, lines_of):
+def split_tree(root, object cuts, object void_tags, delete, unwrap, int deepest, hides, clean_tag, lines_of):
     """Split a parsed page into blocks."""
-    page = Page(cuts, void_tags, deepest, hides, clean_tag, lines_of)
+    page = Page(cuts, void_tags, delete, unwrap, deepest, hides, clean_tag, lines_of)
     page.walk(root)
     page.make_blocks()
     return page

@@ -47,6 +47,19 @@ def forest_scores(
     return np.asarray(scores)
 
 
+def shifted_rows(
+    const float[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
+):
+    """Return rows of a table, each moved by an offset. Twin of the end of `Inputs.matrix`."""
+    cdef Py_ssize_t rows = features.shape[0], blocks = table.shape[1], row, block, source
+    cdef float[:, ::1] matrix = np.empty((rows, blocks), dtype=np.float32)
+    for row in range(rows):
+        for block in range(blocks):
+            source = block + offsets[row]
+            matrix[row, block] = table[features[row], source] if 0 <= source < blocks else outside
+    return np.asarray(matrix)
+
+
 def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[::1] odds, const int64_t[::1] starts, int shift):
     """Return the log-odds of tokens, 0 if a token is unknown. Twin of `Table.look_up`."""
     cdef Py_ssize_t i, row, count = hashes.shape[0], size = known.shape[0]

@@ -196,7 +196,7 @@ def segments(page: CleanPage) -> list[Segment]:
 
 def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
     """Return the kept blocks and their labels. A block that is kept in part has only its kept text."""
-    numbers = [number for number, label in enumerate(page.labels) if label.is_content]
+    numbers = [number for number, label in enumerate(page.labels) if label is not Label.OTHER]
     blocks = page.document.select(numbers)
     if page.spans:
         pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from victorpy import native
 from victorpy.errors import ParseError
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
@@ -32,6 +33,7 @@ _TAGS = re.compile(
 )
 _QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _MARKUP = re.compile(rf"{_RAW}|<(?P<close>/?)(?P<tag>[a-zA-Z][^\s/>]*)[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
+_native = native.load("scan")
 _SCRIPT_TAG = re.compile(rb"<(?P<close>/?)script(?=[\s/>])", re.IGNORECASE)
 # A </script> in a JavaScript string. The rest of the string with its tags, a quote and punctuation follow
 # on the same line, as in "</script><br class='x'>");
@@ -53,6 +55,8 @@ class Tree:
     url: str = ""
     title: str = ""
     losses: tuple[str, ...] = ()
+    unwrap: frozenset[str] = frozenset()
+    """Tags that are no elements. Their content belongs to the parent."""
 
 
 def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> Tree:
@@ -82,13 +86,14 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     if not url.strip():
         canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
         url = next(canonical, "")
-    etree.strip_tags(root, *UNKNOWN_VOID, *(["text"] if wrapper else []))
-    return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses)
+    tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
+    return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, tags)
 
 
 def prune(tree: Tree, delete: Iterable[str]) -> Tree:
     """Remove the named elements from a tree, with their content. Changes the tree in place."""
     if tree.root is not None:
+        etree.strip_tags(tree.root, *tree.unwrap)
         etree.strip_elements(tree.root, *delete, with_tail=False)
     return tree
 
@@ -96,13 +101,16 @@ def prune(tree: Tree, delete: Iterable[str]) -> Tree:
 def _parse_without_loss(text: str, utf8: bytes) -> tuple[etree._Element | None, tuple[str, ...]]:
     """Parse without losing text, or describe what was lost."""
     losses = []
-    if _may_have_attribute_flood(text):
+    checks = _native.suspicions(utf8, _MANY_VALUES, _STRETCH) if _native else (True, True, True)
+    may_have_flood, may_have_script_end, may_have_reference = checks
+    if may_have_flood and _may_have_attribute_flood(text):
         text, dropped = _drop_attribute_floods(text)
         if dropped:
             losses.append(f"the attributes of {dropped} tags with more than {MOST_ATTRIBUTES:,} of them were dropped")
             utf8 = text.encode()
-    utf8 = _drop_script_remainders(utf8)
-    if _C1_REFERENCE.search(utf8):
+    if may_have_script_end:
+        utf8 = _drop_script_remainders(utf8)
+    if may_have_reference:
         # Browsers read a reference to a control character as the Windows-1252 character of that number.
         utf8 = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), utf8)
     root, error = _lxml_tree(utf8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from lxml import etree
 from victorpy import native
 from victorpy.config import Cuts
 from victorpy.document import Block, Document, Elements, Piece
-from victorpy.page.parse import VOID, Tree
+from victorpy.page.parse import VOID, Tree, prune
 
 # Deeper elements are not kept as containers, so that pages with thousands of levels cost no more than others.
 DEEPEST = 256
@@ -43,15 +43,17 @@ _piece: Callable[[tuple[int, int, tuple[str, ...]]], Piece] = partial(tuple.__ne
 _block: Callable[[tuple[Any, ...]], Block] = partial(tuple.__new__, Block)
 
 
-def split(tree: Tree, cuts: Cuts, **values: Any) -> Document:
-    """Split a page into blocks. `values` are further fields of the document."""
+def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -> Document:
+    """Split a page into blocks, without the elements named in `delete`. `values` are further fields of the document."""
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses} | values
     if tree.root is not None and _native:
-        arrays = _native.split_tree(tree.root, cuts, VOID, DEEPEST, hides, _ODD.sub, _LINE_END.split)
+        rules = VOID, delete, tree.unwrap, DEEPEST, hides, _ODD.sub, _LINE_END.split
+        arrays = _native.split_tree(tree.root, cuts, *rules)
         how = "every" if cuts.every else "block"
         return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
     splitter = Splitter(cuts)
     if tree.root is not None:
+        prune(tree, delete)
         splitter.walk(tree.root)
     return splitter.document(**values)
 

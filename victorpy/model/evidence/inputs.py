@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from victorpy import native
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.errors import TemplateError
@@ -11,6 +12,8 @@ from victorpy.features import check_feature, load_modules
 from victorpy.model.encode import Encoder
 from victorpy.model.evidence.trees import EVIDENCE, Matrix
 from victorpy.model.template import Template, find_template, read_template
+
+_native = native.load("trees")
 
 OUTSIDE = -1.0
 """Value of every feature before the first block and after the last."""
@@ -29,6 +32,8 @@ class Inputs:
         self._shifts = []
         """Each offset with its rows and their features."""
         references = [line[0] for line in self.template.lines]
+        pairs = [(reference.feature, reference.offset) for reference in references]
+        self._references = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         for offset in {reference.offset for reference in references}:
             rows = [row for row, reference in enumerate(references) if reference.offset == offset]
             self._shifts.append((offset, rows, [references[row].feature for row in rows]))
@@ -44,6 +49,9 @@ class Inputs:
             raise
         if not np.isfinite(table).all():
             self._check_each(page)
+        if _native:
+            filled: Matrix = _native.shifted_rows(table, *self._references, OUTSIDE)
+            return filled
         matrix = np.empty((self.count, page.count), dtype=np.float32)
         for offset, rows, features in self._shifts:
             matrix[rows] = shifted(table[features], offset)
