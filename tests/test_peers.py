@@ -1,9 +1,12 @@
 """Other programs as methods. Programs that are not installed are skipped."""
 
 import json
+import sys
+from functools import partial
 
 import pytest
-from support.commands import ROOT, run_process
+from support.commands import ROOT
+from support.commands import victor as run_victor
 
 from victorpy.errors import ConfigError, VictorError, install_command
 from victorpy.peers import PEERS, installed_peers, is_peer, load_peer, show_peer, versions
@@ -19,17 +22,19 @@ PAGE = (
     f"</nav><article><h1>On tea</h1>{''.join(f'<p>{SENTENCE} It was told {number} times.</p>' for number in range(6))}"
     "</article><footer><p><a href='/c'>Contact us</a></p></footer></body></html>"
 ).encode()
+victor = partial(run_victor, cwd=ROOT, text=True)
 MODULES = [peer.module for peer in PEERS.values()]
-HIDDEN = "import sys; sys.modules.update(dict.fromkeys(%r)); from victorpy.commands import main; sys.exit(main())"
 
 
 def needs(name):
     pytest.importorskip(PEERS[name].module, reason=f"{name} is not installed: pip install -e '.[peers]'")
 
 
-def victor_without(modules, *arguments):
-    """Run victor as if some modules were not installed."""
-    return run_process("-c", HIDDEN % (modules,), *arguments, cwd=ROOT, text=True)
+@pytest.fixture
+def without_peers(monkeypatch):
+    """Pretend that no peer is installed."""
+    for module in MODULES:
+        monkeypatch.setitem(sys.modules, module, None)
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -83,15 +88,15 @@ def test_versions_and_parameters_are_shown():
 
 
 @pytest.mark.parametrize("name", [*PEERS, "peers"])
-def test_missing_peer_error_has_the_install_command(name):
-    ended = victor_without(MODULES, "compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
+def test_missing_peer_error_has_the_install_command(without_peers, name):
+    ended = victor("compare", "--methods", f"everything,{name}", "--data", "anno:data/forum")
     assert (ended.returncode, ended.stdout) == (2, "")
     missing = "no other cleaner is installed" if name == "peers" else f"{name} is not installed"
     assert ended.stderr == f"compare: {missing}: {install_command('peers')}\n"
 
 
-def test_all_methods_without_installed_peers():
-    ended = victor_without(MODULES, "compare", "--methods", "all", "--data", "anno:data/forum")
+def test_all_methods_without_installed_peers(without_peers):
+    ended = victor("compare", "--methods", "all", "--data", "anno:data/forum")
     assert ended.returncode == 0, ended.stderr
     named = {line.split()[0] for line in ended.stdout.splitlines()[1:]}
     assert {"default", "everything"} <= named
@@ -100,7 +105,7 @@ def test_all_methods_without_installed_peers():
 
 def test_peers_have_no_labels_in_a_comparison(tmp_path):
     needs("resiliparse")
-    ended = victor_without([], "compare", "--methods", "resiliparse", "--data", "anno:data/forum", "-o", tmp_path)
+    ended = victor("compare", "--methods", "resiliparse", "--data", "anno:data/forum", "-o", tmp_path)
     assert ended.returncode == 0, ended.stderr
     (result,) = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))["results"]
     assert result["label_accuracy"] is result["content_accuracy"] is result["site_ms"] is None

@@ -173,20 +173,6 @@ def test_pieces_follow_one_another_and_pass_every_tag_once(name: str, page: str)
     assert [tag for tag in (*passed, *document.trailing) if not tag.startswith("/")] == document.elements.tag
 
 
-@pytest.mark.slow
-@both_ways
-@given(page=pages, labels=st.lists(st.sampled_from(Label), min_size=1), chance=st.floats(0, 1), sure=st.booleans())
-@steadily
-def test_an_annotation_reads_back_exactly(name: str, page: str, labels: list[Label], chance: float, sure: bool) -> None:
-    document = read_document(page, CONFIGS[name], source="tea.html")
-    count = len(document.blocks)
-    given_labels = tuple(labels[number % len(labels)] for number in range(count))
-    written = CleanPage(document, given_labels, (chance,) * count if sure else ())
-    text = write_anno(written)
-    assert read_anno(text, CONFIGS[name].cuts) == written
-    assert write_anno(read_anno(text, CONFIGS[name].cuts)) == text
-
-
 @given(identity=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
 @example(identity=" tea.html ")
 @example(identity="tea: pot\n\nother\t-\t<p>\t")
@@ -246,5 +232,5 @@ def cpu_time(page: str, config: Config) -> float:
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 def test_time_is_linear_in_page_size(shape: Callable[[int], str]) -> None:
     config = CONFIGS["default"]
-    # Both pages have so many attributes that they are checked for floods of them.
-    assert cpu_time(shape(60_000), config) < 3.5 * cpu_time(shape(30_000), config)
+    # Both pages have so many attributes that they are checked for floods of them. Quadratic time would be 9 times.
+    assert cpu_time(shape(75_000), config) < 6 * cpu_time(shape(25_000), config) + 0.05

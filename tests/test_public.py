@@ -24,9 +24,25 @@ TEA = (
 # Packages that cleaning a page needs no part of, each with a name that is in sys.modules if it was imported.
 NOT_NEEDED = {
     *("asyncio", "concurrent", "multiprocessing", "sqlite3", "statistics", "importlib.metadata", "email"),
-    *("catboost", "cchardet.cli", "datasketch", "extruct", "matplotlib", "pandas", "pebble", "publicsuffixlist"),
+    *(
+        "catboost",
+        "cchardet.cli",
+        "datasketch",
+        "dateparser",
+        "extruct",
+        "matplotlib",
+        "pandas",
+        "pebble",
+        "publicsuffixlist",
+    ),
     *("pyarrow", "pycrfsuite", "pyspark", "rapidfuzz", "scipy", "sklearn", "sklearn_crfsuite", "tqdm", "urwid"),
-    *("victorpy.annotation", "victorpy.description.record", "victorpy.labellers.one_page", "victorpy.research"),
+    *(
+        "victorpy.annotation",
+        "victorpy.description.metadata",
+        "victorpy.description.record",
+        "victorpy.labellers.one_page",
+        "victorpy.research",
+    ),
     *("victorpy.outputs.html", "victorpy.outputs.markdown"),
 }
 

@@ -8,12 +8,12 @@ import pytest
 from support.commands import ROOT, refused
 from support.commands import clean as run_clean
 
-from victorpy import Cleaner, ConfigError, DataError, ModelError, load_config, read_document
+from victorpy import Cleaner, ConfigError, DataError, load_config, read_document
 from victorpy.columns import Columns
 from victorpy.errors import TemplateError
 from victorpy.model.encode import encode, make_encoders
 from victorpy.model.labeller import ModelLabeller
-from victorpy.model.store import find_model, load_model, save_model
+from victorpy.model.store import find_model, load_model
 from victorpy.model.template import read_template
 from victorpy.outputs.anno import load_anno, write_anno
 
@@ -60,17 +60,6 @@ def test_wrong_type_of_page_is_refused(page):
         Cleaner.load().clean(page)
 
 
-def test_fewer_blocks_are_kept_the_higher_the_threshold():
-    model = load_model()
-    document = read_document(PAGE.read_bytes(), model.config)
-    kept = [
-        sum(label.is_content for label in model.labeller.set_params(threshold=threshold).label(document).labels)
-        for threshold in (0.05, 0.25, 0.5, 0.9, 0.99)
-    ]
-    assert kept == sorted(kept, reverse=True)
-    assert kept[0] > kept[-1]
-
-
 def test_annotation_file_is_cleaned_like_its_page():
     assert clean(PAGE.with_suffix(".anno")).stdout == clean(PAGE).stdout
 
@@ -92,14 +81,6 @@ def test_a_model_of_the_current_directory_does_not_replace_a_bundled_one(tmp_pat
     assert load_model().config.one("split", "") == "block"
     assert load_model("models/default").config.one("split", "") == "every"
     assert load_model("mine").config.one("split", "") == "every"
-
-
-def test_a_loaded_model_is_saved_whole(tmp_path):
-    model = load_model("cleaneval")
-    save_model(tmp_path / "again", model.labeller, model.config, {})
-    original = (find_model("cleaneval") / "model.crfsuite").read_bytes()
-    assert (tmp_path / "again" / "model.crfsuite").read_bytes() == original
-    assert len(original) > 1000
 
 
 def with_config(directory, *lines):
@@ -188,14 +169,6 @@ def test_feature_that_fails_is_named(tmp_path):
     config = load_config(tmp_path / "my.conf")
     with pytest.raises(DataError, match="'fails-always' failed: RuntimeError: no tea"):
         encode(Columns(read_document("<p>x</p>", config), config), make_encoders(config))
-
-
-def test_a_model_of_another_format_is_refused(tmp_path):
-    shutil.copytree(find_model("cleaneval"), tmp_path / "model")
-    meta = (tmp_path / "model" / "meta.json").read_text()
-    (tmp_path / "model" / "meta.json").write_text(meta.replace('"format": 1', '"format": 2'))
-    with pytest.raises(ModelError, match="format 2"):
-        load_model(tmp_path / "model")
 
 
 def test_every_file_that_the_makefile_names_exists():

@@ -351,14 +351,14 @@ def test_keys_do_not_wait_for_the_file_to_be_written(place, monkeypatch):
 
     def slow(self, labels, probabilities):
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return write(self, labels, probabilities)
 
     monkeypatch.setattr(AnnotationWriter, "write", slow)
     opened = opened_at(place)
     opened.session.act(P)
     opened.save()
-    assert began.wait(10)
+    assert began.wait(60)
     opened.session.act(H)  # while the file is being made
     for _ in range(3):
         opened.session.undo()

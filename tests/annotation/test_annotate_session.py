@@ -32,7 +32,6 @@ from victorpy.annotation import journal as journals
 from victorpy.annotation.journal import Journal, read_journal, write_line
 from victorpy.annotation.opening import journal_of, open_page, without_collector
 from victorpy.annotation.session import CLEAR, CONFIRM, Moved, Prediction, Scope, Session, State, Undone, read_labels
-from victorpy.annotation.store import Lock
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.errors import AnnotationError, DataError
@@ -489,14 +488,6 @@ def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
     looking.close()
     opened.close()
     assert names_in(place.parent) == ["tea.html"]
-
-
-def test_lock_that_was_removed_is_taken_again(tmp_path):
-    lock = Lock(tmp_path / "x.lock")
-    lock.release()
-    again = Lock(tmp_path / "x.lock")
-    assert "on" in (tmp_path / "x.lock").read_text()
-    again.release()
 
 
 def test_temporary_files_of_a_killed_writer_are_removed(place):

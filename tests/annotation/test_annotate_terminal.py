@@ -12,15 +12,19 @@ import sys
 import termios
 import time
 from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
 from support.annotation import HOSTILE, adjudicate, annotate, decided_in, environment, labels_in, leave, open_cups
-from support.commands import ROOT, names_in
+from support.commands import ROOT, names_in, run_here
 from support.terminal import Terminal
 
 from victorpy.annotation.learning import Learning, Predictor, learn
+from victorpy.commands import run
 
 pytestmark = pytest.mark.processes
+
+annotate_here = partial(run_here, partial(run, "annotate"))  # without a terminal
 
 
 # A page
@@ -195,7 +199,7 @@ def test_block_taller_than_the_screen_can_be_scrolled_to_its_end(tmp_path):
 def test_work_is_saved_while_the_help_is_shown(page):
     with open_cups(page) as terminal:
         terminal.type("o", "?", until="All keys")
-        terminal.wait_for(lambda here: page.with_suffix(".anno").exists(), 10)
+        terminal.wait_for(lambda here: page.with_suffix(".anno").exists())
 
 
 def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
@@ -228,11 +232,6 @@ def test_a_configured_key_works_and_the_model_is_named(page):
 # Wrong usage
 
 
-def run(*arguments, **options):
-    options = {"capture_output": True, "timeout": 60, "env": environment()} | options
-    return subprocess.run([sys.executable, str(ROOT / "annotate.py"), *map(str, arguments)], check=False, **options)
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -255,7 +254,7 @@ def run(*arguments, **options):
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(page, arguments, said):
     (page.parent / "nokeys.conf").write_text("include default\nannotate-key-udno: z\n")
-    ended = run(*arguments, cwd=page.parent, stdin=subprocess.DEVNULL)
+    ended = annotate_here(*arguments, cwd=page.parent)
     assert ended.returncode == 2
     assert said in ended.stderr.decode()
     assert ended.stderr.count(b"\n") == 1
@@ -285,7 +284,7 @@ def test_files_that_cannot_be_opened_give_one_line_in_the_terminal(page, argumen
 
 
 def test_help_has_examples_and_needs_no_terminal():
-    ended = run("--help")
+    ended = annotate_here("--help")
     assert ended.returncode == 0
     assert b"examples:" in ended.stdout
 
@@ -321,7 +320,7 @@ def test_everything_is_saved_however_it_ends(page, how):
     assert not page.with_suffix(".anno.lock").exists()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_kill_at_any_moment_loses_at_most_the_last_key(tmp_path, seed):
     chance = random.Random(seed)
     (tmp_path / "many.html").write_text("".join(f"<p>Block {number}</p>" for number in range(300)))

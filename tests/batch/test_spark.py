@@ -247,7 +247,7 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
         program,
         check=False,
         capture_output=True,
-        timeout=240,
+        timeout=900,
         env={**ENVIRONMENT, **variables},
         cwd=tmp_path,
         text=True,

@@ -7,7 +7,6 @@ from support.sitepages import document, kept, own_labels, own_words, site
 
 from victorpy.document import Block
 from victorpy.labellers.sentence_entropy import (
-    THRESHOLDS,
     SegmentTree,
     Sentence,
     SentenceEntropy,
@@ -137,21 +136,19 @@ def test_kept_sentences_are_spans_of_their_blocks():
     assert labelling.spans == (((8, 20), (29, 39)), None)
 
 
-def test_whole_blocks_have_no_spans():
-    pages = [f"<div><h1>Home</h1><p>{word} is hot.</p></div>" for word in ("Milk", "Rum", "Gin")]
-    labelling = fitted(pages).label(document(pages[0]))
-    assert (kept(labelling.labels), labelling.spans) == ([False, True], ())
-
-
-def test_blocks_without_words_are_kept():
-    pages = [f"<p>{word}</p><hr><p>* * *</p>" for word in ("Milk", "Rum", "Gin")]
-    labelling = fitted(pages).label(document(pages[0]))
-    assert (kept(labelling.labels), labelling.spans) == ([True, True], ())
-
-
-def test_lines_of_code_are_not_split():
-    pages = [f"<pre>return all. {word}\nx = {word}</pre><p>{word}</p>" for word in ("milk", "rum", "gin")]
-    assert fitted(pages, T=0.4).label(document(pages[0])).spans == ()
+@pytest.mark.parametrize(
+    ("html", "parameters", "expected"),
+    [
+        ("<div><h1>Home</h1><p>{0} is hot.</p></div>", {}, [False, True]),
+        ("<p>{0}</p><hr><p>* * *</p>", {}, [True, True]),  # blocks without words are kept
+        # A line of code is kept whole if one of its sentences is: "milk" has 0, "x = milk" has 0.5.
+        ("<pre>return all. {0}\nx = {0}</pre><p>{0}</p>", {"T": 0.4}, [True, False, True]),
+    ],
+)
+def test_whole_blocks_have_no_spans(html, parameters, expected):
+    pages = [html.format(word) for word in ("milk", "rum", "gin")]
+    labelling = fitted(pages, **parameters).label(document(pages[0]))
+    assert (kept(labelling.labels), labelling.spans) == (expected, ())
 
 
 def test_text_of_every_page_is_dropped_and_a_higher_threshold_keeps_more():
@@ -186,10 +183,6 @@ def test_blocks_in_a_unique_style_are_kept():
 )
 def test_threshold_with_the_highest_f_is_chosen(sentences, expected):
     assert best_threshold([(Sentence(entropy, 5), wanted) for entropy, wanted in sentences]) == expected
-
-
-def test_thresholds_go_from_0_to_1_in_steps_of_a_tenth():
-    assert THRESHOLDS == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 # Pages repeat the headings of both divisions, but only the first heading is content.

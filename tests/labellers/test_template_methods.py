@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from victorpy import VictorError, load_config, read_document
+from victorpy import load_config, read_document
 from victorpy.base.hashes import PageCounts, hash_text, min_template_pages, windows
-from victorpy.errors import ConfigError, DataError
+from victorpy.errors import ConfigError
 from victorpy.labellers.one_page import LongestRun, SatisfiableSubtree, best_run
 from victorpy.labellers.rtdm import Mapping, Node, Rtdm
 from victorpy.labellers.templates import DomTemplate, Pagelets, TextTemplate, cover, fingerprints
@@ -465,14 +465,6 @@ def test_cost_grows_linearly_with_the_page(method):
 
 
 # What a user may do wrong.
-
-
-@pytest.mark.parametrize("method", SITE_METHODS)
-def test_fit_without_pages_and_label_before_fit_are_refused(method):
-    with pytest.raises(DataError, match="pages of a site, but got none"):
-        at_site(method, [])
-    with pytest.raises(VictorError, match="has seen no pages of the site; call fit or at_site"):
-        load_method(method).labeller.label(page(NEWS[0]))
 
 
 @pytest.mark.parametrize(

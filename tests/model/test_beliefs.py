@@ -1,13 +1,11 @@
 """What a model believes of a site's places over its pages, what labels tell of them, and the hybrid with both."""
 
 import math
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support.commands import ENVIRONMENT, run_process
 from support.sitepages import site, site_page
 
 from victorpy.document import Label
@@ -46,6 +44,8 @@ def test_a_page_does_not_influence_itself():
     assert own.tolist() == thought_of(0.9).smoothed("new", [STORY], log_odds(0.2), np.array([10.0])).tolist()
     alone = thought_of(0.2).smoothed("0", [STORY], log_odds(0.2), np.array([10.0]))
     assert alone.tolist() == pytest.approx(log_odds(0.2).tolist())
+    empty = np.zeros(0)
+    assert beliefs.smoothed("new", [], empty, empty).tolist() == beliefs.corrected([], empty).tolist() == []
 
 
 def test_the_same_page_counts_once():
@@ -60,12 +60,6 @@ def test_log_odds_of_a_place_are_weighted_by_words():
     beliefs.think("0", [STORY, STORY], log_odds(0.9, 0.1), np.array([30.0, 10.0]))
     found = beliefs.smoothed("new", [STORY], log_odds(0.5), np.array([1.0]))
     assert found[0] == pytest.approx(SHARE / (1 + OWN_PAGES) * math.log(0.7 / 0.3))
-
-
-def test_an_empty_page_has_no_log_odds():
-    beliefs = thought_of(0.9)
-    empty = np.zeros(0)
-    assert beliefs.smoothed("new", [], empty, empty).tolist() == beliefs.corrected([], empty).tolist() == []
 
 
 def told_of(content, probability, words):
@@ -139,13 +133,8 @@ def test_beliefs_survive_pickling(pages):
     """There text has other hashes, and nodes of the tree are at other places."""
     labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
     for seed in ("1", "2"):
-        there = subprocess.run(
-            [sys.executable, "-c", SAY_LABELLING],
-            input=pickle.dumps((labeller, pages[7])),
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            check=True,
-        )
+        sent = pickle.dumps((labeller, pages[7]))
+        there = run_process("-c", SAY_LABELLING, input=sent, env={**ENVIRONMENT, "PYTHONHASHSEED": seed})
         assert pickle.loads(there.stdout) == labeller.label(pages[7])
 
 

@@ -97,20 +97,13 @@ def test_viterbi_finds_a_sequence_with_the_highest_score(chain):
     assert score(states, transitions, tuple(viterbi(states, transitions))) == pytest.approx(highest, abs=1e-9)
 
 
-def test_viterbi_chooses_the_first_of_equal_sequences():
-    assert viterbi(np.zeros((4, 3)), np.zeros((3, 3))).tolist() == [0, 0, 0, 0]
-
-
 def test_transitions_go_from_the_row_to_the_column():
     states = np.array([[5.0, 0], [0, 0], [0, 0]])
     transitions = np.array([[0.0, 3], [-3, 1]])  # from 0 to 1 gladly, back never
     assert viterbi(states, transitions).tolist() == [0, 1, 1]
     assert marginals(states, transitions).argmax(axis=1).tolist() == [0, 1, 1]
-
-
-@pytest.mark.parametrize("decode", [viterbi, marginals])
-def test_decoding_a_page_without_blocks_gives_nothing(decode):
-    assert len(decode(np.zeros((0, 3)), np.zeros((3, 3)))) == 0
+    assert viterbi(np.zeros((4, 3)), np.zeros((3, 3))).tolist() == [0, 0, 0, 0]  # the first of equal sequences
+    assert [len(decode(np.zeros((0, 3)), np.zeros((3, 3)))) for decode in (viterbi, marginals)] == [0, 0]
 
 
 # Long chains against plain loops.
@@ -245,16 +238,6 @@ def test_tables_written_to_a_file_read_back_the_same(model, tmp_path):
 # Training.
 
 
-def test_training_twice_gives_the_same_bytes(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        made = small_model("cleaneval", "", tmp_path / name)
-        made.tables.save(tmp_path / name / "tables.npy")
-        (tmp_path / name / "model.crfsuite").write_bytes(made.crf.model_)
-    for file in ("model.crfsuite", "tables.npy"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
 def own_config(directory, *lines):
     (directory / "my.tpl").write_text("%x[0,words]\n%x[0,container.a]\n%x[{-1,1},words]\nB\n")
     head = ["include base", "crf-features: words container.a", "feature-words-values: 0 1 3 6 10 20"]
@@ -297,11 +280,6 @@ def test_every_algorithm_trains(tmp_path, pages, algorithm):
 @pytest.mark.parametrize("algorithm", ["l2sgd", "ap"])
 def test_a_grid_may_vary_the_algorithm_of_a_shipped_config(pages, algorithm):
     assert fitted("cleaneval", pages, algorithm=algorithm, max_iterations=3).stages_ is not None
-
-
-def test_a_parameter_that_was_emptied_is_left_to_crfsuite(tmp_path, pages):
-    lines = "crf-param-c1: 0.5", "crf-param-c1:", "crf-algorithm: ap", "crf-param-max_iterations: 3"
-    assert fitted(own_config(tmp_path, *lines), pages).stages_ is not None
 
 
 def test_a_parameter_that_crfsuite_does_not_have_is_an_error_of_the_config(tmp_path, pages):
@@ -355,23 +333,11 @@ def test_a_labelling_agrees_with_the_marginals(labeller, pages):
     assert list(found.content) == pytest.approx([1 - block["other"] for block in shares], abs=1e-6)
 
 
-def test_score_is_the_share_of_right_labels(labeller, pages):
-    gold, found = labels(pages), labeller.predict(documents(pages))
-    right = sum(ours == theirs for pair in zip(found, gold, strict=True) for ours, theirs in zip(*pair, strict=True))
-    assert labeller.score(documents(pages), gold) == right / sum(map(len, gold))
-    assert labeller.score(documents(pages), found) == 1
-    assert labeller.score([], []) == 0
-
-
-def test_a_page_without_blocks_has_no_labels(labeller):
+def test_page_without_blocks_has_no_labels_and_does_not_disturb_training(labeller, config, pages):
     empty = read_document("", load_config("cleaneval"))
     assert labeller.predict([empty]) == labeller.predict_marginals([empty]) == [[]]
     assert labeller.label(empty).probabilities == ()
-
-
-def test_pages_without_blocks_do_not_disturb_training(labeller, config, pages):
-    empty = read_document("", config)
-    among = ModelLabeller(config).fit([empty, *documents(pages)], [[], *labels(pages)])
+    among = ModelLabeller(config).fit([read_document("", config), *documents(pages)], [[], *labels(pages)])
     assert labeller.stages_.crfsuite_model == among.stages_.crfsuite_model
 
 
@@ -427,6 +393,8 @@ def test_a_wrong_number_of_labels_is_refused(config, pages):
         fitted(config, pages, labels(pages)[:-1])  # of pages
     with pytest.raises(DataError, match="a CRF learns from labels"):
         ModelLabeller(config).fit(documents(pages))
+    with pytest.raises(DataError, match="a CRF learns from labels"):
+        fitted(config, pages, [*labels(pages)[:-1], None])
 
 
 @pytest.mark.parametrize("label", ["other", "paragraph", None])
@@ -439,16 +407,13 @@ def test_fewer_than_two_labels_are_refused(config, pages, label):
 # scikit-learn's estimator API.
 
 
-def test_parameters_are_those_of_the_constructor():
+def test_parameters_are_those_of_the_constructor_and_can_be_set():
+    labeller = ModelLabeller("crf", c1=0.5)
     shown = dict.fromkeys(["config", "algorithm", "c1", "c2", "max_iterations", "threshold", "site_key"])
-    assert ModelLabeller("crf", c1=0.5).get_params() == shown | {"config": "crf", "c1": 0.5}
-    assert repr(ModelLabeller("crf", c1=0.5)) == "ModelLabeller(config='crf', c1=0.5)"
-
-
-def test_parameters_can_be_set_and_unknown_ones_are_refused():
-    labeller = ModelLabeller()
-    assert labeller.set_params(c2=0.25, config="crf") is labeller
-    assert (labeller.c2, labeller.config) == (0.25, "crf")
+    assert labeller.get_params() == shown | {"config": "crf", "c1": 0.5}
+    assert repr(labeller) == "ModelLabeller(config='crf', c1=0.5)"
+    assert labeller.set_params(c2=0.25, config="cleaneval") is labeller
+    assert (labeller.c2, labeller.config) == (0.25, "cleaneval")
     with pytest.raises(ValueError, match=r"ModelLabeller has no parameter 'treshold' \(did you mean 'threshold'\?\)"):
         labeller.set_params(treshold=1)
 
@@ -457,14 +422,6 @@ def test_another_config_is_another_labeller(labeller, config):
     document = read_document("<p>tea</p>", config)
     before = labeller.features(document)
     assert labeller.set_params(config="cleaneval").features(document) != before
-
-
-def test_a_clone_has_the_parameters_and_nothing_learned(labeller):
-    copy = clone(labeller.set_params(c1=0.75))
-    assert copy is not labeller
-    assert copy.get_params() == labeller.get_params()
-    assert copy.stages_ is None
-    assert labeller.stages_ is not None
 
 
 def test_a_trained_labeller_pickles(labeller, pages):
@@ -495,6 +452,7 @@ def test_an_unfitted_labeller_is_not_fitted_for_scikit_learn(config, labeller):
         check_is_fitted(ModelLabeller(config))
     with pytest.raises(NotFittedError):
         check_is_fitted(clone(labeller))
+    assert clone(labeller.set_params(c1=0.75)).get_params() == labeller.get_params()
     check_is_fitted(labeller)
     check_is_fitted(pickle.loads(pickle.dumps(labeller)))
 
@@ -603,6 +561,7 @@ def test_scores_are_those_of_sklearn_crfsuite(labeller, pages):
     )
     assert labeller.score(documents(pages), gold) == flat_accuracy_score(gold, predicted)
     assert counts.label_accuracy == flat_accuracy_score(gold, predicted)
+    assert (labeller.score(documents(pages), predicted), labeller.score([], [])) == (1, 0)
     report = flat_classification_report(gold, predicted, output_dict=True, zero_division=0)
     for label in {label for page in gold for label in page}:
         score = counts.label_score(Label(label))

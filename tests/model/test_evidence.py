@@ -4,8 +4,6 @@ import io
 import json
 import math
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.commands import run_process
 from support.tokens import hash_words
 
 from victorpy import Cleaner, ConfigError, Label, ModelError, VictorError, clean, load_config
@@ -96,12 +95,8 @@ def test_log_odds_of_a_token_follow_from_the_votes_of_sites():
     names, words, _ = lexicon_of("abc").tables
     assert odds(words, "tea", "home", "unknown") == [YES, NO, 0]
     assert odds(names, "main", "menu", "<div", "<nav", "<p", "<body", "nav") == [YES, NO, YES, NO, 0, 0, 0]
-
-
-def test_a_token_on_two_sites_is_unknown():
-    _, words, _ = lexicon_of("ab").tables
-    assert len(words.hashes) == 0
-    assert odds(words, "tea") == [0]
+    assert_same_tables(lexicon_of("abc"), lexicon_of("aaaaaaaaaabc"))  # a site of many pages has one vote
+    assert len(lexicon_of("ab").tables[1].hashes) == 0  # tokens of only two sites are unknown
 
 
 @pytest.mark.parametrize(
@@ -113,10 +108,6 @@ def test_a_site_votes_by_the_share_of_content_among_its_blocks(pages_of_c, share
     votes = poll_of(("a", TEA, [True, False]), ("b", TEA, [True, False]), *(("c", TEA, flags) for flags in pages_of_c))
     _, words, _ = make_lexicon(votes).tables
     assert odds(words, "tea") == [pytest.approx(math.log(share / (1 - share)), abs=0.001)]
-
-
-def test_a_site_of_many_pages_has_one_vote():
-    assert_same_tables(lexicon_of("abc"), lexicon_of("aaaaaaaaaabc"))
 
 
 HEADINGS = "<p>before</p><h2>Tea</h2><p>good</p><p>good</p><h2>Related</h2><p>bad</p><p>bad</p>"
@@ -212,15 +203,12 @@ def test_a_lexicon_reads_back_the_same(tmp_path):
         assert (again.columns(page) == lexicon.columns(page)).all()
 
 
-def test_an_empty_lexicon_gives_zeros(tmp_path):
+def test_empty_lexicon_gives_zeros_and_an_empty_page_no_vote(tmp_path):
     lexicon = make_lexicon(Poll().votes())
     lexicon.save(tmp_path / "empty.tsv")
     found = Lexicon.load(tmp_path / "empty.tsv").columns(columns(TEA))
     assert found.shape == (len(COLUMNS), 2)
     assert not found.any()
-
-
-def test_a_page_without_text_has_no_columns_and_no_vote():
     votes = poll_of(("a", "", []), *((site, TEA, [True, False]) for site in "bcd"))
     assert "a" not in votes[0].sites
     assert make_lexicon(votes).columns(columns("")).shape == (len(COLUMNS), 0)
@@ -411,10 +399,6 @@ def around_block(html, log_odds):
     return dict(zip(AROUND, context(columns(html), np.asarray(log_odds)).tolist(), strict=True))
 
 
-def test_context_of_a_page_without_blocks_is_empty():
-    assert set(map(len, around_block("", []).values())) == {0}
-
-
 def test_the_last_sure_block_may_be_far_away():
     log_odds = np.full(250, -5.0)
     log_odds[120] = 5.0
@@ -437,6 +421,7 @@ def test_shares_around_a_block_are_shares(path):
 def test_context_windows_have_the_size_in_their_names():
     assert [f"window{reach}" for reach in around.REACHES] == [name for name in AROUND if name.startswith("window")]
     assert len(AROUND) == len(set(AROUND)) == len(context(columns(PAGE), LOG_ODDS))
+    assert set(map(len, around_block("", []).values())) == {0}
 
 
 # The cut.
@@ -475,20 +460,14 @@ def test_favoring_recall_keeps_at_least_as_much(page, one, other):
     assert best_cut(probability, weight, high)[0] <= best_cut(probability, weight, low)[0]
 
 
-def test_beta_moves_the_cut():
+def test_cuts_and_expected_f1_of_examples():
     probability, weight = np.array([0.9, 0.5, 0.3, 0.1]), np.full(4, 10.0)
     assert [best_cut(probability, weight, beta)[0] for beta in (0.25, 1, 3)] == [0.9, 0.5, 0.1]
-
-
-def test_cut_of_a_page_without_blocks():
-    assert best_cut(np.zeros(0), np.zeros(0)) == (1.0, 0.0)
-    assert expected_f1(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool)) == 1.0
-
-
-def test_expected_f1_equals_a_manual_calculation():
     probability, weight = np.array([0.9, 0.5, 0.1]), np.array([10.0, 20.0, 30.0])
     assert expected_f1(probability, weight, np.array([True, True, False])) == pytest.approx(2 * 19 / (30 + 22))
     assert expected_f1(probability, weight, np.zeros(3, dtype=bool)) == pytest.approx(0.1)
+    empty = np.zeros(0)  # a page without blocks
+    assert (best_cut(empty, empty), expected_f1(empty, empty, empty.astype(bool))) == ((1.0, 0.0), 1.0)
 
 
 # The numbers that trees decide by.
@@ -516,12 +495,7 @@ def test_inputs_are_features_of_the_block_and_its_neighbours(tmp_path):
         "words[-2]": [-1, -1],
         "link-share[0]": [0, 1],
     }
-
-
-def test_a_page_without_blocks_has_no_inputs(tmp_path):
-    inputs = inputs_of(tmp_path, "%x[{-1,0,1},words]\n")
-    assert inputs.matrix(columns("")).shape == (3, 0)
-    assert inputs.matrix(columns("<p>a</p>")).tolist() == [[-1], [1], [-1]]
+    assert inputs.matrix(columns("")).shape == (6, 0)
 
 
 def test_inputs_of_the_shipped_template_are_finite_on_sample_pages():
@@ -646,12 +620,6 @@ def test_training_weight_of_a_page_does_not_depend_on_its_length():
     assert training_weights(short).tolist() == pytest.approx([60, 40])
 
 
-def test_all_blocks_of_a_short_page_are_sampled():
-    weights = np.array([1.0, 2.0, 1.0])
-    drawn, their_weights = sample_blocks(weights, float("inf"), np.random.default_rng(1))
-    assert (drawn.tolist(), their_weights.tolist()) == ([0, 1, 2], weights.tolist())
-
-
 def test_weights_of_sampled_blocks_make_up_for_the_others():
     weights = np.array([60.0] + [1.0] * 40)
     random = np.random.default_rng(1)
@@ -660,6 +628,8 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
     assert np.mean([len(blocks) for blocks, _ in drawn]) == pytest.approx(1 + 40 * 0.1, rel=0.05)
     assert np.mean([of_page.sum() for _, of_page in drawn]) == pytest.approx(100, rel=0.05)
     assert len({tuple(blocks) for blocks, _ in drawn}) > 100
+    every, same_weights = sample_blocks(weights[:3], float("inf"), random)  # all blocks of a short page
+    assert (every.tolist(), same_weights.tolist()) == ([0, 1, 2], [60, 1, 1])
 
 
 @pytest.mark.slow
@@ -716,25 +686,6 @@ def test_a_page_without_text_is_labelled(small, html):
     assert 0 <= page.confidence <= 1
 
 
-def python(code, *arguments):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def test_cleaning_imports_nothing_that_only_training_needs(small):
-    code = (
-        "import sys; sys.modules['catboost'] = None; import victorpy; cleaner = victorpy.Cleaner.load(sys.argv[1]);"
-        "print(len(cleaner.clean(open(sys.argv[2], 'rb').read()))); del sys.modules['catboost'];"
-        "print(sorted({'catboost', 'pycrfsuite', 'sklearn_crfsuite', 'sklearn', 'pandas', 'scipy', 'publicsuffixlist'}"
-        " & set(sys.modules)))"
-    )
-    ended = python(code, small.path, ANNOS[0].with_suffix(".html"))
-    length, imported = ended.stdout.splitlines()
-    assert int(length) > 0
-    assert imported == "[]"
-    assert (ended.returncode, ended.stderr) == (0, "")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "config", "named"),
@@ -746,7 +697,7 @@ def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, pac
         "sys.exit(main(['learn', '-q', *sys.argv[1:]]))"
     )
     config = small.directory / config if config.endswith(".conf") else config
-    ended = python(code, "-c", config, *ANNOS[:4], "-o", tmp_path / "model")
+    ended = run_process("-c", code, "-c", config, *ANNOS[:4], "-o", tmp_path / "model", text=True)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert named in ended.stderr

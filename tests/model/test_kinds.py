@@ -68,6 +68,7 @@ LINES = [
 @pytest.mark.parametrize(("name", "expected"), LINES)
 def test_features_of_lines(name, expected):
     assert feature_of(POEM, name) == expected
+    assert feature_of("", name) == []
 
 
 @pytest.mark.parametrize(
@@ -76,11 +77,6 @@ def test_features_of_lines(name, expected):
 def test_how_a_block_begins(what, expected):
     html = "<p>7 cups</p><p>of tea</p><p>- milk</p><p>茶</p>"
     assert feature_of(html, f"begins-with.{what}") == expected
-
-
-@pytest.mark.parametrize("name", [*(name for name, _ in LINES), "begins-with.digit"])
-def test_a_page_without_text_has_no_lines(name):
-    assert feature_of("", name) == []
 
 
 # The trees by themselves.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from victorpy.cleaner import Cleaner, read_document
+from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.model.labeller import ModelLabeller
-from victorpy.model.store import find_model, load_model, save_model
+from victorpy.model.store import load_model, save_model
 from victorpy.model.train import load_pages, train
 
 ROOT = Path(__file__).parents[2]
@@ -134,12 +134,6 @@ def test_the_same_pages_give_the_same_model_byte_for_byte(saved, pages, tmp_path
         assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes(), name
 
 
-def test_a_loaded_model_can_be_used_by_a_cleaner(saved):
-    page = Cleaner.load(saved).document("<h1>Tea</h1><p>Tea is a drink that people have made for long.</p>")
-    assert len(page.labels) == len(page.probabilities) == 2
-    assert all(0 <= share <= 1 for share in page.probabilities)
-
-
 # Damage
 
 
@@ -258,12 +252,6 @@ def test_a_missing_model_is_reported_with_a_suggestion():
         pytest.skip("no bundled model yet")
     with pytest.raises(ModelError, match=rf"no model '{known[0]}x' \(did you mean '{known[0]}'\?\)"):
         load_model(known[0] + "x")
-
-
-def test_a_model_is_found_by_its_name_in_the_models_directory(saved, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(saved, tmp_path / "models" / "mine")
-    assert find_model("mine") == Path("models/mine")
 
 
 # Saving

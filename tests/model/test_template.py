@@ -77,6 +77,9 @@ def test_unreadable_template_is_named(tmp_path: Path, content: bytes | None) -> 
         path.write_bytes(content)
     with pytest.raises(TemplateError, match=r"my\.tpl.*: cannot be read"):
         read_template(path, FEATURES)
+    (tmp_path / "other.tpl").write_text("include my\n")
+    with pytest.raises(TemplateError, match=r"my\.tpl.*: cannot be read" if content else "no template 'my'"):
+        read_template(tmp_path / "other.tpl", FEATURES)
 
 
 # Templates that include others.
@@ -118,12 +121,6 @@ def test_errors_of_included_templates_name_the_file(tmp_path: Path, templates: d
         read(tmp_path, templates.pop("my"), **templates)
     wanted = expected.format(**{name: tmp_path / f"{name}.tpl" for name in ("my", "a", "b")})
     assert str(caught.value)[: len(wanted)] == wanted
-
-
-def test_included_file_that_is_not_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.tpl").write_bytes(b"%x[0,words] # caf\xe9\n")
-    with pytest.raises(TemplateError, match=r"a\.tpl.*: cannot be read"):
-        read(tmp_path, "include a\n")
 
 
 # Which template a config means.
@@ -171,17 +168,8 @@ def test_blocks_outside_the_page_have_values_of_their_own(tmp_path: Path) -> Non
         ["words[-2]=_B-1", "words[-1]=7", "words[1]=9", "words[2]=_B+1"],
         ["words[-2]=7", "words[-1]=8", "words[1]=_B+1", "words[2]=_B+2"],
     ]
-
-
-def test_neighbours_of_a_single_block_are_outside_the_page(tmp_path: Path) -> None:
     template = read(tmp_path, "%x[-1,words]%x[0,words]%x[1,words]\n%x[3,words]")
     assert attributes(template, [[5]] * 4) == [["words[-1]=_B-1|words[0]=5|words[1]=_B+1", "words[3]=_B+3"]]
-
-
-def test_no_value_has_the_code_of_the_outside(tmp_path: Path) -> None:
-    template = read(tmp_path, "%x[-1,words]\n%x[1,words]")
-    names = {name for block in attributes(template, [[0, 1, 2, 3]] * 4) for name in block}
-    assert len(names) == 2 * 3 + 2  # three neighbours on each side, and the outside of either
 
 
 def test_bins_are_shown_as_their_values(tmp_path: Path) -> None:

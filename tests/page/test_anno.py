@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.htmlpages import pages
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config
@@ -112,23 +113,18 @@ def test_nothing_in_a_text_can_break_a_line_or_a_column():
 # Round trips
 
 
-TAGS = "p b div li a pre span table td h1 br img".split()
-PIECES = st.one_of(
-    st.sampled_from([f"<{tag}>" for tag in TAGS]),
-    st.sampled_from([f"</{tag}>" for tag in TAGS]),
-    st.sampled_from(["<img alt='a cup'>", "<i hidden>", " ", "\n", "\t", "&lt;", "&amp;amp;", "<!-- c -->"]),
-    st.text("ab 茶.\n\x1b<&\u00a0", max_size=8),
-)
-PAGES = st.lists(PIECES, max_size=30).map("".join)
-
-
-@settings(max_examples=150)
-@given(PAGES)
-def test_any_page_reads_back_exactly_and_can_be_cut_at_every_tag(html):
-    pages = {split: page_of(html, config) for split, config in CONFIGS.items()}
-    for split, page in pages.items():
-        assert read_anno(write_anno(page), CONFIGS[split].cuts) == page
-    recut, whole = read_anno(write_anno(pages["block"]), EVERY.cuts).document, pages["every"].document
+@settings(max_examples=100)
+@given(pages, st.lists(st.sampled_from(Label), min_size=1), st.none() | st.floats(0, 1))
+def test_any_page_reads_back_exactly_and_can_be_cut_at_every_tag(html, labels, probability):
+    written = {}
+    for split, config in CONFIGS.items():
+        count = len(read_document(html, config).blocks)
+        page = page_of(html, config, tuple(labels[at % len(labels)] for at in range(count)))
+        page = page if probability is None else replace(page, probabilities=(probability,) * count)
+        written[split] = write_anno(page)
+        assert read_anno(written[split], config.cuts) == page
+        assert write_anno(read_anno(written[split], config.cuts)) == written[split]
+    recut, whole = (read_anno(written[split], EVERY.cuts).document for split in ("block", "every"))
     assert [block.text.split() for block in recut.blocks] == [block.text.split() for block in whole.blocks]
 
 

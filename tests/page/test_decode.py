@@ -56,11 +56,6 @@ def test_binary_data_is_refused(case: dict[str, Any]) -> None:
         decode(page_of(case["page"]), case.get("header"))
 
 
-def test_names_of_cases_differ() -> None:
-    names = [case["name"] for case in CASES]
-    assert len(set(names)) == len(names)
-
-
 def test_wrong_header_is_ignored() -> None:
     assert decode("größer".encode(), "text/html; charset=iso-8859-1").text == "größer"
 

@@ -121,7 +121,7 @@ def test_deleted_elements_may_have_any_size(wrapping: str, default_config: Confi
 def test_flood_of_attributes_is_dropped_at_once_and_reported(attributes: str) -> None:
     started = time.process_time()
     tree = parse(f"<p>first</p><p {attributes}>in it</p><p>last</p>")
-    assert time.process_time() - started < 2  # libxml2 by itself takes up to a minute
+    assert time.process_time() - started < 5  # libxml2 by itself takes up to a minute
     assert text_of(tree) == "firstin itlast"
     [loss] = tree.losses
     assert loss.startswith("the attributes of 1 tags")

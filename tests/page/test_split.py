@@ -232,11 +232,8 @@ def test_element_of_a_block_contains_all_its_pieces(default_config: Config) -> N
     assert document.elements.tag[block.element] == "p"
     assert [document.elements.tag[piece.element] for piece in block.pieces] == ["b", "p", "a", "i"]
     assert [piece.distance for piece in block.pieces[1:]] == [("/b",), ("a",), ("i",)]
-
-
-def test_element_of_a_block_may_be_inline(default_config: Config) -> None:
-    document = read_document("<p><a href='/'>one <i>two</i></a></p>", default_config)
-    assert document.blocks[0].containers == ("html", "body", "p", "a")
+    inline = read_document("<p><a href='/'>one <i>two</i></a></p>", default_config)
+    assert inline.blocks[0].containers == ("html", "body", "p", "a")
 
 
 def test_paths_count_siblings_of_the_same_tag_in_the_pruned_page(config: Config) -> None:

@@ -179,11 +179,6 @@ def test_two_jobs_give_the_same_results(config, pages):
     assert [[result.labelling for result in fold] for fold in one] == [[r.labelling for r in fold] for fold in two]
 
 
-def test_parameters_of_the_maker_override_the_config(config):
-    assert partial(ModelLabeller, config, c2=3.0, max_iterations=7)().get_params()["c2"] == 3.0
-    assert partial(ModelLabeller, config)().get_params()["c2"] is None
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

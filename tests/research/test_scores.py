@@ -276,11 +276,11 @@ def test_no_more_segments_match_than_both_sides_have(output, gold):
 # Speed
 
 
-def test_twenty_thousand_words_are_scored_in_under_two_seconds():
+def test_twenty_thousand_words_are_scored_in_seconds():
     dice = random.Random(7)
     gold = [f"word{int(dice.paretovariate(0.5)) % 5000}" if dice.random() > 0.02 else "<p>" for _ in range(20_000)]
     output = [word if dice.random() > 0.2 else "noise" for word in gold]
     began = time.process_time()  # other processes do not count
     found = score_texts(" ".join(output), " ".join(gold))
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 5
     assert 0.7 < found["cleaneval_words_f1"] < 0.9

@@ -25,20 +25,16 @@ def columns_of(pages, page):
     return SiteStatistics(map(document, pages)).columns(document(page))
 
 
-def test_text_share_ignores_digits_and_case():
-    assert columns_of(PAGES, PAGES[0]).text_share.tolist() == pytest.approx([1, 1 / 3])
+def test_shares_of_texts_and_places():
+    assert columns_of(PAGES, PAGES[0]).text_share.tolist() == pytest.approx([1, 1 / 3])  # digits and case do not count
     assert columns_of(PAGES, PAGES[1]).text_share.tolist() == pytest.approx([1, 0])
     assert columns_of(PAGES, "<h1>never seen</h1>").text_share.tolist() == [0]
-
-
-def test_repeated_text_of_a_page_counts_once():
-    twice = ["<p>tea</p><p>tea</p>", "<p>milk</p>"]
+    twice = ["<p>tea</p><p>tea</p>", "<p>milk</p>"]  # a page counts once
     assert columns_of(twice, twice[0]).text_share.tolist() == [0, 0]
-
-
-def test_place_share():
     assert columns_of(PAGES, PAGES[0]).place_share.tolist() == pytest.approx([1, 3 / 4])
     assert columns_of(PAGES, "<table><td>tea</table>").place_share.tolist() == [0]
+    found = columns_of(PAGES, "")
+    assert [len(values) for values in (found.importance, found.entropy, found.text_share, found.place_share)] == [0] * 4
 
 
 def test_entropy_is_the_mean_over_words_at_their_place():
@@ -91,11 +87,6 @@ def test_numbers_are_updated_when_pages_are_added():
     assert shares == [None, (2, 1.0), (3, 1.0), (4, 0.75)]
 
 
-def test_page_without_blocks_has_no_numbers():
-    found = columns_of(PAGES, "")
-    assert [len(values) for values in (found.importance, found.entropy, found.text_share, found.place_share)] == [0] * 4
-
-
 # Features.
 
 NAMES = ("site.importance", "site.entropy", "site.text-share", "site.place-share")
@@ -113,18 +104,13 @@ def test_list_of_site_features():
     assert all(FEATURES.get(name).description for name in (*NAMES, "site.pages"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_unknown_values_are_minus_one(name):
-    assert column(name, document("<p>tea</p><p>milk</p>"), None) == [-1, -1]
-    assert column(name, document(""), None) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_known_values_are_passed_on(name):
-    page = document("<p>tea</p><p>milk</p>")
-    known = SiteColumns(7, *(np.array(values) for values in ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8])))
-    expected = dict(zip(NAMES, ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]), strict=True))
-    assert column(name, page, known) == expected[name]
+def test_known_values_are_passed_on_and_unknown_values_are_minus_one():
+    page, values = document("<p>tea</p><p>milk</p>"), [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]]
+    known = SiteColumns(7, *map(np.array, values))
+    for name, expected in zip(NAMES, values, strict=True):
+        assert column(name, page, known) == expected
+        assert column(name, page, None) == [-1, -1]
+        assert column(name, document(""), None) == []
 
 
 def test_page_count_includes_the_page_itself():

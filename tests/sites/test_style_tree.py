@@ -858,12 +858,6 @@ def test_only_a_sample_is_read_and_one_page_at_a_time():
 
 
 @pytest.mark.parametrize("kind", LABELLERS)
-def test_labelling_before_fit_is_refused(kind):
-    with pytest.raises(VictorError, match="has seen no pages of the site"):
-        kind().label(document("<p>tea</p>"))
-
-
-@pytest.mark.parametrize("kind", LABELLERS)
 @pytest.mark.parametrize("pages", [[], [""], ["<img src=a.gif>", "<div></div>"]])
 def test_pages_without_text_are_refused(pages, kind):
     with pytest.raises(VictorError, match="got none"):

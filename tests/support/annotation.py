@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 
-from support.commands import ROOT
+from support.commands import ROOT, wait_until
 from support.terminal import Terminal
 from victorpy.annotation.opening import open_page
 from victorpy.annotation.session import Prediction, Session
@@ -75,13 +74,6 @@ def labelled(anno, *labels, model=Guess(), killed=False, moves=()):  # noqa: B00
     else:
         opened.close()
     return opened
-
-
-def wait_until(condition):
-    stop = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < stop, "it takes too long"
-        time.sleep(0.01)
 
 
 def save(opened):

@@ -28,7 +28,7 @@ Ended = subprocess.CompletedProcess[Any]
 
 def run_process(*command: object, **options: Any) -> Ended:
     """Run Python with these arguments; see subprocess.run for the options."""
-    options = {"capture_output": True, "timeout": 120, "env": ENVIRONMENT} | options
+    options = {"capture_output": True, "timeout": 300, "env": ENVIRONMENT} | options
     return subprocess.run([sys.executable, *map(str, command)], check=False, **options)
 
 
@@ -68,7 +68,7 @@ def start_clean(*arguments: object, stderr: int = subprocess.DEVNULL) -> subproc
     return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True)
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 120) -> None:
     """Wait for an event."""
     stop = time.monotonic() + seconds
     while not condition():

@@ -113,7 +113,7 @@ class Terminal:
         self._stream.feed(content)
         return True
 
-    def wait_for(self, wanted: str | Callable[[Terminal], bool], seconds: float = 30) -> None:
+    def wait_for(self, wanted: str | Callable[[Terminal], bool], seconds: float = 60) -> None:
         """Wait until a text is on the screen, or until a condition holds."""
         is_there = (lambda terminal: wanted in terminal.text) if isinstance(wanted, str) else wanted
         stop = time.monotonic() + seconds
@@ -156,7 +156,7 @@ class Terminal:
 
     # How it ends
 
-    def end(self, number: int | None = None, seconds: float = 30) -> int:
+    def end(self, number: int | None = None, seconds: float = 60) -> int:
         """Send a signal if one is given, wait for the end, and return the exit status."""
         if self.status is not None:
             return self.status
