@@ -23,7 +23,7 @@ from victorpy.page.tree import PageTree
 
 HERE = Path(__file__).parents[1]
 CASES = HERE / "cases" / "template-methods"
-PAGES = sorted((HERE / "pages").glob("*/*.html"))
+PAGES = sorted((HERE / "cases" / "pages").glob("*/*.html"))
 MAPPINGS = json.loads((CASES / "mappings.json").read_text(encoding="utf-8"))
 
 PAGE_METHODS = ["satisfiable-subtree", "longest-run"]
