@@ -243,7 +243,7 @@ def test_a_configured_key_works_and_the_model_is_named(page):
         (["tea.html", "--model", "no-such-model"], "no model 'no-such-model'"),
         (
             ["tea.html", "--config", "crf"],
-            "no model is named crf, and the model 'default' does not fit the config 'crf'",
+            "no model is named crf, and the model 'default' does not match the config 'crf'",
         ),
         (["tea.html", "--retrain"], "annotate.py --retrain DIR"),
         (["tea.html", "-o", "x.anno"], "-o works only with --adjudicate"),

@@ -138,13 +138,13 @@ def test_without_pebble_only_one_process_cleans_files(model, tmp_path):
     environment = {**ENVIRONMENT, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     one = clean_process("a.html", "--summary", "s.json", "-j", 1, "-o", "out/", cwd=tmp_path, env=environment)
     assert one.returncode == 0
-    assert b"without guard" in one.stderr
+    assert b"without guarded" in one.stderr
     assert (tmp_path / "out" / "a.txt").stat().st_size
     (tmp_path / "many").mkdir()
     for number in range(60):
         (tmp_path / "many" / f"{number}.html").write_bytes(page(number))
     many = clean_process("many", "-o", "texts", cwd=tmp_path, env=environment)
-    assert (many.returncode, b"without guard" in many.stderr) == (0, True)
+    assert (many.returncode, b"without guarded" in many.stderr) == (0, True)
     assert len(list((tmp_path / "texts").glob("*.txt"))) == 60
     two = clean_process("a.html", "-j", 2, "-o", "other/", cwd=tmp_path, env=environment)
     assert two.returncode == 2

@@ -205,7 +205,7 @@ def test_a_file_that_grew_or_is_missing_is_a_model_error(model, name, damage):
 )
 def test_invalid_meta_is_a_model_error(model, text):
     (model / "meta.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ModelError, match=r"meta\.json: damaged"):
+    with pytest.raises(ModelError, match=r"meta\.json is damaged"):
         load_model(model)
 
 
@@ -219,7 +219,7 @@ def test_another_format_is_a_model_error_with_advice(model, number):
 
 def test_meta_with_other_labels_does_not_pass(model):
     rewrite_meta(model, labels=["other", "paragraph"])
-    with pytest.raises(ModelError, match=r"meta\.json: damaged"):
+    with pytest.raises(ModelError, match=r"meta\.json is damaged"):
         load_model(model)
 
 
@@ -335,7 +335,7 @@ def test_a_changed_feature_module_of_a_model_is_damage(tmp_path, pages):
     own_model(tmp_path, pages, "changed").save(tmp_path / "model")
     with (tmp_path / "model" / "own_changed.py").open("a") as file:
         file.write("print('not what was trained')\n")
-    with pytest.raises(ModelError, match=r"own_changed\.py: damaged"):
+    with pytest.raises(ModelError, match=r"own_changed\.py is damaged"):
         load_model(tmp_path / "model")
 
 

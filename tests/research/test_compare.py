@@ -351,7 +351,7 @@ def test_site_that_cannot_be_learned_fails_as_a_whole(tmp_path):
     data = write_sites(tmp_path / "data", ["a"], 3, "<p>unlearnable</p>")
     _, scores = run("stumbles,everything", f"cleaneval:{data}")
     assert of(scores, "stumbles")["failed"] == 3
-    assert "the site could not be learned: DataError: this site cannot" in scores["failures"][0]["error"]
+    assert "learning the site failed: DataError: this site cannot" in scores["failures"][0]["error"]
     assert of(scores, "everything")["failed"] == 0
 
 

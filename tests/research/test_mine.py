@@ -339,7 +339,7 @@ def test_rise_of_every_method_over_no_cleaning_has_an_interval(scores):
     names = {(row["method"], row["measure"]) for row in scores["rises"]}
     assert {("unique-text", "clustering F"), ("drop-everything", "A4")} <= names
     text = to_markdown(mining.report(scores, "Mining"))
-    assert "## Rise over no cleaning" in text
+    assert "## Gain over no cleaning" in text
     assert "| method | clustering F | F1 |" in text
 
 
@@ -448,7 +448,7 @@ def test_command_writes_a_report(data, tmp_path):
     assert "F < 0.5, %" in ended.stdout
     assert "|" not in ended.stdout
     markdown, html = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "report.html"))
-    titles = ["What is removed and what survives", "As table 3, F scores: F1", "As table 4, accuracies: A3", "By site"]
+    titles = ["Removed words and surviving values", "As table 3, F scores: F1", "As table 4, accuracies: A3", "By site"]
     for title in (*titles, "Beyond table 3, F scores: F4"):
         assert f"## {title}" in markdown
         assert f"<h2>{title}</h2>" in html

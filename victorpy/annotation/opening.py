@@ -95,7 +95,7 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
 
 
 def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
-    """Read a page and cut it into blocks. `content` is the content of the file if it was read before."""
+    """Read a page and cut it into blocks. Pass `content` if the file was already read."""
     try:
         return read_document(_read_bytes(page) if content is None else content, config, source=page.name)
     except VictorError as error:

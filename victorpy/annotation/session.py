@@ -165,7 +165,7 @@ class Choice(NamedTuple):
     name: str
     labels: tuple[Label | None, ...]
     decided: tuple[bool, ...]
-    """Which labels a person gave. The others are a model's or None."""
+    """Whether a person gave each label. The others are a model's or None."""
 
 
 class Session:
@@ -427,7 +427,7 @@ class Session:
         self.listener(event)
 
     def apply(self, event: Event) -> None:
-        """Apply an event without telling the listener, for example one from the journal."""
+        """Apply an event, for example from the journal, without notifying the listener."""
         match event:
             case Moved(cursor):
                 self.cursor = max(0, min(cursor, len(self) - 1))

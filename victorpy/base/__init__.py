@@ -1,1 +1,1 @@
-"""Foundations that know nothing about pages: registries, parameters, files, text formats, Unicode."""
+"""Utilities that do not depend on pages: registries, parameters, files, text formats, Unicode."""

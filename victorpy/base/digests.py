@@ -52,7 +52,7 @@ def read_meta(directory: Path) -> dict[str, Any]:
 def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
     """Raise ModelError if meta.json or a file that it lists does not match its digest."""
     if meta["digest"] != _meta_digest(meta):
-        raise ModelError(f"{directory / META}: damaged: its content does not match its digest")
+        raise ModelError(f"{directory / META} is damaged: its content does not match its digest")
     for name, expected in dict(meta["files"]).items():
         path = directory / name
         try:
@@ -60,7 +60,7 @@ def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
         except OSError as error:
             raise ModelError(f"{path}: missing or unreadable ({error.strerror}); {_ADVICE}") from error
         if _digest(content) != expected:
-            raise ModelError(f"{path}: damaged: it does not match the digest in meta.json; {_ADVICE}")
+            raise ModelError(f"{path} is damaged: it does not match the digest in meta.json; {_ADVICE}")
 
 
 def _meta_digest(meta: Mapping[str, Any]) -> str:

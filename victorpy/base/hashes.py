@@ -63,7 +63,7 @@ def _powers(base: int, count: int) -> Hashes:
 
 
 class PageCounts:
-    """Counts on how many pages of a site each hash occurs. Adding a page again has no effect."""
+    """Counts the pages of a site that contain each hash. Adding a page again has no effect."""
 
     def __init__(self, most: int = _MAX_HASHES) -> None:
         self._most = most

@@ -8,7 +8,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def shipped(kind: str) -> Path:
-    """Return a directory of shipped files, which is inside an installed package or beside it in a checkout."""
+    """Return a directory of shipped files: inside the installed package, or beside the package in a checkout."""
     inside = _PACKAGE / "data" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 

@@ -44,7 +44,7 @@ def strip_comment(line: str) -> str:
 
 
 def tokens(text: str) -> list[tuple[str, bool]]:
-    """Split text at white space into values. The second item tells whether a value was quoted."""
+    """Split text at white space into values. The second item is true if the value was quoted."""
     if _TOKEN.sub("", text).strip():
         raise ValueError(f"a quote is not closed in {text.strip()!r}")
     return [

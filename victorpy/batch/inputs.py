@@ -127,7 +127,7 @@ def is_output(directory: Path) -> bool:
 
 @dataclass(slots=True)
 class Survey:
-    """A summary of the inputs, made before any is read."""
+    """A summary of the inputs, computed without reading them."""
 
     pages: int = 0
     """Number of files that are pages."""

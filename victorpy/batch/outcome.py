@@ -1,4 +1,4 @@
-"""Clean a record: return its outcome, and the outcome as a row of plain data."""
+"""Clean a record, and return its outcome or a row of plain data."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _rounded(number: float | None) -> float | None:
 
 def _problem(error: Exception) -> Problem:
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, MemoryError):  # parsers may wrap it in another error
+    while cause is not None and not isinstance(cause, MemoryError):  # parsers may wrap a MemoryError in another error
         cause = cause.__cause__ or cause.__context__
     if cause is not None:
         return Problem(Kind.MEMORY, "not enough memory")

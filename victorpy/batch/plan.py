@@ -46,7 +46,7 @@ class Dedup:
         return {"method": self.method, **self.detector().parameters(), "keep": str(self.keep)}
 
     def __str__(self) -> str:
-        return f"by {self.method}, the {self.keep} is kept"
+        return f"by {self.method}, keeping the {self.keep}"
 
 
 @dataclass(frozen=True, slots=True)

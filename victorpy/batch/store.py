@@ -131,7 +131,9 @@ class Store:
         if not entries:
             unknown_part = next(self.directory.glob("part-*"), None) if not self.label else None
             if unknown_part is not None:
-                raise OutputError(f"{unknown_part}: this file exists, but no manifest; choose another directory")
+                raise OutputError(
+                    f"{unknown_part}: this file exists, but there is no manifest; choose another directory"
+                )
             self._append({"format": FORMAT, "settings": self.settings, **notes})
             return True
         refuse_other_settings(self.directory, entries[0].get("settings", {}), self.settings)

@@ -126,7 +126,7 @@ def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:
         different = predictor.cleaner.config.differences(config)
         if different:
             raise ConfigError(
-                f"{missing and f'{missing}, and '}the model {name!r} does not fit the config {arguments.config!r}: "
+                f"{missing and f'{missing}, and '}the model {name!r} does not match the config {arguments.config!r}: "
                 f"they differ in {', '.join(different[:3])}; choose another model with --model, use --no-model, "
                 f"or train one with: victor learn --config {arguments.config} FILES.anno"
             )

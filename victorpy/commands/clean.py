@@ -55,7 +55,7 @@ BATCH_OPTIONS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    pages = "files, directories, patterns or @LIST; standard input if there is none or -"
+    pages = "files, directories, patterns or @LIST; - or nothing for standard input"
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
     page, site, many = _shared.add_cleaning(parser)
@@ -165,7 +165,7 @@ def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bo
     is_joined_file = sink_name(target) == "jsonl" and output.joins
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
     return not (
-        any(value is not None and value is not False for value in options)  # 0 counts as given, and is refused later
+        any(value is not None and value is not False for value in options)  # 0 counts as given and is rejected later
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
         or any(source_of(file.path) for file in find_files(inputs))

@@ -85,12 +85,12 @@ def configs() -> Descriptions:
 
 
 def formats() -> Descriptions:
-    """A format is the form of a cleaned page (victor clean --format)."""
+    """A format is a way to write a cleaned page (victor clean --format)."""
     return {name: OUTPUTS.get(name).description for name in OUTPUTS}
 
 
 def containers() -> Descriptions:
-    """A container is the kind of files that a batch run writes its pages to (victor clean --to)."""
+    """A container is a kind of file that a batch run writes pages to (victor clean --to)."""
     return {name: _first_line(SINKS.get(name)) for name in SINKS}
 
 
@@ -117,4 +117,4 @@ KINDS = {
     function.__name__: function
     for function in (models, methods, configs, formats, containers, dedup, features, datasets)
 }
-"""Functions that describe everything of a kind. `victor list` prints their docstrings."""
+"""Functions that return the names and descriptions of all things of one kind. `victor list` prints their docstrings."""

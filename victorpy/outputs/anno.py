@@ -149,7 +149,7 @@ def load_annotation(path: Path, cuts: Cuts, recut: bool = False) -> Annotation:
 
 
 def load_progress(path: Path) -> tuple[int, int]:
-    """Return how many labels in an annotation file a person chose, and the number of blocks."""
+    """Return the number of labels in an annotation file that a person chose, and the number of blocks."""
     rows = [row for row in _parse(_read_text(path), str(path)).rows if row.label != _END]
     return sum(row.label != UNLABELLED and row.probability is None for row in rows), len(rows)
 

@@ -1,7 +1,7 @@
 """The page format: a page in its original layout, without its noise (DocView's topic content page, section 4.2).
 
 Pages are untrusted. Only known tags and attributes are written, all texts and values are escaped, and addresses and
-style sheets are filtered, so nothing in the result can act. No element is written whose content browsers parse by
+style sheets are filtered, so the result has no active content. No element is written whose content browsers parse by
 other rules (svg, math, noscript, template, textarea), so parsing the result again gives the same elements. As a second
 defence, the result has a content security policy that allows pictures, fonts and style sheets only.
 """
@@ -67,10 +67,10 @@ class Event(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The markup of a page, without anything that can act."""
+    """The markup of a page, without active content."""
 
     doctype: str
-    """Document type, which determines whether browsers apply the rules of old pages."""
+    """Document type, which determines whether browsers use quirks mode."""
     styles: str
     root: str
     """Attributes of the html element."""

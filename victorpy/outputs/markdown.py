@@ -97,7 +97,7 @@ def _is_valid(number: int | None) -> TypeGuard[int]:
 
 
 def _gap(previous: Places, places: Places, shared: int, markers: _Markers) -> str:
-    """Return the separator of two parts: a line end between list items, else a blank line."""
+    """Return the separator between two parts: a line break between list items, else a blank line."""
     if not previous or not places:
         return "\n\n"
     if shared < len(places) and not places[-1].is_quote and not all(place.is_quote for place in previous):
@@ -298,8 +298,8 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
 def _table(table: Table, document: Document) -> str:
     """Write a table in GitHub's syntax.
 
-    The header must be as wide as the widest row. Without a header on the page it is empty, because most such tables
-    list names and values from the first row on.
+    The header must be as wide as the widest row. If the table has no header on the page, the header is empty, because
+    most such tables list names and values from the first row on.
     """
     width = max(len(row) for row in table.rows)
     rows = [[_cell(cell, document) for cell in row] for row in table.rows]

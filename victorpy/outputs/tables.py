@@ -108,7 +108,7 @@ def _join(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
             if element > table:
                 in_cells.append(number)
                 blocks_by_cell[element].append(kept[number])
-        # Text before and after the cells is a caption, but a table with text between cells is no data table.
+        # Text before and after the cells is a caption, but a table with text between cells is not a data table.
         if not in_cells or in_cells[-1] - in_cells[0] >= len(in_cells):
             continue
         contents = {

@@ -92,5 +92,5 @@ def begins_segment(distance: Sequence[str]) -> bool:
 
 @cache
 def block_level() -> frozenset[str]:
-    """Return the tags that separate text from the text before and after them."""
+    """Return the tags that separate the text before them from the text after them."""
     return load_config("base").cuts.block_level

@@ -228,7 +228,7 @@ class Splitter:
             self.end()
         elements = self._elements
         blocks = self._blocks()
-        blocks_started = [0]  # by number of texts
+        blocks_started = [0]  # blocks started before each text
         for block in blocks:
             blocks_started += [block.index + 1] * len(block.pieces)
         elements.first_block[:] = [blocks_started[texts] for texts in elements.first_block]

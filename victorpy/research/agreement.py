@@ -1,8 +1,8 @@
-"""How far annotators agree on the labels of the same blocks, beyond chance.
+"""Measure how far annotators agree on the labels of the same blocks, beyond chance.
 
-Cohen's kappa is for two annotators, Fleiss' for all of them. Both follow from one table per pair of annotators, which
-counts the blocks by the labels that the two gave. Adding the tables of pages makes resampling cheap; adding rows and
-columns treats several labels as one class (content against noise, one label against the rest).
+Cohen's kappa compares two annotators, Fleiss' kappa all of them. Both follow from one table per pair of annotators,
+which counts the blocks by the labels that the two gave. Adding the tables of pages makes resampling cheap; adding rows
+and columns treats several labels as one class (content against noise, one label against the rest).
 
 If all annotators give every block the same label, chance alone agrees on everything, and kappa (0/0) is None.
 """
@@ -151,13 +151,13 @@ def _measure(tables: Floats, seed: int = 1) -> dict[str, dict[str, Any]]:
 
 
 def _kappas(tables: Floats) -> list[Floats]:
-    """Return kappa, observed and expected agreement: each of all annotators first, then of every pair."""
+    """Return kappa, observed and expected agreement, first of all annotators and then of every pair."""
     measures = zip(fleiss_kappa(tables), cohen_kappa(tables), strict=True)
     return [np.concatenate([of_all[..., None], of_pairs], axis=-1) for of_all, of_pairs in measures]
 
 
 def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return Cohen's kappa, observed and expected agreement of tables (the last two axes) of pairs of annotators.
+    """Return Cohen's kappa, observed and expected agreement for the table (the last two axes) of each pair.
 
     >>> kappa, observed, expected = cohen_kappa(np.array([[20.0, 5.0], [10.0, 15.0]]))
     >>> round(float(kappa), 3), float(observed), float(expected)
@@ -173,8 +173,8 @@ def cohen_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
 def fleiss_kappa(tables: Floats) -> tuple[Floats, Floats, Floats]:
     """Return Fleiss' kappa, observed and expected agreement of all annotators, from the tables of all their pairs.
 
-    The agreement on a block is the share of pairs that agree, so the mean over blocks is the mean over pairs. Chance
-    chooses a label as often as all annotators together gave it. With two annotators this is Scott's pi.
+    The agreement on a block is the share of pairs that agree, so the mean over blocks is the mean over pairs. By
+    chance, each label is chosen as often as all annotators together gave it. With two annotators this is Scott's pi.
     """
     given = (tables.sum(axis=-1) + tables.sum(axis=-2)).sum(axis=-2)  # each annotator is in equally many pairs
     with np.errstate(invalid="ignore", divide="ignore"):

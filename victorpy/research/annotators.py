@@ -23,7 +23,7 @@ class Annotators:
     names: tuple[str, ...]
     pages: tuple[SharedPage, ...]
     unconfirmed: tuple[int, ...] = ()  # number of labels that only a model gave, by annotator
-    unpaired: tuple[str, ...] = ()  # messages about pages that not everybody has
+    unpaired: tuple[str, ...] = ()  # messages about pages that some annotators do not have
     refused: tuple[str, ...] = ()  # messages about pages that cannot be read or do not match
 
 
@@ -31,8 +31,8 @@ def read_annotators(paths: Sequence[Path], config: Config | None = None, with_mo
     """Read the files of one page, or one folder per annotator in which files with the same name belong together.
 
     Blocks are the lines of the files. With a config, every page is split again by it, and labels follow their text. In
-    folders, pages that do not match are left out; if there is only one page, it is an error. Labels that only a model
-    gave count only with `with_models`.
+    folders, pages that do not match are left out. Single files must match. Labels that only a model gave count only
+    with `with_models`.
     """
     _check_paths(paths)
     names = short_names(paths)

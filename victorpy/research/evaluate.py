@@ -82,10 +82,10 @@ class Evaluation:
     """The tables of the learning curve, the ablation and the grid."""
     warnings: tuple[str, ...] = ()
     method: Mapping[str, Any] = field(default_factory=dict)
-    """Name of a method that is scored as it is, and what it learned from."""
+    """Name of a method that is scored without training, and what it learned from."""
 
     def scores(self) -> dict[str, Any]:
-        """Return all numbers by name; shares are in 0..1."""
+        """Return all results by name. Shares are from 0 to 1."""
         pages, settings = self.pages, self.settings
         blocks = BlockCounts.sum(page.blocks for page in pages)
         types = sorted({page.page_type for page in pages if page.page_type})
@@ -227,7 +227,7 @@ def score_page(page: LabelledPage, labelling: Labelling, fold: int = 0) -> PageR
 
 
 def keep_everything(page: LabelledPage) -> PageResult:
-    """Score keeping every block as a paragraph."""
+    """Return the scores of keeping every block as a paragraph."""
     return score_page(page, Labelling((Label.PARAGRAPH,) * len(page.document.blocks)))
 
 
@@ -345,7 +345,7 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
     return grid
 
 
-# Methods as they are
+# Methods without training
 
 
 def load_as_is(entry: str) -> Cleaner:

@@ -52,7 +52,10 @@ def cleaneval_words(output: str, gold: str, tags: bool = False) -> Score:
 
 
 def cleaneval_segments(output: str, gold: str, labelled: bool) -> Score:
-    """Score the segment tags at the same position of the aligned words. Unlabelled, every tag counts as ``<p>``."""
+    """Score the segment tags at the same position of the aligned words.
+
+    Unless `labelled`, every tag counts as ``<p>``.
+    """
     ours, theirs = (cleaneval_tokens(text, tags=True) for text in (output, gold))
     if not labelled:
         ours, theirs = (["<p>" if token in _TAGS else token for token in tokens] for tokens in (ours, theirs))

@@ -158,7 +158,10 @@ class Keys:
 
 
 def _read_key(name: str, action: str, config: Config) -> str:
-    """Return urwid's name of a key that a config calls ``ctrl-r`` or ``space``. Raise if no terminal can send it."""
+    """Return urwid's name of a key that a config calls ``ctrl-r`` or ``space``.
+
+    Raises if no terminal can send the key.
+    """
     key = " " if name == "space" else name
     if len(key) > 1:
         key = key.replace("-", " ").lower().replace("alt ", "meta ")

@@ -155,7 +155,7 @@ class PageLayout:
 
 
 def _find_sections(document: Document) -> tuple[dict[int, str], set[int]]:
-    """Return the names of the rules before blocks, and the blocks that always start a line."""
+    """Return the horizontal rules as block numbers with names, and the blocks that always start a line."""
     elements = document.elements
     rules: dict[int, str] = {}
     ends, breaks = set(), set()

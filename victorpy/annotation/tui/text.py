@@ -1,7 +1,7 @@
 """Text for a terminal: make it safe, measure it in columns, wrap it, and style it.
 
-Control characters, including those for the direction of writing, are shown by number, other characters without a width
-as a dot, and unassigned characters as a box. urwid knows the width of all other characters.
+Control characters, including text-direction marks, are shown as code points, other characters without a width as a dot,
+and unassigned characters as a box. urwid knows the width of all other characters.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ class _Site:
         if isinstance(result, OSError):
             raise result
         if isinstance(result, Problem):
-            return Problem(result.kind, f"the model of the site {self.name!r} could not be made: {result.words}")
+            return Problem(result.kind, f"the model of the site {self.name!r} could not be saved: {result.words}")
         return str(self.model)
 
 

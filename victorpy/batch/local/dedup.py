@@ -1,6 +1,6 @@
 """Deduplication in a local run, as a pass between cleaning and writing.
 
-All records are cleaned and signed into a temporary store, called aside. Then one pass finds the replicas
+All records are cleaned and signed into a temporary store. Then one pass finds the replicas
 (`victorpy.dedup.find.decide`). Finally, the output is written without the texts of replicas.
 """
 
@@ -68,12 +68,12 @@ def read_aside(aside: Store, start: int = 0) -> Iterator[Ended]:
 
 
 def aside_directory(store: Store) -> Path:
-    """Return the directory of the store aside."""
+    """Return the directory of the temporary store."""
     return store.directory / f".{store.label}replicas-aside"
 
 
 def remove_aside(store: Store) -> None:
-    """Delete the store aside."""
+    """Delete the temporary store."""
     shutil.rmtree(aside_directory(store), ignore_errors=True)
 
 

@@ -82,7 +82,7 @@ def clean_batch(records: Sequence[Record]) -> list[Outcome]:
 def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
     """Clean a record. If memory runs out, the worker exits, and a new worker tries the record again.
 
-    A record that was read with a memory problem keeps this problem.
+    If memory ran out while reading the record, the record fails without another attempt.
     """
     outcome = page_cleaner().clean(record, cleaner)
     if outcome.kind is Kind.MEMORY and record.problem is None and _Worker.guarded:

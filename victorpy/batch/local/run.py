@@ -119,7 +119,7 @@ class _Run:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
     def fill(self, store: Store) -> None:
-        """Write all missing parts. With deduplication, clean all pages into a store aside first."""
+        """Write all missing parts. With deduplication, clean all pages into a temporary store first."""
         plan = self.plan
         sink = SINKS.get(plan.to)(plan.to, store.directory, find_output(plan.format), plan.inputs)
         sink.resume(store.finished_parts())
@@ -166,7 +166,7 @@ class _Run:
         is_guarded = self.guarded and (has_pebble() or plan.limits.jobs > 1)
         if self.guarded and not is_guarded:
             install = install_command("batch")
-            self.progress.note(f"pages are cleaned without guard, in one process; to change this: {install}")
+            self.progress.note(f"pages are cleaned in one process, without guarded workers; to change this: {install}")
         workers = cleaning_guard(plan) if is_guarded else nullcontext(Unguarded(plan))
         with workers as guard, file_reader(plan.limits) as read:
             if plan.by_site and store is not None:

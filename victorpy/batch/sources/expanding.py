@@ -1,4 +1,4 @@
-"""Read gzip files, including what comes after damage."""
+"""Read gzip files, including the data after damage."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class ExpandedGzip:
             except _zlib.error as error:
                 offset = self._file.tell() - len(bite)
                 if len(bite) > 1:
-                    # No byte of this bite was returned. Expand the member again, and then the bite byte by byte.
+                    # Nothing from this bite was returned. Expand the member again up to here, then expand the bite byte
+                    # by byte.
                     self._careful_from = offset
                     at = self._at
                     self._restart(*self._members[-1])

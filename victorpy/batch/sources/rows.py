@@ -186,7 +186,7 @@ def read_parquet(path: Path, options: ReadOptions, start: int = 0, offset: int =
 def check_columns(path: Path, names: list[str], options: ReadOptions) -> None:
     """Raise if a table has no column with pages."""
     if options.html_field not in names:
-        raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); it has: {', '.join(names)}")
+        raise DataError(f"{path}: no column {options.html_field!r} (`html_field`); the columns are {', '.join(names)}")
 
 
 def _values(column: Any) -> list[Any]:

@@ -96,7 +96,7 @@ def _read_block(entry: Any, options: ReadOptions) -> tuple[bytes, Problem | None
         if options.check_digests and "WARC-Block-Digest" in headers and not entry.verify_block_digest():
             problem = Problem(Kind.DAMAGED, "the block does not match its digest")
         elif kind == "revisit":
-            problem = Problem(Kind.NOT_HTML, "a revisit, which has no page of its own")
+            problem = Problem(Kind.NOT_HTML, "a revisit record, which contains no page")
         block = entry.reader.read()
     size = len(block) or entry.consume()
     if size < length:

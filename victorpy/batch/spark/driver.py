@@ -112,7 +112,7 @@ def _page_columns(frame: DataFrame, plan: Plan) -> DataFrame:
     """Select the columns that cleaning needs."""
     options = plan.read
     if options.html_field not in frame.columns:
-        raise DataError(f"no column {options.html_field!r}; the frame has: {', '.join(frame.columns)}")
+        raise DataError(f"no column {options.html_field!r}; the columns are {', '.join(frame.columns)}")
     wanted = (options.html_field, options.url_field, "content_type", "source", "position")
     return frame.select(*[name for name in wanted if name in frame.columns])
 

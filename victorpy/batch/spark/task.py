@@ -216,7 +216,7 @@ def find_units(inputs: Sequence[str], options: ReadOptions) -> Iterator[InputFil
 
 
 def _line_cuts(path: Path) -> list[tuple[int, int]]:
-    """Cut a file of lines. Return the number and the offset of the first record of each stretch."""
+    """Cut a file of lines. Return the number and offset of each stretch's first record."""
     cuts = [(0, 0)]
     if path.stat().st_size <= SPLIT_BYTES:
         return cuts

@@ -2,8 +2,9 @@
 
 Cleaning is timed from bytes to text, in CPU time. Methods take turns in going first.
 
-If the gold is a text, the words of the output and the gold are compared. If it is values (SWDE), what counts is how
-many of them are kept. Keeping everything keeps them all, so the share of words removed is always measured too.
+If the gold is a text, the words of the output and the gold are compared. If the gold is a list of values (SWDE), the
+share of kept values is measured. Keeping everything keeps all values, so the share of removed words is always measured
+too.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class DataSet:
 
     @property
     def measure(self) -> str:
-        """The deciding measure: word F1, or the share of values kept."""
+        """The main measure: word F1, or the share of values kept."""
         return "value_recall" if self.has_values else "words_f1"
 
     def read_sites(self) -> Iterator[tuple[str, list[GoldPage]]]:
@@ -115,7 +116,7 @@ class ComparedSite(NamedTuple):
     learned: dict[str, Learned]
     rows: list[PageResult]  # one row per page and method, page by page
     ceilings: list[Score]
-    """For each page whose gold is values: how many of them are in the page's text at all."""
+    """The number of gold values that occur in the page text, for each page with values as gold."""
 
 
 def compare_methods(
@@ -129,7 +130,7 @@ def compare_methods(
     turns = itertools.count()
     for data in sets:
         for site, pages in data.read_sites():
-            if not compared:  # load everything that is loaded at first use before anything is timed
+            if not compared:  # trigger all lazy loading before anything is timed
                 for method in methods:
                     MethodAtSite(method, pages[:1], Shares([0], [], [0])).clean(pages[0])
             shares = share_out(len(pages), plan, f"{data.source} {site}")
@@ -178,7 +179,7 @@ class MethodAtSite:
     def clean(self, gold: GoldPage) -> Cleaned:
         """Clean a page. A method that fails gives an empty text and an error."""
         if self.learned.error:
-            return Cleaned(error=f"the site could not be learned: {self.learned.error}")
+            return Cleaned(error=f"learning the site failed: {self.learned.error}")
         output, seconds, error = _timed(lambda: self._run(gold))
         return (output or Cleaned())._replace(seconds=seconds, error=error)
 
@@ -229,7 +230,7 @@ def _given_labels(pages: Sequence[GoldPage], shares: Shares, config: Config) -> 
 
 
 class Ruler:
-    """Scores the outputs of all methods for one page. What the methods share is computed once."""
+    """Scores the outputs of all methods for one page. Values that all methods need are computed once."""
 
     def __init__(self, gold: GoldPage, data: str, site: str, has_values: bool) -> None:
         self._gold = gold

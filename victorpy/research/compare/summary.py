@@ -52,7 +52,7 @@ def summarise_comparison(
     compared: Sequence[ComparedSite],
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return all numbers by name. Shares are in 0..1, and a number that does not apply is None."""
+    """Return all results by name. Shares are from 0 to 1, and results that do not apply are None."""
     trained_on: dict[str, dict[str, bool | None] | None] = {}  # None for methods that are not trained
     for method in methods:
         trained_on[method.name] = None
@@ -154,7 +154,7 @@ def _main_scores(rows: Sequence[PageResult]) -> dict[str, Any]:
 
 
 def _differences(data: DataSet, deciding: Mapping[str, Sequence[float]]) -> Iterator[dict[str, Any]]:
-    """Yield every method minus the first one, and minus the best one, on the same pages."""
+    """Yield how every method differs from the first and from the best method, on the same pages."""
     best = max(deciding, key=lambda name: sum(deciding[name]))
     for against in dict.fromkeys([next(iter(deciding)), best]):
         for name, values in deciding.items():

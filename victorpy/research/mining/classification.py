@@ -7,9 +7,9 @@ configurations:
 2. i ≠ j, tested on the pages of all sites except i and j;
 3. i ≠ j, tested on all pages except those it was trained on;
 4. i ≠ j and both sites have both verticals, tested only on C2(i) and C1(j). The paper has no such configuration. These
-   pages make the third one hard, but they hardly count in it if few sites have both verticals.
+pages make configuration 3 hard, but have little weight in it if few sites have both verticals.
 
-A case needs test pages of both verticals. F is the mean of the F of either vertical. The classifier is multinomial
+A case needs test pages of both verticals. F is the mean F of the two verticals. The classifier is multinomial
 naive Bayes with Laplace smoothing over the words of its training pages; other words are ignored. The counts of a site
 are summed once, so that training is a sum and a logarithm, and one product tests all cases of a site.
 """
@@ -26,7 +26,7 @@ from victorpy.research.mining.cleaning import Matrix
 
 CONFIGURATIONS = (1, 2, 3, 4)
 Cell = tuple[int, str]
-"""Which of the two verticals (0 or 1), and which site."""
+"""The vertical (0 or 1) and the site."""
 
 
 class Case(NamedTuple):

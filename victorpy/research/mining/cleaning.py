@@ -70,7 +70,9 @@ def read_pages(specs: Iterable[str], limit: int, warn: Warn, site_key: str = SIT
     for spec in specs:
         for page in read_dataset(*parse_data(spec), warn, site_key):
             if not page.page_type:
-                raise DataError(f"{spec}: {page.name} has no page type; mining needs page types, as swde has them")
+                raise DataError(
+                    f"{spec}: {page.name} has no page type; mining needs page types, such as the verticals of swde"
+                )
             counts[page.site, page.page_type] += 1
             if not limit or counts[page.site, page.page_type] <= limit:
                 values = tuple(value for segment in page.gold if (value := " ".join(simple_words(segment.text))))
@@ -85,7 +87,7 @@ def by_site(pages: Sequence[MinedPage]) -> list[list[MinedPage]]:
 
 
 def terms(words: Iterable[str]) -> Counter[str]:
-    """Count the words that say what a page is about: no single characters, no numbers.
+    """Count the terms of a page: words that are not single characters or numbers.
 
     >>> sorted(terms(["canon", "s", "eos", "7d", "1", "699"]).items())
     [('7d', 1), ('canon', 1), ('eos', 1)]
@@ -136,7 +138,7 @@ def occurring(values: Iterable[str], words: Sequence[str]) -> tuple[bool, ...]:
 
 
 def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: int) -> dict[str, int]:
-    """Count what survives of one page, given which of its values occur before and after cleaning.
+    """Count the surviving words and values of a page, given which values occur before and after cleaning.
 
     `present` counts the values in the text before cleaning. Other values are in attributes, titles or pictures, or are
     worded differently.
@@ -153,9 +155,9 @@ def survival(before: Sequence[bool], after: Sequence[bool], words: int, kept: in
 
 
 def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-    """Add up the counts of pages, and return them with two shares; a share of nothing is None.
+    """Add up the counts of pages, and return them with two shares. The share of an empty set is None.
 
-    The two belong together: keeping everything keeps all values, dropping everything removes all noise.
+    Neither share means much alone: keeping everything keeps all values, dropping everything removes all noise.
     """
     total = {name: sum(row[name] for row in rows) for name in survival([], [], 0, 0)}
     survived = total["survived"] / total["present"] if total["present"] else None
@@ -165,7 +167,7 @@ def survival_scores(rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Cleaned:
-    """What one method left of pages, and its CPU seconds."""
+    """The words and values that one method keeps, and its CPU seconds."""
 
     kept: Bags = field(default_factory=Bags)
     removed: Bags = field(default_factory=Bags)
@@ -203,7 +205,7 @@ class Cleaned:
         }
 
     def survival_by_group(self, pages: Sequence[MinedPage]) -> dict[str, Any]:
-        """Return what is removed and what survives: in total, per vertical, and per vertical and site."""
+        """Return the removed words and surviving values: in total, per vertical, and per vertical and site."""
         verticals: dict[str, list[dict[str, int]]] = {}
         sites: dict[tuple[str, str], list[dict[str, int]]] = {}
         for page, row in zip(pages, self.survival, strict=True):
@@ -220,7 +222,7 @@ class Cleaned:
 
 
 class CleanedPages(NamedTuple):
-    """The pages that could be read, what each method left of them in the same order, and warnings about others."""
+    """The readable pages, the results of each method in the same order, and warnings about other pages."""
 
     pages: list[MinedPage]
     methods: dict[str, Cleaned]
@@ -251,7 +253,7 @@ def clean_all(
 def clean_site(pages: list[MinedPage], methods: tuple[Method, ...], sample: int, seed: int) -> CleanedPages:
     """Clean one site's pages with every method. The first method is no cleaning; the others are compared with it.
 
-    Pages that cannot be read are left out, with a warning. Documents are shared by methods that split pages alike.
+    Pages that cannot be read are left out, with a warning. Methods that split pages in the same way share documents.
     """
     site = CleanedPages([], {method.name: Cleaned() for method in methods}, [])
     config = methods[0].load().config

@@ -71,7 +71,9 @@ def _run_all(
 
     scores = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about fewer distinct pages than clusters, since all empty pages are equal
+        warnings.simplefilter(
+            "ignore"
+        )  # scikit-learn warns if there are fewer distinct pages than clusters; all empty pages are equal
         for start in range(0, len(runs), _TOGETHER):
             for centres in _first_centres(points, smaller, clusters, seed, runs[start : start + _TOGETHER]):
                 kmeans = KMeans(clusters, init=centres, n_init=1).fit(smaller)
@@ -98,14 +100,14 @@ def _first_centres(
         centres = []
         for number, page in enumerate(starting):
             members = np.flatnonzero(nearest == number)
-            # A starting page that equals another one gets no members and is its own centre.
+            # A starting page with the same content as an earlier one has no members and is the centre itself.
             centre = smaller[members if len(members) else [page]].mean(axis=0)
             centres.append(np.asarray(centre).reshape(1, -1))
         yield np.vstack(centres)
 
 
 def f_of_clusters(classes: Sequence[int] | Numbers, clusters: Sequence[int] | Numbers) -> float:
-    """Return the mean F over classes, each with a cluster of its own in the best assignment.
+    """Return the mean F over classes, with the best one-to-one assignment of clusters to classes.
 
     >>> f_of_clusters([0, 0, 1, 1], [1, 1, 0, 0])
     1.0

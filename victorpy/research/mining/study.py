@@ -25,7 +25,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("sst",),
     ("sentence-entropy",),
 )
-"""The papers' methods from the worst to the best. Methods of one step are not compared with each other."""
+"""The papers' methods from the worst to the best. Methods of the same step are not compared with each other."""
 
 _DIFFERENCE = ("difference", "low", "high")
 _MAY_BE_EQUAL = frozenset([("sst", "sentence-entropy")])
@@ -96,7 +96,7 @@ def mine(
         progress(f"clustered: {name}")
         cases[name] = classify(counts, verticals, sites)
         progress(f"classified: {name}")
-        # If the removed text separates verticals by itself, mining has lost something.
+        # If the removed text alone separates verticals, mining has lost information.
         removed = method_pages.removed.matrix()
         results.append(
             {
@@ -126,7 +126,7 @@ def mine(
 
 
 def expected_pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of methods of which the second is better according to the papers.
+    """Return the pairs of methods in which the papers found the second to be better.
 
     >>> expected_pairs(["sst", "none", "crf", "pagelets"])
     [('none', 'pagelets'), ('none', 'sst'), ('pagelets', 'sst')]

@@ -25,7 +25,7 @@ from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
 Scores = Mapping[str, Any]
 """The content of scores.json."""
 
-# Control characters, marks of writing direction, and lone surrogates.
+# Control characters, text-direction marks, and lone surrogates.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -79,7 +79,7 @@ def interval(ends: Sequence[float] | None) -> str:
 
 
 def visible(value: str) -> str:
-    """Show control characters and marks of writing direction by number, so that they have no effect.
+    """Replace control characters and text-direction marks by their code points, so that they have no effect.
 
     >>> visible("red: \\x1b[31m")
     'red: ⟨U+001B⟩[31m'
@@ -88,7 +88,7 @@ def visible(value: str) -> str:
 
 
 def text(value: str) -> str:
-    """Escape text for HTML, and show control characters by number."""
+    """Escape text for HTML, and replace control characters by their code points."""
     return html.escape(visible(value))
 
 
@@ -96,7 +96,7 @@ def text(value: str) -> str:
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool = False) -> str:
-    """Format a table for a terminal, with the first column to the left and the others to the right.
+    """Format a table for a terminal, with the first column left-aligned and the others right-aligned.
 
     >>> print(aligned(["page", "F1"], [["a", "97.50"], ["tea", "5.00"]]))
     page     F1
@@ -114,7 +114,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool =
 
 
 def to_text(report: Report) -> str:
-    """Format a report for a terminal. A section with a look has texts in all columns."""
+    """Format a report for a terminal. In a section with a `look`, all columns are text."""
     parts = [visible(paragraph) for paragraph in report.lead]
     for section in report.sections:
         head, *rows = [[visible(cell) for cell in row] for row in (section.head, *section.rows)]
@@ -142,7 +142,7 @@ def to_markdown(report: Report) -> str:
 
 
 def _markdown(value: str) -> str:
-    """Escape text: a ``<`` only where it could start a tag, so that ``F < 0.5`` stays readable."""
+    """Escape text. A ``<`` is escaped only if it could start a tag, so that ``F < 0.5`` stays readable."""
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", visible(value)).replace("|", "\\|").replace("\n", " ")
 
 
@@ -223,7 +223,7 @@ def check_directory(directory: Path) -> None:
     if not existing.is_dir():
         raise DataError(f"{existing} is a file; a report needs a directory")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise DataError(f"{directory}: cannot be written; no permission in {existing}")
+        raise DataError(f"{directory}cannot be written: no permission in {existing}")
 
 
 def write_text(path: Path, content: str) -> None:

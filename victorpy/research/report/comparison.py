@@ -43,7 +43,7 @@ _MAIN = (
     Column("words_precision", "precision", percent, "share of the output's words that are in the gold"),
     Column("words_recall", "recall", percent, "share of the gold's words that are in the output"),
     Column("words_f1_pooled", "pooled F1", percent, "words F1 with the words of all pages counted together"),
-    Column("value_recall", "values kept", percent, "share of a page's values whose words are in the output, in a row"),
+    Column("value_recall", "values kept", percent, "share of a page's values that occur in the output"),
     Column("value_recall_interval", "95 % interval", interval, "of that mean, by resampling pages"),
     Column("words_removed", "words removed", percent, "share of a page's words that were removed; mean over pages"),
     Column("empty", "empty", str, "pages without a word in the output although the gold has some"),
@@ -103,7 +103,7 @@ def _lead(scores: Scores) -> tuple[str, str]:
     lead = "All methods cleaned the same pages in one process, page by page in turn. Times are CPU times."
     if any(row["site_ms"] is not None for row in scores["results"]):
         sample = f"at most {settings['sample']} of each, seed {settings['seed']}"
-        lead += f" Methods that learn from sites first saw each site's own pages ({sample}), without their labels"
+        lead += f" Methods that learn from sites first saw pages of each site ({sample}), without their labels"
         lead += f" except for {settings['tune']} pages per site." if settings["tune"] else "."
     if scores["failures"]:
         lead += f" Methods failed {len(scores['failures'])} times on a page; scores.json lists where and why."

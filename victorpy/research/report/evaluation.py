@@ -138,7 +138,7 @@ def _ablation(scores: Scores) -> Section:
     """Build a table with a row per set of features, and its difference from all features on the same pages."""
     variants = scores["ablation"]
     values = [(row["variant"], row["mean"]["words_f1"], row["interval"].get("words_f1")) for row in variants]
-    caption = "Words F1 with fewer features, with 95 % intervals; the line has all features"
+    caption = "Words F1 with fewer features, with 95 % intervals; the line is the score with all features"
     plot = plots.bars(values, caption, scores["mean"]["words_f1"])
     table = _by_measure("Ablation", ("features",), [((row["variant"],), row["mean"]) for row in variants], plot=plot)
     differences = [f"{100 * row['difference']['mean']:+.2f} ({row['difference']['p_value']:.3f})" for row in variants]

@@ -1,4 +1,4 @@
-"""The report of mining: the papers' tables and figure, what is removed and what survives."""
+"""The report of mining: the papers' tables and figure, removed words and surviving values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from victorpy.research.report.base import Report, Scores, Section, percent, scor
 _CONFIGURATIONS = {
     "1": "trained on both classes at one site, tested at all other sites",
     "2": "trained on two sites, one for each class, tested at all other sites",
-    "3": "trained on two sites, one for each class, tested on all other pages, those of the two sites included",
-    "4": "as 3 with two sites that have both classes, tested only on the class of each that was not used in training",
+    "3": "trained on two sites, one for each class, tested on all other pages, including those of the two sites",
+    "4": "as 3, with sites that have both classes, tested only on the class of each site that was not trained on",
 }
 _AVERAGES = [f"{letter}{number}" for letter in "FA" for number in _CONFIGURATIONS]
 
@@ -34,7 +34,7 @@ def report(scores: Scores, title: str) -> Report:
     if any(result["removed"] for result in results):
         note = (
             "The same with only the text that each method removed. If the scores are high, the repeated text of sites "
-            "tells their vertical, and removing it removes a clue. The papers' sites had pages of all classes, so that "
+            "reveals their vertical, and removing it removes a clue. The papers' sites had pages of all classes, so "
             "their menus gave no clue; here this is true of configurations 1 and 4 only."
         )
         rows = [(row["method"], *_averages(row["removed"])) for row in results if row["removed"] is not None]
@@ -88,12 +88,12 @@ def _overview(scores: Scores) -> Section:
     note = (
         f"A value survives if its words still follow one another in the text. Of {total['values']:,} values, "
         f"{total['values'] - total['present']:,} are not in the text before cleaning and are not counted. "
-        "Removing many words is only good if the values survive. Times are CPU times. Learning is per page learned "
-        "from. Reading (decoding, parsing, splitting into blocks) is the same for methods that split pages equally."
+        "Removing many words is only good if the values survive. Times are CPU times. Learning time is per page "
+        "learned from. Reading (decoding, parsing, splitting) is the same for methods that split pages in the same way."
     )
     caption = "Words removed against values that survive; small marks are verticals. The upper right is best"
     plot = plots.trade(scores["results"], caption)
-    return Section("What is removed and what survives", (*head, *costs), rows, note, plots=(plot,))
+    return Section("Removed words and surviving values", (*head, *costs), rows, note, plots=(plot,))
 
 
 def _survival(title: str, what: str, scores: Scores, groups: Iterable[tuple[str, Sequence[Scores]]]) -> Section:
@@ -175,8 +175,8 @@ def _rises(scores: Scores) -> Section:
     }
     methods, measures = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
     rows = [(method, *(cells[method, measure] for measure in measures)) for method in methods]
-    note = "Each method minus no cleaning, on the same runs or cases, with 95 % intervals that resample these."
-    return Section("Rise over no cleaning", ("method", *measures), rows, note)
+    note = "Each method minus no cleaning, on the same runs or cases. The 95 % intervals come from resampling them."
+    return Section("Gain over no cleaning", ("method", *measures), rows, note)
 
 
 def _order(scores: Scores) -> Section:
@@ -192,8 +192,8 @@ def _order(scores: Scores) -> Section:
     ]
     note = (
         "Each method against every method that the papers found better, on the same runs or cases. The interval "
-        "resamples these, not the sites, so it is not valid for other sites. Here all cases have the same weight, in "
-        "the tables all pairs of verticals, so differences may disagree in the last digit."
+        "resamples these, not the sites, so it is not valid for other sites. Here all cases have the same weight, "
+        "but in the tables all pairs of verticals have, so differences may vary in the last digit."
     )
     head = ("measure", "the papers' order", "holds", "difference", "95 % interval")
     return Section("The papers' order", head, rows, note)

@@ -151,7 +151,7 @@ def bars(
 def points(
     rows: Sequence[tuple[str, float, float]], caption: str, across: str, up: str, logarithmic: bool = False
 ) -> Plot:
-    """Plot a point per row; a line leads to its name at the right edge, at about its height."""
+    """Plot one point per row, and connect it by a line with its name at the right edge."""
     height = max(3.2, 0.24 * len(rows) + 0.8)
 
     def draw(axes: Any) -> None:

@@ -1,4 +1,4 @@
-"""A site's style tree for people: what the site repeats, and what is specific to single pages."""
+"""Show a site's style tree: what the site repeats, and what is specific to single pages."""
 
 from __future__ import annotations
 

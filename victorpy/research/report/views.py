@@ -25,7 +25,7 @@ _BREAKING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One cleaner's labels of a page."""
+    """The labels that one cleaner gives a page."""
 
     title: str
     page: CleanPage
