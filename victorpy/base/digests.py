@@ -45,7 +45,7 @@ def read_meta(directory: Path) -> dict[str, Any]:
         meta = json.loads(path.read_bytes())
         _ = meta["digest"], dict(meta["files"]), meta["format"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}") from error
+        raise ModelError(f"{path} is damaged: {type(error).__name__}: {error}") from error
     return dict(meta)
 
 
