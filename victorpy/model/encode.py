@@ -33,6 +33,8 @@ class Encoder:
             raise DataError(f"feature {self.name!r} failed: {type(error).__name__}: {error}") from error
         if column.shape != (page.count,):
             raise DataError(f"feature {self.name!r} returned {column.shape} values for {page.count} blocks")
+        if column.dtype.kind == "b":
+            return column
         if column.dtype.kind not in "biuf":
             raise DataError(f"feature {self.name!r} returned {column.dtype.name}, not numbers")
         if column.dtype.kind == "f" and not np.isfinite(column).all():
@@ -44,6 +46,8 @@ class Encoder:
 
     def codes(self, page: Columns) -> Codes:
         column = self.raw(page)
+        if column.dtype.kind == "b" and not self.bins and not self.scale:
+            return column.view(np.uint8)
         if self.bins:
             # The bin of the largest edge that is not greater than the value, or the first bin.
             return np.maximum(np.searchsorted(_edges(self.bins), column, side="right") - 1, 0)
@@ -88,7 +92,10 @@ def encode(page: Columns, encoders: list[Encoder]) -> Codes:
     if not page.count or not encoders:
         return np.zeros((len(encoders), page.count), dtype=np.int64)
     with np.errstate(all="ignore"):  # raw() reports values that are not finite
-        return np.stack([encoder.codes(page) for encoder in encoders])
+        codes = np.empty((len(encoders), page.count), dtype=np.int64)
+        for row, encoder in zip(codes, encoders, strict=True):
+            row[:] = encoder.codes(page)
+        return codes
 
 
 def show_features(codes: Codes, encoders: list[Encoder]) -> tuple[dict[str, str], ...]:

@@ -413,7 +413,7 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
             at -= 1
         marks[0, block] = counted.first_flags
         marks[1, block] = counted.begins_sentence
-        marks[2, block] = at > start and flags[PyUnicode_READ(kind, data, at - 1)] & END
+        marks[2, block] = at > start and (flags[PyUnicode_READ(kind, data, at - 1)] & END) != 0
         counts[0, block] = stop - start
         counts[1, block] = counted.letters
         counts[2, block] = counted.capitals

@@ -1,8 +1,10 @@
 # cython: language_level=3, boundscheck=False, initializedcheck=False, wraparound=False, cdivision=True
 # distutils: language = c++
-"""The native twin of parts of model/evidence/: forests, look-ups in the lexicon and their summaries."""
+"""The native twin of parts of model/evidence/: inputs, forests, the lexicon and the context of blocks."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libcpp.algorithm cimport sort
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 import numpy as np
@@ -89,3 +91,101 @@ def summary(const double[::1] values, const int64_t[::1] owner, Py_ssize_t count
         rows[2, k] += values[i]
         rows[3, k] += 1
     return np.asarray(rows)
+
+
+def name_rows(const double[:, ::1] by_name, const int64_t[::1] name_of_element, const int64_t[:, ::1] ancestors, int near):
+    """Return the summaries of the names around blocks: of the first three levels, and of all. Twin in `Lexicon.columns`."""
+    cdef Py_ssize_t blocks = ancestors.shape[1], block
+    cdef int level, what
+    cdef int64_t name
+    cdef double[:, ::1] rows = np.zeros((12, blocks))
+    for block in range(blocks):
+        for level in range(near):
+            name = name_of_element[ancestors[level, block]]
+            if level < 3:
+                for what in range(3):
+                    rows[3 * level + what, block] = by_name[what, name]
+            if by_name[0, name] < rows[9, block]:
+                rows[9, block] = by_name[0, name]
+            if by_name[1, name] > rows[10, block]:
+                rows[10, block] = by_name[1, name]
+            rows[11, block] += by_name[2, name]
+    return np.asarray(rows)
+
+
+def context_rows(
+    const double[::1] log_odds, const double[::1] probability, const double[::1] weight, const int64_t[::1] look,
+    const int64_t[:, ::1] first, const int64_t[:, ::1] stop, const int64_t[::1] shifts, const int64_t[::1] reaches,
+    double least_weight, double sure, double outside,
+):
+    """Return the context of each block. Twin of `context.context`."""
+    cdef Py_ssize_t blocks = probability.shape[0], block, other, row, at, levels = first.shape[0]
+    cdef Py_ssize_t rows = 1 + shifts.shape[0] + reaches.shape[0] + levels + 11
+    cdef float[:, ::1] context = np.empty((rows, blocks), dtype=np.float32)
+    cdef vector[double] content, total, look_content, look_total
+    cdef vector[pair[double, Py_ssize_t]] order
+    cdef double kept = 0, right = 0, expected, best = -1, cut = 1, most = 0
+    cdef Py_ssize_t begin, end, last, looks = 0
+    content.resize(blocks + 1)
+    total.resize(blocks + 1)
+    for block in range(blocks):
+        content[block + 1] = content[block] + weight[block] * probability[block]
+        total[block + 1] = total[block] + weight[block]
+        looks = max(looks, look[block] + 1)
+        order.push_back(pair[double, Py_ssize_t](-probability[block], block))
+    sort(order.begin(), order.end())
+    look_content.resize(looks)
+    look_total.resize(looks)
+    for block in range(blocks):
+        look_content[look[block]] += weight[block] * probability[block]
+        look_total[look[block]] += weight[block]
+    for at in range(blocks):
+        right += weight[order[at].second] * probability[order[at].second]
+    expected = right
+    right = 0
+    for at in range(blocks):
+        block = order[at].second
+        context[rows - 8, block] = <float>(kept / total[blocks])
+        right += weight[block] * probability[block]
+        kept += weight[block]
+        most = 2 * right / max(kept + expected, 1e-9)
+        if most > best:
+            best, cut = most, probability[block]
+    last = -99
+    for block in range(blocks):
+        last = block if probability[block] >= sure else last
+        context[rows - 7, block] = min(block - last, 99)
+    last = blocks + 99
+    for block in range(blocks - 1, -1, -1):
+        last = block if probability[block] >= sure else last
+        context[rows - 6, block] = min(last - block, 99)
+    most = 0
+    for block in range(blocks):
+        most = max(most, probability[block])
+    for block in range(blocks):
+        context[0, block] = <float>log_odds[block]
+        row = 1
+        for at in range(shifts.shape[0]):
+            other = block + shifts[at]
+            context[row, block] = <float>(probability[other] if 0 <= other < blocks else outside)
+            row += 1
+        for at in range(reaches.shape[0]):
+            begin = block - reaches[at] if block > reaches[at] else 0
+            end = block + reaches[at] + 1 if block + reaches[at] + 1 < blocks else blocks
+            context[row, block] = <float>((content[end] - content[begin]) / max(total[end] - total[begin], least_weight))
+            row += 1
+        for at in range(levels):
+            begin, end = first[at, block], stop[at, block]
+            context[row, block] = <float>((content[end] - content[begin]) / max(total[end] - total[begin], least_weight))
+            row += 1
+        context[row, block] = <float>(look_content[look[block]] / look_total[look[block]])
+        context[row + 1, block] = <float>(content[block] / (total[block] + 1))
+        context[row + 2, block] = <float>(
+            (content[blocks] - content[block + 1]) / (total[blocks] - total[block + 1] + 1)
+        )
+        context[rows - 5, block] = <float>(content[blocks] / total[blocks])
+        context[rows - 4, block] = <float>most
+        context[rows - 3, block] = <float>content[blocks]
+        context[rows - 2, block] = <float>cut
+        context[rows - 1, block] = <float>best
+    return np.asarray(context)

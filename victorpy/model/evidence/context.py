@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.columns import Columns, Floats
 from victorpy.columns.elements import HIGHEST, running_total, windows
 from victorpy.model.evidence.cut import WORD_OF_A_BLOCK, best_cut, block_weights, probabilities
-from victorpy.model.evidence.inputs import shifted
+from victorpy.model.evidence.inputs import OUTSIDE, shifted
+
+_native = native.load("trees")
 
 REACHES = (1, 3, 8, 20)
 SHIFTS = (-2, -1, 1, 2)
@@ -34,6 +37,12 @@ def context(page: Columns, log_odds: Floats) -> npt.NDArray[np.float32]:
         return np.zeros((len(COLUMNS), 0), dtype=np.float32)
     probability = probabilities(log_odds)
     weight = block_weights(page)
+    if _native:
+        distances = np.array(SHIFTS, dtype=np.int64), np.array(REACHES, dtype=np.int64)
+        settings = WORD_OF_A_BLOCK, SURE, OUTSIDE
+        arrays = log_odds, probability, weight, page.look, *page.ancestor_blocks
+        filled: npt.NDArray[np.float32] = _native.context_rows(*arrays, *distances, *settings)
+        return filled
     content, total = running_total(weight * probability), running_total(weight)
     block = np.arange(page.count)
     rows: list[npt.ArrayLike] = [log_odds, *(shifted(probability, shift) for shift in SHIFTS)]

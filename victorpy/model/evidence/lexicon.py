@@ -129,7 +129,10 @@ class Lexicon:
         by_name = _summary(name_table.look_up(hashes), name, len(names))[:3]
         rows: list[Floats] = []
         all_names = np.zeros((3, page.count))
-        for level in range(NEAR):
+        if _native:
+            summaries = _native.name_rows(by_name, name_of_element, page.ancestors, NEAR)
+            rows, all_names = list(summaries[:9]), summaries[9:]
+        for level in range(0 if _native else NEAR):
             by_block = by_name[:, name_of_element[page.ancestor(level)]]
             if level < 3:
                 rows += list(by_block)
