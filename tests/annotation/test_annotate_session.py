@@ -479,7 +479,7 @@ def test_page_cut_at_every_tag_keeps_its_blocks(tmp_path):
 
 def test_page_that_is_open_elsewhere_can_only_be_looked_at(place):
     opened = opened_at(place)
-    with pytest.raises(DataError, match=rf"tea.anno is already open, by .* \(process {os.getpid()}, .*`read_only`"):
+    with pytest.raises(DataError, match=rf"tea.anno is already opened by .* \(process {os.getpid()}, .*`read_only`"):
         opened_at(place)
     looking = opened_at(place, read_only=True)
     assert looking.messages == ["Read-only: changes are not saved"]

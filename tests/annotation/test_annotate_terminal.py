@@ -293,7 +293,7 @@ def test_a_page_can_be_opened_only_once(page):
     with open_cups(page) as first:
         with annotate("--no-model", page, columns=160) as second:
             assert second.end() == 2
-            assert "tea.anno is already open, by " in second.text
+            assert "tea.anno is already opened by " in second.text
             assert f"(process {first.pid}," in second.text
         with annotate("--no-model", "--read-only", page, shows="read only") as looking:
             leave(looking, "o")

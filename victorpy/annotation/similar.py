@@ -36,7 +36,7 @@ def same_place(document: Document, number: int) -> list[int]:
     """Return the blocks whose XPath differs in one position only, such as a column of a table.
 
     For ``/table[1]/tr[2]/td[1]`` these are the blocks ``/table[1]/tr[*]/td[1]`` or ``/table[1]/tr[2]/td[*]``, whichever
-    are more. Classes are ignored, since they often alternate from record to record.
+    group is larger. Classes are ignored, since they often alternate from record to record.
     """
     paths = document.paths()
     steps = paths[number].split("/")

@@ -164,7 +164,7 @@ class Lock:
                 holder = os.read(self._file, 1000).decode("utf-8", "replace").strip() or "somebody else"
                 os.close(self._file)
                 name = path.name.removesuffix(".lock")
-                raise DataError(f"{name} is already open, by {holder}; `read_only` opens it without saving anything")
+                raise DataError(f"{name} is already opened by {holder}; `read_only` opens it without saving anything")
             if path.exists() and os.path.samestat(os.fstat(self._file), path.stat()):
                 break
             os.close(self._file)  # the previous holder removed the file after we opened it

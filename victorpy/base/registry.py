@@ -14,7 +14,7 @@ Thing = TypeVar("Thing")
 
 
 class Registry(Generic[Thing]):
-    """Things of one kind by name, registered when the modules in `homes` are imported.
+    """Maps names to things of one kind, which are registered when the modules in `homes` are imported.
 
     Looking up a name imports only modules with the quoted name in their source. Listing all names imports all modules,
     as does a name that no source contains, since a module may build names from parts.

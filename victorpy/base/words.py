@@ -59,7 +59,7 @@ def words_and_signs(text: str) -> list[str]:
 
 
 def cleaneval_tokens(text: str, tags: bool) -> list[str]:
-    """Split a text in CleanEval's format like Evert's scorer. Tags are tokens or are dropped.
+    """Split a text in CleanEval's format like Evert's scorer. Unless `tags`, tags are dropped.
 
     >>> cleaneval_tokens("URL: http://x.example/\\n<p>One two\\n<l> three", tags=True)
     ['<p>', 'One', 'two', '<l>', 'three']

@@ -26,7 +26,7 @@ _BITS = 64  # one bit per tag fits into this integer
 
 @dataclass(frozen=True)
 class Sums:
-    """Totals of a range of blocks: an ancestor or a window. Several ranges per block are rows."""
+    """Totals over the blocks of an ancestor or a window. With several ranges per block, each range is a row."""
 
     words: Floats
     link_words: Floats

@@ -262,7 +262,7 @@ def _build(file: _File, cuts: Cuts, row_by_row: bool = True) -> Document:
             splitter.cut()
     document = splitter.document()
     if row_by_row:
-        blocks_after = [0]  # number of blocks that have started, by number of texts
+        blocks_after = [0]  # blocks started before each text
         for block in document.blocks:
             blocks_after += [block.index + 1] * len(block.pieces)
         for number, (row, texts) in enumerate(zip(file.rows, texts_after, strict=True)):

@@ -285,7 +285,7 @@ def _kept_markup(events: tuple[Event, ...], kept: list[bool | str]) -> Iterator[
 
 
 def _stops(events: tuple[Event, ...]) -> dict[int, int]:
-    """Return the number of the closing tag of each opening tag, innermost elements first."""
+    """Map each opening tag to its closing tag, by event number, innermost elements first."""
     stops: dict[int, int] = {}
     opened: list[int] = []
     for number, event in enumerate(events):

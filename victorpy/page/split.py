@@ -299,7 +299,7 @@ class _BlockMaker:
         self.blocks.append(_block((len(self.blocks), text, holder, containers, tags, spaced, hidden, pieces)))
 
     def _join(self, parts: list[_Part], breaks: bool) -> tuple[str, tuple[Piece, ...]]:
-        """Join texts into a line: with a space at each gap, or in a ``<pre>`` with all white space."""
+        """Join texts into a line, with a space at each gap. Text in a ``<pre>`` keeps all white space."""
         preformatted = parts[0][4] is not None
         text = self._indent if preformatted else ""
         pieces: list[Piece] = []

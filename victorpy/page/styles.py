@@ -110,7 +110,10 @@ def _names(element: etree._Element) -> frozenset[str]:
 
 
 def _matches(element: etree._Element, selector: Selector, names: dict[etree._Element, frozenset[str]]) -> bool:
-    """Check a selector from right to left. The nearest fitting ancestor is taken, without trying others."""
+    """Check a selector from right to left.
+
+    Only the nearest matching ancestor is tried for each part.
+    """
     (own, _), *outer = selector
     if not own <= names[element]:
         return False

@@ -1,4 +1,4 @@
-"""The importance of the parts of a site's pages, and the noise of a page (Yi, Liu and Li 2003, 3.3 and 3.4)."""
+"""Compute the importance of style-tree nodes, and find the noise of a page (Yi, Liu and Li 2003, 3.3 and 3.4)."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ def block_importances(
 
     Figure 7 stops at maximal noisy and meaningful nodes. All leaves of a noisy node are noisy, and no leaf of a
     meaningful node is, so the leaf of each block gives the same result. A block in a style that the site does not have
-    may be meaningful, unless the element with that style is noisy. So it is as important as the most important node
-    there.
+    may be meaningful, unless the element with that style is noisy. So the block is as important as the most important
+    node below that element.
     """
     importances = []
     places = places_of_blocks(tree, document) if places is None else places

@@ -34,8 +34,6 @@ class Binding(NamedTuple):
     help: str
 
 
-_LABEL_ALL = "label all undecided blocks"
-
 GROUPS: dict[str, list[Binding]] = {
     "Label": [
         *(Binding(f"{LABEL}{label}", (label[0],), f"label the block as {label} and move on") for label in Label),
@@ -44,14 +42,18 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("repeat", (".",), "repeat the last action here"),
         Binding("clear", ("x", "delete"), "clear the decision: the block is undecided again"),
         *(
-            Binding(f"{LABEL_PATH}{label}", (label[0].upper(),), f"{_LABEL_ALL} with the same path as {label}")
+            Binding(
+                f"{LABEL_PATH}{label}",
+                (label[0].upper(),),
+                f"label as {label}: all undecided blocks with the same path",
+            )
             for label in Label
         ),
         *(
             Binding(
                 f"{LABEL_PLACE}{label}",
                 (f"meta {label[0]}",),
-                f"{_LABEL_ALL} at this place of their records as {label}",
+                f"label as {label}: all undecided blocks at this place in their records",
             )
             for label in Label
         ),
@@ -62,7 +64,7 @@ GROUPS: dict[str, list[Binding]] = {
         Binding("extend-up", ("shift up", "K"), "extend the range up"),
         Binding("select-container", ("r",), "the rest of the enclosing element; press again for the next one outwards"),
         Binding("select-path", ("s",), "all undecided blocks in elements of the same tags and classes (the same path)"),
-        Binding("select-place", ("m",), "all undecided blocks at this place of their records: items, rows, posts"),
+        Binding("select-place", ("m",), "all undecided blocks at this place in their records: items, rows, posts"),
         Binding("select-text", ("t",), "all undecided blocks with the same text"),
         Binding("cancel", ("esc",), "clear the selection"),
     ],

@@ -32,7 +32,7 @@ _NOTES = (
     "Short blocks that the model is sure are noise, such as the entries of a menu, share lines: O Home ┊ O News. A "
     "corner between them, ┌ or └, shows where a list begins or ends.",
     "A record is something that repeats: an item of a list, a row of a table, a post, a product. Paths of blocks at "
-    "the same place of their records differ in one number only; classes do not matter.",
+    "the same place in their records differ in one number only; classes do not matter.",
     "Selections that the program makes (the rest of an element, the same path, the same text, all the rest) leave out "
     "decided blocks, except the one under the cursor. A range that you mark is taken whole.",
     "You can also use the mouse: click on a block, or turn the wheel. Pasted text is ignored.",

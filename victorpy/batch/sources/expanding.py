@@ -25,7 +25,7 @@ _NEVER = 1 << 62
 class ExpandedGzip:
     """A file object for the expanded bytes of a gzip file, from the start of a member to the first damage.
 
-    Reading ends at damage as at the end of the file, and `damage` describes it.
+    At damage, reading stops as if the file ended, and `damage` describes the problem.
     """
 
     def __init__(self, file: BinaryIO, start: int = 0) -> None:

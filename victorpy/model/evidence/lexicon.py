@@ -177,7 +177,7 @@ def _heading_words(page: Columns) -> tuple[Hashes, Counts]:
 
 
 class Vote(NamedTuple):
-    """A site's tokens, and the total weight of the content blocks and of all blocks with each token."""
+    """The tokens of a site. Each has the total weight of the content blocks and of all blocks that contain it."""
 
     hashes: Hashes
     content: Floats
