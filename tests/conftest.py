@@ -1,4 +1,4 @@
-"""What several test files share: the shipped configurations, by the way that they cut pages, and a Spark session."""
+"""Shared fixtures: the shipped configs by the way they cut pages, and a Spark session."""
 
 import os
 import signal
@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, settings
 
 from victorpy import Config, load_config
 
-# A suite that is started in the background inherits an ignored SIGINT, and so would the programs that tests interrupt.
+# A suite started in the background ignores SIGINT, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in every run, and as much time for each as a busy machine takes.
+# Use the same examples in every run, and allow the time that a busy machine needs.
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -35,7 +35,7 @@ def default_config() -> Config:
 
 @pytest.fixture(scope="session", params=["cleaneval", "default"])
 def config(request: pytest.FixtureRequest) -> Config:
-    """Each of the shipped configurations, for what holds however a page is cut."""
+    """Each of the shipped configs, for properties that do not depend on how a page is cut."""
     return load_config(request.param)
 
 

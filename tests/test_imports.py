@@ -1,4 +1,4 @@
-"""Imports point one way: no module imports from a room above its own."""
+"""Imports point one way: no module imports from a layer above its own."""
 
 import ast
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "victorpy"
 
 # From the bottom up, as docs/ARCHITECTURE.md shows it. A package includes all of its modules; "" is
-# victorpy/__init__.py with the public names. A module imports from its own room and from rooms below.
+# victorpy/__init__.py with the public names. A module imports from its own layer and from layers below.
 ORDER = (
     *(
         "errors",

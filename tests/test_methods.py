@@ -151,7 +151,7 @@ def test_method_for_sites_drops_what_a_site_repeats(name: str) -> None:
     own = [own_words(page) for page in pages]
     blocks = list(zip(itertools.chain(*found), itertools.chain(*own), strict=True))
     assert blocks.count((False, False)) > blocks.count((True, False))
-    # RTDM sees structure alone, and takes articles of the same structure for template too.
+    # RTDM compares structure only, so articles with the same structure count as template too.
     assert blocks.count((True, True)) > (0 if name == "rtdm" else blocks.count((False, True)))
 
 
@@ -251,7 +251,7 @@ def site_crf(tmp_path_factory: pytest.TempPathFactory) -> ModelLabeller:
 
 def test_crf_learns_what_sites_repeat(site_crf: ModelLabeller) -> None:
     assert site_crf.wants_site
-    pages = site(8, "shop", first=20)  # another site: its words are as many, only what it repeats tells them apart
+    pages = site(8, "shop", first=20)  # another site with as many words: only repetition distinguishes its blocks
     at_site = site_crf.at_site(pages)
     assert at_site is not site_crf
     right = at_site.score(pages, [own_labels(page) for page in pages])

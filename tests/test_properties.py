@@ -28,7 +28,7 @@ base64 zlib x-user-defined none null utf8; =""".split()
 
 
 def parsed_texts(page: str, config: Config) -> list[str]:
-    """Give the texts of the parsed page in order, ``alt`` texts among them: what blocks must be made of."""
+    """Return the texts of the parsed page in order, including ``alt`` texts. Blocks must consist of them."""
     root = parse(decode(page).text, delete=config.get("tag-delete")).root
     found: list[str | None] = []
     for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
@@ -217,11 +217,11 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def cpu_time(page: str, config: Config) -> float:
-    """Take the best of two: what is slower was slowed by something else."""
+    """Return the faster of two runs, because other processes may slow one down."""
     times = []
     for _ in range(2):
         gc.collect()
-        gc.disable()  # what it costs depends on all that the other tests left in the process
+        gc.disable()  # the cost depends on objects that other tests left in the process
         started = time.process_time()
         read_document(page, config)
         times.append(time.process_time() - started)
@@ -232,5 +232,5 @@ def cpu_time(page: str, config: Config) -> float:
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 def test_time_is_linear_in_page_size(shape: Callable[[int], str]) -> None:
     config = CONFIGS["default"]
-    # Both pages have so many attributes that they are checked for floods of them. Quadratic time would be 9 times.
+    # Both pages have enough attributes to be checked for attribute floods. Quadratic time would be 9 times.
     assert cpu_time(shape(75_000), config) < 6 * cpu_time(shape(25_000), config) + 0.05

@@ -1,4 +1,4 @@
-"""A floor under quality, on the pages that the project ships and never trains on."""
+"""Minimum quality on the sample pages, which no model is trained on."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Mistakes of users and pages that cause trouble."""
+"""Mistakes of users, and difficult pages."""
 
 import shutil
 import time

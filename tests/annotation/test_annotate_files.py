@@ -51,7 +51,7 @@ def test_recut_block_is_decided_only_if_all_of_its_text_is(tmp_path):
     recut = load_annotation(tmp_path / "a.anno", CONFIG.cuts, recut=True)
     assert [block.text for block in recut.document.blocks] == ["See this page.", "And that"]
     assert recut.decided == (False, True)
-    again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)  # it is still of the same page
+    again = open_page(tmp_path / "a.html", tmp_path / "a.anno", CONFIG)  # the annotation still belongs to the same page
     assert len(again.session) == 5
     again.close()
 
@@ -84,7 +84,7 @@ def test_adjudication_decides_agreed_labels_and_leaves_the_rest(tmp_path):
     assert (state_of(again.session), again.messages) == (state_of(session), [])
     again.close()
     alone = open_page(None, tmp_path / "gold.anno", CONFIG)
-    assert alone.session.repeat() == 0  # the two annotations are not there, so that nothing can be taken
+    assert alone.session.repeat() == 0  # without the two annotations no label can be taken
     alone.close()
 
 
@@ -142,7 +142,7 @@ def test_an_annotation_of_another_page_is_refused(place):
     assert {path: path.read_bytes() for path in place.parent.iterdir() if path != page} == {
         path: content for path, content in before.items() if path != page
     }
-    open_page(None, place, CONFIG).close()  # by itself it can be opened
+    open_page(None, place, CONFIG).close()  # the annotation alone can be opened
 
 
 def test_markup_may_change_as_long_as_the_blocks_stay(place):
@@ -168,7 +168,7 @@ def test_pages_that_differ_in_their_suffix_have_their_own_annotations(tmp_path, 
     htm, html = tmp_path / "a.htm", tmp_path / "a.html"
     htm.write_text("<p>One")
     assert annotation_of(htm) == tmp_path / "a.anno"
-    if annotated_first:  # an annotation stays with the page that it was made of
+    if annotated_first:  # an annotation stays with its page
         opened = open_page(htm, annotation_of(htm), CONFIG)
         opened.session.act(P)
         opened.close()
@@ -334,7 +334,7 @@ sys.stdin.read()
         process.wait()
     assert lock_of(place).exists()
     assert not is_locked(lock_of(entry.anno))
-    opened_at(place).close()  # it does not block, and is cleared away
+    opened_at(place).close()  # the stale lock does not block, and is deleted
     assert not lock_of(place).exists()
     lock = Lock(lock_of(place))
     assert is_locked(lock_of(place))
@@ -383,7 +383,7 @@ def test_changes_during_a_write_survive_a_kill(place, monkeypatch):
     assert load_annotation(place, CONFIG.cuts).labels[:2] == (P, H)
 
 
-# Edits by hand and what is done again
+# Manual edits and redo
 
 
 def test_edits_by_hand_are_not_repeated(place):
@@ -409,7 +409,7 @@ def test_selection_by_the_program_leaves_out_decided_blocks(scope):
         session.act(label)
     session.move(1)
     assert 2 not in session.select(scope).numbers
-    assert 1 in session.selection.numbers  # the cursor's own block is meant
+    assert 1 in session.selection.numbers  # the action applies to the cursor's block
     session.act(P)
     assert session.labels()[1:4] == [P, H, P]
     if scope is Scope.CONTAINER:

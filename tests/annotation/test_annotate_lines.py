@@ -51,7 +51,7 @@ def test_short_blocks_that_are_surely_noise_share_a_line_and_content_does_not():
         ({"labels": (P, P, P)}, 3),
         ({"html": "<p>One</p><p>Two</p><main><p>Three</p></main>"}, 2),  # a section begins on a line of its own
         ({"html": f"<p>One<p>Two<p>{'long ' * 9}"}, 2),
-        ({"html": "<p>One<p>Two<p>שלום"}, 2),  # a terminal may turn the line around
+        ({"html": "<p>One<p>Two<p>שלום"}, 2),  # a terminal may reverse the line
     ],
 )
 def test_which_blocks_share_a_line(change, rows):

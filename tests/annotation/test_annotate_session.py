@@ -273,7 +273,7 @@ def test_reopened_files_continue_where_they_were(tmp_path_factory, parts):
     for names in parts:
         opened = open_page(folder / "tea.html", folder / "tea.anno", CONFIG, Guess())
         assert opened.messages == []
-        if state is not None and (folder / "tea.anno").exists():  # where one only looked around, nothing is kept
+        if state is not None and (folder / "tea.anno").exists():  # cursor moves alone are not saved
             assert state_of(opened.session) == state
         for name in names:
             ACTIONS[name](opened.session)
@@ -288,7 +288,7 @@ def test_reopened_files_continue_where_they_were(tmp_path_factory, parts):
 
 
 def assert_reopens_as(anno, state):
-    """Open a page and close it again: it must have this state, and there is nothing to report."""
+    """Open and close a page, and check its state and that there are no messages."""
     again = labelled(anno)
     assert (state_of(again.session), again.messages) == (state, [])
 

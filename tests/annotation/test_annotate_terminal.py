@@ -48,7 +48,7 @@ def test_a_person_labels_a_page(page):
 def test_the_model_proposes_and_the_person_decides(bridge):
     anno = bridge.with_suffix(".anno")
     with annotate(bridge, shows="block 1 of 161") as terminal:
-        terminal.type("w", until="block 50 of")  # the next that the model is not sure of
+        terminal.type("w", until="block 50 of")  # the next block that the model is unsure of
         assert "H 71" in next(line for line in terminal.lines if line.startswith("►"))
         terminal.type("space", until="1 decided")
         assert re.search(r" 50 H✓", terminal.text)
@@ -56,7 +56,7 @@ def test_the_model_proposes_and_the_person_decides(bridge):
         terminal.type("u", until="undo: 1 block; 1 more to undo")
         terminal.type("U", until="redo: 1 block")
         terminal.type("a", until="All 161 blocks are decided")
-        terminal.type("d", until="block 51 of 161")  # where the person thinks otherwise
+        terminal.type("d", until="block 51 of 161")  # where the person disagrees
         leave(terminal)
     assert decided_in(anno) == 161
     assert labels_in(anno)[49:51] == "hp"
@@ -204,11 +204,11 @@ def test_work_is_saved_while_the_help_is_shown(page):
 
 def test_write_errors_are_shown_on_the_screen_and_after_the_end(page):
     with open_cups(page, columns=160) as terminal:
-        page.with_suffix(".anno").mkdir()  # in its place nothing can be put
+        page.with_suffix(".anno").mkdir()  # a directory cannot be replaced by a file
         terminal.type("o", until="Cannot save: Is a directory")
         assert "NOT SAVED" in terminal.text
         terminal.type("q", until="The last changes are not saved: Is a directory. Press q again to leave anyway")
-        terminal.type("down", "q", until="Press q again to leave anyway")  # any other key is a change of mind
+        terminal.type("down", "q", until="Press q again to leave anyway")  # any other key cancels
         terminal.type("q")
         assert terminal.end() == 1
         assert "the last changes could not be saved: Is a directory" in terminal.text.replace("\n", "")
@@ -444,10 +444,10 @@ def test_pasted_text_gives_no_labels(page):
         assert b"\x1b[?2004h" in terminal.written
         terminal.type("\x1b[200~hello, q, please\x1b[201~", until="Pasted text is ignored here")
         assert "0 decided" in terminal.lines[0]
-        terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # into a line that is typed it goes, without its end
+        terminal.type("/", "\x1b[200~Hot\rwater\x1b[201~")  # in a prompt the text is pasted, without its line end
         terminal.wait_for("/Hotwater")
         terminal.type("\x15", "\x1b[200~Hot wa\x1b[201~", "enter", until="block 6 of 8")
-        terminal.type("o", "\x1b[200~ooo")  # a paste without an end is over after a second
+        terminal.type("o", "\x1b[200~ooo")  # a paste without an end marker ends after a second
         terminal.settle(1.3)
         terminal.type("p", until="2 decided")
         leave(terminal)
@@ -462,7 +462,7 @@ def test_ctrl_s_saves_and_does_not_stop_the_terminal(page):
 
 
 def test_flow_control_is_restored(page):
-    """A shell that started the program has flow control afterwards, as before."""
+    """After the program has ended, flow control is on again."""
     command = f"stty ixon; {sys.executable} {ROOT / 'annotate.py'} --no-model {page}; stty -a"
     with Terminal(["sh", "-c", command], 100, 30, environment()) as terminal:
         terminal.wait_for("block 1 of 8")
@@ -488,7 +488,7 @@ def test_terminal_without_a_size_counts_as_80_by_24(page):
 
 def test_search_hits_are_highlighted(page):
     with open_cups(page) as terminal:
-        terminal.type("/", "A DRINK of", "enter", until="block 5 of 8")  # over the border of a link, in any case
+        terminal.type("/", "A DRINK of", "enter", until="block 5 of 8")  # across the edge of a link, ignoring case
         row = next(number for number, line in enumerate(terminal.lines) if "A drink of leaves" in line)
         at = terminal.lines[row].index("A drink of")
         cells = [terminal.screen.buffer[row][column] for column in range(at, at + 17)]
@@ -563,7 +563,7 @@ def test_too_few_finished_pages_are_counted(tmp_path):
 
 
 def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
-    """A model that has learned from the pages held out would seem to be better than it is."""
+    """A model that was trained on the held-out pages would look better than it is."""
     (tmp_path / "data").mkdir()
     for name in ("courier-bridge", "courier-bakery", "courier-council"):
         shutil.copy(ROOT / "data" / "article" / f"{name}.anno", tmp_path / "data")
@@ -583,9 +583,9 @@ def test_a_learned_model_is_compared_with_the_model_at_the_start(tmp_path):
 
     assert end_with(0.5, 0.9)
     assert learning.predictor.name == "the model trained on 3 pages"
-    assert learning._start is start  # it is never held against what it learned itself
+    assert learning._start is start  # a model is never compared on its own training pages
     assert end_with(0.9, 0.5)
-    assert learning.predictor is start  # by what is known now the first one is better
+    assert learning.predictor is start  # according to the new evaluation the first model is better
     assert said[1].endswith(
         "50% of labels correct on 1 held-out page; the model at the start gets 90% and stays in use"
     )

@@ -10,13 +10,13 @@ from victorpy.base.unicode import DIGIT, END, LETTER, LOWER, PUNCTUATION, SPACE,
 SAMPLES = {
     LETTER | LOWER: "aßж",
     LETTER | UPPER: "ZÉΩǅ",  # the last is in title case
-    LETTER: "ªאعअ가\u093f\u0301",  # Korean has spaces; the last two are a vowel sign of Hindi and an accent
-    LETTER | UNSPACED: "語㐀𠀀ひカーทລកမཀ\u0e49",  # the last is a tone mark of Thai
+    LETTER: "ªאعअ가\u093f\u0301",  # Korean has spaces; the last two are a Hindi vowel sign and an accent
+    LETTER | UNSPACED: "語㐀𠀀ひカーทລកမཀ\u0e49",  # the last is a Thai tone mark
     DIGIT: "0٣５½Ⅷ²",
     PUNCTUATION | END: ".!?…。？؟।",
     PUNCTUATION: ",¿«—、_",
     SPACE: " \t\n\u00a0\u3000",
-    0: "+$€©😀\x00\ue000\ufffd\u200b",  # str.split() does not cut at the last, a space of no width
+    0: "+$€©😀\x00\ue000\ufffd\u200b",  # str.split() does not split at the last, a zero-width space
 }
 
 
@@ -35,7 +35,7 @@ def test_table_covers_every_code_point_and_surrogates_are_nothing() -> None:
 
 
 def test_table_agrees_with_the_unicode_database() -> None:
-    # Those that Unicode 3.2 knew: later ones may be unknown to the Python that wrote the table.
+    # Only characters of Unicode 3.2: the Python that wrote the table may not know later ones.
     known = [code for code in range(sys.maxunicode + 1) if unicodedata.ucd_3_2_0.category(chr(code)) != "Cn"]
     table = flags_table()[known].tolist()
     wrong = [f"U+{code:04X}" for code, flags in zip(known, table, strict=True) if flags != classify(chr(code))]

@@ -1,4 +1,4 @@
-"""Guarded workers: poison loses itself alone, is named with its reason, and can be tried again."""
+"""Guarded workers: a poisoned page fails on its own, is reported with a reason, and can be retried."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def poisoned(model, tmp_path_factory):
-    """A run over an archive with poison, and over two hard pages that are none."""
+    """A run over an archive with poisoned pages, and two difficult pages that are fine."""
     place = tmp_path_factory.mktemp("run")
     offsets = crawl(place / "crawl.warc.gz", PAGES, AT)
     (place / "wide.html").write_text(f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>")
@@ -88,7 +88,7 @@ def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     place, _, _ = poisoned
     before = tree(place / "out")
     again = ("--retry", place / "out" / "failed.jsonl", "-j", 1)
-    assert clean(*again, "--timeout", 2, "--memory", 300).returncode == 1  # nothing else is said: by the same model
+    assert clean(*again, "--timeout", 2, "--memory", 300).returncode == 1  # without options the same model is used
     assert [line["kind"] for line in failed(place / "out", "retry-1-")] == [KINDS[poison] for poison in AT.values()]
     ended = clean(*again, "--model", "default")
     assert ended.returncode == 0, ended.stderr.decode()
@@ -109,7 +109,7 @@ def test_page_above_the_memory_limit_fails_alone(tmp_path):
     assert ended.returncode == 1, ended.stderr
     before, large, behind = (row["kind"] for row in rows(tmp_path / "out"))
     assert (before, behind) == ("", "")
-    assert large in {"memory", "parse"}  # libxml2 does not always say that it is memory that it lacks
+    assert large in {"memory", "parse"}  # libxml2 does not always report that memory ran out
     assert b"Traceback" not in ended.stderr
 
 

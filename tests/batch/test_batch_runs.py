@@ -54,7 +54,7 @@ TEXT = "Weir"
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
-    """An archive with pages, one that fails, one that is none, and one that is empty."""
+    """An archive with good pages, a page that fails, a record that is not a page, and an empty page."""
     path = tmp_path_factory.mktemp("crawl") / "crawl.warc.gz"
     records = [response(url(number), page(number)) for number in range(PAGES)]
     records[7] = response(url(7), bytes(range(256)) * 20)
@@ -78,7 +78,7 @@ def finished(archive, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(finished):
-    """What that run gave."""
+    """The output of that run."""
     return tree(finished[0])
 
 
@@ -142,7 +142,7 @@ def test_second_run_into_a_locked_directory_is_refused(archive, tmp_path):
 
 @pytest.mark.parametrize("broken_after", [0, 4])
 def test_resume_after_a_torn_manifest_gives_the_same_bytes(archive, whole, tmp_path, broken_after):
-    """As if it had been killed after some parts: half a line in the manifest, leftovers, parts that nobody knows of."""
+    """Simulate a kill after some parts: half a line in the manifest, leftovers, and unlisted parts."""
     for name, content in whole.items():
         (tmp_path / name).write_bytes(content)
     lines = whole["manifest.jsonl"].splitlines(keepends=True)
@@ -240,7 +240,7 @@ def test_changed_inputs_are_reported(tmp_path):
 
 
 def manifest_has(directory, lines):
-    """Return a function that tells whether a run has written this many lines of its manifest."""
+    """Return a function that checks whether a run has written this many manifest lines."""
     path = directory / "manifest.jsonl"
     return lambda: path.exists() and path.read_bytes().count(b"\n") >= lines
 
@@ -259,7 +259,7 @@ def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
 
 
 def left_of(sessions):
-    """The processes that are still there of some sessions."""
+    """Return the processes of some sessions that are still running."""
     left = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -276,7 +276,7 @@ def test_interrupt_stops_all_workers_cleanly(archive, whole, tmp_path):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, stderr = process.communicate(timeout=60)
     assert b"Traceback" not in stderr
-    assert process.returncode in {130, 1}  # 1: it was done already
+    assert process.returncode in {130, 1}  # 1: the run had already finished
     assert not list(tmp_path.glob(".part*"))
     clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
     assert tree(tmp_path) == whole
@@ -433,7 +433,7 @@ def test_unwritable_summary_is_reported_before_cleaning(archive, tmp_path):
 
 
 def small_disk(size):
-    """Limit the size of files, which fails as a full disk does."""
+    """Limit the size of files, which fails like a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 

@@ -39,7 +39,7 @@ def read(path, start=0, **options):
 
 
 def read_from_everywhere(path):
-    """Read a file, and see that positions are unique and reading from any of them gives the same records."""
+    """Read a file, and check that positions are unique and that reading from any position gives the same records."""
     records = read(path)
     positions = [record.origin.position for record in records]
     assert positions == sorted(set(positions))

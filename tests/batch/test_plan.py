@@ -1,4 +1,4 @@
-"""The plan of a run: it travels to every process, and its identity says what decides the output."""
+"""The plan of a run: every process receives it, and its identity contains what determines the output."""
 
 import json
 import pickle

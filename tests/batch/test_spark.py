@@ -41,7 +41,7 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Files of every kind, with poison, hard pages, pages that are none, and damage."""
+    """Files of every kind, with poisoned pages, difficult pages, records that are not pages, and damage."""
     place = tmp_path_factory.mktemp("inputs")
     crawl(place / "a.warc.gz", 35, POISON)
     crawl(place / "b.warc", 6)

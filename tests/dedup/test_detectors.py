@@ -1,4 +1,4 @@
-"""Detectors of replicas: the paper's fingerprint step by step, MinHash, the index, and which texts go."""
+"""Replica detectors: the paper's fingerprint step by step, MinHash, the index, and which texts are removed."""
 
 import hashlib
 import random
@@ -127,7 +127,7 @@ def test_unknown_names_are_refused():
         find_replicas([], keep="last")
 
 
-# Which ones go.
+# Which texts are removed.
 
 
 def test_replica_of_a_replica_is_compared_with_kept_texts():
@@ -182,7 +182,7 @@ with find.open_database(Path(sys.argv[1])) as database:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_memory_does_not_grow_with_kept_pages(tmp_path):
-    """With small caches, which are full soon: nothing is kept of a page but what is on disk."""
+    """The caches are small and full soon, so everything else about a page must be on disk."""
     ended = run_process("-c", GROWTH, tmp_path / "index")
     assert ended.returncode == 0, ended.stderr
     first, _, last = map(int, ended.stdout.split())

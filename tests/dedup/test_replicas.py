@@ -1,4 +1,4 @@
-"""Runs without replicas: which records go, and the same bytes after a kill at any time."""
+"""Runs with deduplication: which records are removed, and the same bytes after a kill at any time."""
 
 import io
 import json
@@ -29,12 +29,12 @@ def lines(tmp_path_factory):
 
 
 def outputs(directory):
-    """The files that a run has written for others."""
+    """The output files of a run."""
     return {name: content for name, content in tree(directory).items() if not name.startswith(".")}
 
 
 def removed(directory):
-    """Which record repeats which, by their numbers."""
+    """Map the number of each replica to the record that it repeats."""
     replicas = [row for row in rows(directory) if row["status"] == "replica"]
     return {number_of(row["url"]): number_of(row["repeats"]["url"]) for row in replicas}
 
@@ -48,7 +48,7 @@ LONGEST = ("minhash", "longest")
 
 @pytest.fixture(scope="module", params=[("minhash", "first"), LONGEST, ("fingerprint", "first")], ids=" ".join)
 def run(request, lines, tmp_path_factory):
-    """A run by one worker, and the arguments of it."""
+    """A run with one worker, and its arguments."""
     method, keep = request.param
     arguments = (lines, "--dedup", method, "--keep", keep, *RUN)
     place = tmp_path_factory.mktemp("run")
@@ -66,7 +66,7 @@ def test_exactly_the_planted_replicas_are_removed(run):
         assert replicas == {**same, **{early: late for late, early in longer.items()}}
     elif "minhash" in arguments:
         assert replicas == REPEATS
-    else:  # one more sentence may bring other words to the front
+    else:  # one more sentence may change which words are the most frequent
         assert same.items() <= replicas.items() <= REPEATS.items()
     summary = json.loads((place / "summary.json").read_text())
     counted = Counter(row["status"] for row in rows(place / "out.jsonl"))

@@ -46,7 +46,7 @@ VARIED = ["This morning", "In the village", "As everybody says", "Once more", "L
 
 
 def page(topic: str, number: int) -> str:
-    """A page about a topic, in a template that says nothing of it."""
+    """A page about a topic, in a template that does not mention the topic."""
     menu = "".join(f"<li><a href=/{word}>{word}</a></li>" for word in ("Home", "News", "Contact", "Imprint"))
     body = "".join(f"<p>{VARIED[(number + shift) % len(VARIED)]}: {TEXTS[topic]}</p>" for shift in range(3))
     return f"<html lang=en><title>{topic} {number}</title><ul>{menu}</ul><h1>Number {number}</h1>{body}</html>"
@@ -54,7 +54,7 @@ def page(topic: str, number: int) -> str:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder a topic, each with six pages."""
+    """One folder per topic, each with six pages."""
     directory = tmp_path_factory.mktemp("topics")
     for topic in TEXTS:
         (directory / topic).mkdir()
@@ -209,7 +209,7 @@ def test_truncated_model_is_refused(tmp_path_factory, bags, name, data):
 
 
 def replace_arrays(directory, **arrays):
-    """Replace the arrays of a model and its digests, as somebody with bad intent would."""
+    """Replace the arrays of a model and its digests, as an attacker would."""
     content = io.BytesIO()
     np.savez(content, allow_pickle=True, **arrays)
     (directory / "arrays.npz").write_bytes(content.getvalue())

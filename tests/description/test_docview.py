@@ -54,7 +54,7 @@ def tree_of(html, kept=None):
 
 
 def by_tag(tree, values):
-    """Values of nodes under the tags of their elements; several of a tag are a list."""
+    """Map the tags of nodes to their values, or to lists for tags with several nodes."""
     found = {}
     for node, value in zip(tree.nodes, values, strict=True):
         found.setdefault(tree.page.elements.tag[node.element], []).append(value)
@@ -349,7 +349,7 @@ IMAGES = "".join(f"<div><img src='/{number}.jpg' alt='Garden {number}'></div>" f
     ("html", "kind"),
     [
         (IMAGES, "image"),
-        (f"{IMAGES}<p>Our tea gardens in spring.</p>", "image"),  # some words may stand beside the images
+        (f"{IMAGES}<p>Our tea gardens in spring.</p>", "image"),  # some words may be next to the images
         (f"{IMAGES}<p>Our tea gardens in spring.</p>".replace("<img ", "<img width=10 "), "topic"),  # spacers
     ],
 )
@@ -362,7 +362,7 @@ def test_image_page_has_its_images_as_content(html, kind):
 
 
 def test_story_beside_unnamed_menus_is_a_topic():
-    """News of twenty years ago: tables, and nothing says which of them is the menu."""
+    """A news page of twenty years ago: nothing shows which of its tables is the menu."""
     menu = "".join(f"<tr><td><a href='/{number}'>News of the county {number}</a></td></tr>" for number in range(40))
     story = (
         "<p>The cat lived in the signal box for a year before anybody saw it, and was fed by the night shift.</p>" * 5

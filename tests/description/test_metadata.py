@@ -1,4 +1,4 @@
-"""What pages say of themselves: a table of pages in cases/metadata.json, and pages that are damaged."""
+"""Metadata of pages: a table of pages in cases/metadata.json, and damaged pages."""
 
 import json
 import time
@@ -26,7 +26,7 @@ from victorpy.page.parse import parse_whole
 CASES = read_cases("metadata.json")
 ANNO = Path(__file__).parents[2] / "data" / "article" / "article-de-wald.anno"
 
-# Markup that speaks of authors, dates and titles, whole and broken.
+# Valid and broken markup with authors, dates and titles.
 SOUP = [
     *("<title>", "</title>", "<h1>", "</h1>", "<time datetime=2024-13-45>", "<time datetime='2020-01-02'>", "</time>"),
     *("<meta name=author content='", "'>", "<meta property=og:title content=Tea>", "<a rel=author>", "</a>", "By "),
@@ -43,7 +43,7 @@ def metadata_of(page: str, url: str = "") -> Metadata:
 
 
 def is_sound(found: Metadata) -> bool:
-    """Whether every field is what it promises to be, and says where it is from."""
+    """Check that every field has a valid value and a source."""
     texts = [value for name in Metadata.__dataclass_fields__ if isinstance(value := getattr(found, name), str)]
     filled = {name for name in Metadata.__dataclass_fields__ if name != "sources" and getattr(found, name)}
     right_day = not found.date or date(1990, 1, 1) <= date.fromisoformat(found.date) <= date.today() + timedelta(days=1)
@@ -143,7 +143,7 @@ def test_annotation_file_has_title_and_address():
 
 @pytest.fixture
 def titled():
-    """An output that shows a page's own title and nothing else."""
+    """An output format that writes only the title."""
     OUTPUTS.add("titled", Output("titled", ".txt", "", lambda page: page.metadata.title, wants_metadata=True))
     yield "titled"
     OUTPUTS.remove("titled")

@@ -32,7 +32,7 @@ CASES = ROOT / "tests" / "cases" / "features"
 
 @dataclass
 class Case:
-    """A case of a file: what its lines say, by the word before the colon."""
+    """A case of a file: its lines by the word before the colon."""
 
     case: str = ""
     feature: str = ""
@@ -177,7 +177,7 @@ BINS = {"bins": ("0", "1")}
 
 
 def coded(column: Any, bins: tuple[str, ...] = (), scale: int = 0, blocks: int | None = None) -> list[int]:
-    """Code a column that a made-up feature gives for a page of as many blocks, if not told otherwise."""
+    """Encode a column of a made-up feature, on a page with one block per value by default."""
     config = load_config("cleaneval")
     count = len(column) if blocks is None else blocks
     document = read_document("".join(f"<p>block {number}</p>" for number in range(count)), config)
@@ -192,7 +192,7 @@ def coded(column: Any, bins: tuple[str, ...] = (), scale: int = 0, blocks: int |
         ([0, 0.9, 1, 1.99, 2, 4, 5, 10**9, -3], {"bins": ("0", "1", "2", "5")}, [0, 0, 1, 1, 2, 2, 3, 3, 0]),
         ([2, 2.5, 5], {"bins": ("0", "1", "2", "2.5", "5")}, [2, 3, 4]),
         ([-9.0, -5.0, -1.0, 0.0], {"bins": ("-5", "0")}, [0, 0, 0, 1]),
-        # A share gets one of as many steps as the scale has; 0.29 * 100 is a little less than 29.
+        # A share is rounded down to a step of the scale; 0.29 * 100 is a little less than 29.
         ([0, 0.05, 0.1, 0.29, 0.3, 0.7, 0.999, 1, 1.5, -0.1], {"scale": 10}, [0, 0, 1, 2, 3, 7, 9, 9, 9, 0]),
         *(([step / n for step in range(n)], {"scale": n}, list(range(n))) for n in (1, 3, 7, 10, 20, 49, 100)),
         # Without bins and scale a whole number is its own code.
@@ -343,7 +343,7 @@ def test_wrong_values_of_own_features_are_refused_by_name(
         shown("<p>tea</p>", config)
 
 
-# Counting a page's blocks by arrays gives what counting them one by one gives.
+# Counting with arrays gives the same results as counting block by block.
 
 # Characters of every class that counts: letters of several scripts, marks, digits, punctuation, ends, symbols, spaces.
 CHARACTERS = "abAB éßŁж अि語茶あアーชำ가 012٣½ .!?…。！ ,;:()“”'-– +$€©😀 \u00a0\t\n"
@@ -388,12 +388,12 @@ def is_digit(char: str) -> bool:
 
 
 def is_unspaced(char: str) -> bool:
-    """Whether a character is of a script without spaces; of those in CHARACTERS."""
+    """Whether a character in CHARACTERS belongs to a script without spaces."""
     return char in "語茶あアーชำ"
 
 
 def word_weights(text: str) -> list[float]:
-    """For each character how much of a word begins with it."""
+    """Return the number of words that start with each character, 0.5 for scripts without spaces."""
     weights, before = [], False
     for char in text:
         wordly = (is_letter(char) or is_digit(char)) and not is_unspaced(char)
@@ -412,7 +412,7 @@ def tokens_of(text: str, kind: str) -> float:
 
 
 def sentences_of(text: str) -> int:
-    """Runs of ends that do not go on with a letter or digit; an ideographic one ends in any case."""
+    """Count runs of end marks without a letter or digit after them. An ideographic full stop always counts."""
     count = 0
     for run in re.finditer("[.!?…。！]+", text):
         behind = text[run.end() : run.end() + 1]

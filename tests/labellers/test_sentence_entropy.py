@@ -52,7 +52,7 @@ def shape(found):
         # an only child goes into its parent
         (node("div", leaf("p", 0)), "div0"),
         (node("div", node("table", leaf("p", 0), leaf("h1", 1))), "div(p0 h11)"),
-        # from the leaves up: what has become a leaf is one for its parent
+        # from the leaves up: a node that became a leaf counts as a leaf for its parent
         (node("tr", *(node("td", leaf("p", at), leaf("p", at + 1)) for at in (0, 2))), "tr0123"),
         (leaf("div", 0), "div0"),
     ],
@@ -173,10 +173,10 @@ def test_blocks_in_a_unique_style_are_kept():
 @pytest.mark.parametrize(
     ("sentences", "expected"),
     [
-        ([(0.25, True), (0.75, False)], 0.7),  # of those that are as good, the highest
+        ([(0.25, True), (0.75, False)], 0.7),  # the highest of equally good ones
         ([(0.25, True), (0.35, False)], 0.3),
         ([(0.25, True), (0.75, True)], 1.0),
-        ([(0.05, True), (0.1, False)], 1.0),  # nothing lies between: rather too much than nothing
+        ([(0.05, True), (0.1, False)], 1.0),  # no threshold separates them: keep too much rather than nothing
         ([(0.5, False)], None),  # no sentence is content
         ([], None),
     ],

@@ -356,7 +356,7 @@ def node(tree):
 
 
 def unlike(tree):
-    """Labels of a tree of nodes, to compare with one of lists."""
+    """Return a tree as nested labels, for comparison."""
     return tree.label, [unlike(child) for child in tree.children]
 
 
@@ -368,7 +368,7 @@ def test_mappings_of_trees(case):
 
 
 def _plain_cost(one, other):
-    """The same distance without any short cut."""
+    """The same distance, computed without any optimisation."""
     if one[0] != other[0]:
         return 1 if len(one) == len(other) == 1 else _size(one) + _size(other)
     return _plain_list_cost(one[1:], other[1:])
@@ -464,7 +464,7 @@ def test_cost_grows_linearly_with_the_page(method):
     assert seconds(2000) < 10 * seconds(500) + 1
 
 
-# What a user may do wrong.
+# Mistakes of users.
 
 
 @pytest.mark.parametrize(

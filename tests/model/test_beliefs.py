@@ -1,4 +1,4 @@
-"""What a model believes of a site's places over its pages, what labels tell of them, and the hybrid with both."""
+"""Beliefs about the places of a site, from predictions on its pages and from labels, and the hybrid model with both."""
 
 import math
 import pickle
@@ -99,7 +99,7 @@ def hybrid_at(pages, labels=None):
 
 
 def sidebar(labeller, page):
-    """How probable content the sidebar's text is."""
+    """The probability that the sidebar text is content."""
     (place,) = [number for number, block in enumerate(page.blocks) if "Subscribe" in block.text]
     return labeller.label(page).content[place]
 
@@ -130,7 +130,7 @@ sys.stdout.buffer.write(pickle.dumps(labeller.label(page)))
 
 
 def test_beliefs_survive_pickling(pages):
-    """There text has other hashes, and nodes of the tree are at other places."""
+    """In the other process, texts have other hashes and nodes other addresses."""
     labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])
     for seed in ("1", "2"):
         sent = pickle.dumps((labeller, pages[7]))

@@ -99,7 +99,7 @@ def test_viterbi_finds_a_sequence_with_the_highest_score(chain):
 
 def test_transitions_go_from_the_row_to_the_column():
     states = np.array([[5.0, 0], [0, 0], [0, 0]])
-    transitions = np.array([[0.0, 3], [-3, 1]])  # from 0 to 1 gladly, back never
+    transitions = np.array([[0.0, 3], [-3, 1]])  # label 1 likes to follow 0, but 0 rarely follows 1
     assert viterbi(states, transitions).tolist() == [0, 1, 1]
     assert marginals(states, transitions).argmax(axis=1).tolist() == [0, 1, 1]
     assert viterbi(np.zeros((4, 3)), np.zeros((3, 3))).tolist() == [0, 0, 0, 0]  # the first of equal sequences
@@ -155,7 +155,7 @@ def test_adding_the_same_score_to_all_labels_changes_nothing():
 
 
 def small_model(name, template, directory):
-    """Train for a few iterations; with the pages and the parts that the tests look at."""
+    """Train for a few iterations, and return the pages and the parts that the tests check."""
     config = load_config(name)
     (directory / "mine.tpl").write_text(template or load_template(config).text)
     (directory / "mine.conf").write_text(f"include {name}\ncrf-template: mine\n")
@@ -181,7 +181,7 @@ def model(request, tmp_path_factory):
 
 
 def tagged(model, document):
-    """What crfsuite itself says of a page: labels, and the probability of each label of each block."""
+    """Return the labels and the label probabilities that crfsuite itself computes for a page."""
     attributes = model.names.of(encode(Columns(document, model.config), model.encoders))
     found, shares = [], []
     for sequence in [[block] for block in attributes] if model.alone else [attributes]:
@@ -351,7 +351,7 @@ def test_a_higher_threshold_keeps_no_more(labeller, pages):
     document = pages[0].document
     kept = []
     for threshold in (0.1, 0.5, 0.9):
-        found = labeller.set_params(threshold=threshold).label(document)  # of what the best block has
+        found = labeller.set_params(threshold=threshold).label(document)  # relative to the best block
         kept.append([label.is_content for label in found.labels])
         assert kept[-1] == [share >= threshold * max(found.content) for share in found.content]
     assert sum(kept[0]) > sum(kept[2])

@@ -1,4 +1,4 @@
-"""Evidence: the lexicon, the trees, what is seen around a block, the cut, and all of them in a model."""
+"""Evidence: the lexicon, the trees, the context of a block, the cut, and all of them in a model."""
 
 import io
 import json
@@ -218,7 +218,7 @@ def test_empty_lexicon_gives_zeros_and_an_empty_page_no_vote(tmp_path):
 
 
 def random_data(seed, blocks=1500):
-    """Numbers of some kinds that pages have: real, few, constant, large."""
+    """Feature values of several kinds: real, few distinct values, constant, large."""
     dice = np.random.default_rng(seed)
     matrix = dice.normal(size=(10, blocks)).astype(np.float32)
     matrix[1] = dice.integers(0, 3, blocks)
@@ -230,7 +230,7 @@ def random_data(seed, blocks=1500):
 
 
 def raw_prediction(data, given, matrix):
-    """What CatBoost itself says, trained the same way."""
+    """The predictions of CatBoost itself, trained in the same way."""
     catboost = pytest.importorskip("catboost")
     learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
     learner.fit(data.matrix.T, data.content.astype(np.int8), sample_weight=data.weights)
@@ -342,7 +342,7 @@ def test_trees_that_do_not_fit_together_are_refused(damaged, message):
         Forest.load(damaged, 6)
 
 
-# What is around a block.
+# The context of a block.
 
 
 PAGE = '<div class="m"><p>a b c</p><p>d</p></div><p>e</p>'
@@ -470,7 +470,7 @@ def test_cuts_and_expected_f1_of_examples():
     assert (best_cut(empty, empty), expected_f1(empty, empty, empty.astype(bool))) == ((1.0, 0.0), 1.0)
 
 
-# The numbers that trees decide by.
+# The inputs of the trees.
 
 
 def inputs_of(directory, template, more=""):
@@ -541,12 +541,12 @@ def test_the_feature_evidence_needs_trees(tmp_path):
         ModelLabeller(config).fit([page.document], [page.labels])
 
 
-# All of it, learned and run.
+# The whole model, trained and run.
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
-    """A model of every fourth shipped page, learned in a second, and where it was saved."""
+    """A model trained on every fourth sample page in a second, and its directory."""
     directory = tmp_path_factory.mktemp("evidence")
     config = config_of(directory, SMALL)
     annotated = load_pages(ANNOS[::4], config)
@@ -705,7 +705,7 @@ def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, pac
     assert not (tmp_path / "model").exists()
 
 
-# Pages that are too few or too much alike.
+# Too few pages, or too similar pages.
 
 
 def fit_small(tmp_path, htmls, labels):
@@ -732,7 +732,7 @@ STORY = "<h1>Tea</h1><p>Tea is a drink. It is made by pouring hot water over the
 def test_pages_without_information_for_trees_train_or_raise_a_clear_error(tmp_path, htmls, labels):
     try:
         labeller = fit_small(tmp_path, htmls, labels)
-    except VictorError:  # any other error is a traceback to the user
+    except VictorError:  # any other error would print a traceback
         return
     document = read_document(MENU + STORY, labeller.config)
     assert len(labeller.label(document).labels) == len(document.blocks)
@@ -767,7 +767,7 @@ def test_a_damaged_or_missing_file_is_a_model_error(copied, name, damage):
 
 
 def rewrite(directory, name, content):
-    """Change a file and its digest, as someone does who writes a model by hand."""
+    """Change a file and its digest, as someone who edits a model by hand would."""
     meta = json.loads((directory / "meta.json").read_text())
     with write_directory(directory, {key: meta[key] for key in meta if key not in ("files", "digest")}) as fresh:
         shutil.copytree(directory, fresh, ignore=shutil.ignore_patterns("meta.json"), dirs_exist_ok=True)
@@ -816,7 +816,7 @@ def test_trees_with_more_inputs_than_the_template_are_refused(copied):
         load_model(copied)
 
 
-# What is kept, and how sure one may be of it.
+# The kept blocks, and the confidence.
 
 
 @pytest.fixture(scope="session")
@@ -884,9 +884,13 @@ ROWS = "".join(f"<tr><th>{name}<td>{value}<td>{unit}" for name, value, unit in z
         (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 9), range(1, 13)),
         (f"<p>tea<table>{ROWS}</table><p>tea", range(1, 5), range(1, 5)),
         (f"<table>{ROWS.replace('th', 'td')}</table>", range(9), range(12)),
-        (f"<table>{ROWS.replace('th', 'td')}</table>", range(8), range(8)),  # may be one for layout
+        (f"<table>{ROWS.replace('th', 'td')}</table>", range(8), range(8)),  # may be a layout table
         (f"<table>{ROWS.replace('th', 'td')}<tr><td>{'long ' * 41}</table>", range(12), range(12)),
-        (f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>", range(9), range(9)),  # holds another, which is not kept
+        (
+            f"<table><tr><td>{ROWS}<table>{ROWS}</table></table>",
+            range(9),
+            range(9),
+        ),  # contains another table, which is not kept
         (f"<table>{ROWS}<tr><td>{'long ' * 81}</table>", range(9), range(9)),
         ("<table><tr><th>a<td>b<td>c<td>d</table>", range(3), range(3)),  # one row
     ],

@@ -1,4 +1,4 @@
-"""Trees for kinds of content: what they see, that they run as CatBoost's do, and what becomes of their word."""
+"""Trees for kinds of content: their inputs, the same results as CatBoost, and their effect on labels."""
 
 import io
 import pickle
@@ -41,7 +41,7 @@ def feature_of(html, name):
     return np.asarray(found.column(page, name), dtype=float).round(3).tolist()
 
 
-# What they see.
+# The inputs.
 
 POEM = "<h2>Tea Time</h2><div>the kettle sings<br>and<br>we drink it</div><div><b>Hot: </b>12 cups</div>"
 
@@ -133,7 +133,7 @@ def test_trees_read_back_the_same_or_are_refused():
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """A model with trees for kinds, of every fourth shipped page, and where it was saved."""
+    """A model with trees for kinds, trained on every fourth sample page, and its directory."""
     directory = tmp_path_factory.mktemp("kinds")
     (directory / "small.conf").write_text(CONFIG)
     config = read_config(directory / "small.conf")
@@ -149,7 +149,7 @@ def labeller_with(small, **values):
 
 
 def kinds_right(small, share, decode):
-    """The share of blocks with the right kind among those rightly kept."""
+    """The share of blocks with the right kind among the correctly kept blocks."""
     labeller = labeller_with(small, kinds_share=share, decode=decode)
     both = [
         (ours, gold)

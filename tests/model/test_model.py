@@ -1,4 +1,4 @@
-"""Model directories: written whole, verified before anything of them is opened."""
+"""Model directories: written atomically, and verified before any file is opened."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ def flip(path, at, bit):
 
 
 def rewrite_meta(directory, **changes):
-    """Change meta.json without minding its digest."""
+    """Change meta.json without updating its digest."""
     path = directory / "meta.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
@@ -147,7 +147,7 @@ def test_a_flipped_bit_anywhere_is_a_model_error_that_names_the_file(model, name
         with pytest.raises(ModelError) as caught:
             load_model(model)
         message = str(caught.value)
-        # A flip in meta.json's format number reads as another format, which is said of the directory.
+        # A flipped bit in the format number of meta.json reads as another format, which is reported for the directory.
         assert str(path) in message or "has format" in message, (at, message)
         path.write_bytes(whole)
     load_model(model)
@@ -307,7 +307,7 @@ def test_training_data_that_is_not_json_leaves_the_old_model(model, trained):
     load_model(model)
 
 
-# Features of the user's own
+# User-defined features
 
 
 def python(script, *arguments):

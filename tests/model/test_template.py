@@ -1,4 +1,4 @@
-"""Templates: what a line means, what lies outside the page, and what is said of a wrong line."""
+"""Templates: the meaning of lines, positions outside the page, and errors in lines."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def encoders(*names: str) -> list[Encoder]:
 
 
 def attributes(template: Template, table: list[list[int]]) -> list[list[str]]:
-    """Name the attributes of a page with these codes, a row a feature."""
+    """Return the attribute names of a page with these codes, one row per feature."""
     codes = np.array(table)
     layout = Layout(template, codes.max(axis=1) + 1)
     return AttributeNames(layout, encoders(*template.features)).of(codes)
@@ -123,7 +123,7 @@ def test_errors_of_included_templates_name_the_file(tmp_path: Path, templates: d
     assert str(caught.value)[: len(wanted)] == wanted
 
 
-# Which template a config means.
+# The template of a config.
 
 
 @pytest.mark.parametrize("name", ["cleaneval", "default"])
@@ -186,7 +186,7 @@ def test_a_line_with_too_many_combinations_is_refused(tmp_path: Path) -> None:
 
 # With and without B.
 
-# The feature tells the label in a quarter of the blocks; elsewhere only the previous label does.
+# The feature reveals the label of a quarter of the blocks; for the others only the previous label does.
 CODES = [1, 0, 0, 0, 2, 0, 0, 0] * 6
 LABELS = (["paragraph"] * 4 + ["other"] * 4) * 6
 

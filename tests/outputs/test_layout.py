@@ -1,4 +1,4 @@
-"""The page format: the original layout without noise, and nothing that can act, whatever the page contains."""
+"""The page format: the original layout without noise and without active content, whatever the page contains."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`victor agree`: kappas against others' numbers, files that do not fit together, and what is printed and written."""
+"""`victor agree`: kappas against published values, files that do not match, and what is printed and written."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from victorpy.research.annotators import read_annotators
 LABELS = tuple(Label)
 H, P, L, C, O = LABELS  # noqa: E741  # as the keys of the annotator
 
-# Fleiss (1971): 30 patients, 6 psychiatrists, 5 diagnoses; how many gave which.
+# Fleiss (1971): how many of 6 psychiatrists gave each of 5 diagnoses, for 30 patients.
 PATIENTS = """00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031
               00501 30012 51000 02040 10203 00006 01050 02013 20040 10041 05010 40002 02040 10500 00006"""
 # The worked example that many textbooks and encyclopaedias use: 10 subjects, 14 raters, 5 categories.
@@ -38,7 +38,7 @@ def page_of(*labels, name="page", texts=None):
 
 
 def page_of_counts(counts):
-    """A page with so many labels of each kind for each block; who gave which does not matter."""
+    """A page with the given number of labels of each kind per block; who gave which label does not matter."""
     by_block = [[label for label, count in zip(LABELS, row, strict=True) for _ in range(count)] for row in counts]
     return page_of(*zip(*by_block, strict=True))
 
@@ -219,7 +219,7 @@ def test_interval_of_equal_pages_is_their_kappa():
     fleiss = agreement_of(page, page, page)["fleiss"]
     assert fleiss["interval"] == pytest.approx([fleiss["kappa"], fleiss["kappa"]])
     assert agreement_of(page)["fleiss"]["interval"] is None  # a single page has none
-    # Half of the draws of two pages lack one of them; one of these pages alone has no kappa.
+    # Half of the resamples of two pages lack one page; one of the pages alone has no kappa.
     fleiss = agreement_of(page_of([P, P], [P, P]), page_of([H, P], [H, P]))["fleiss"]
     assert (fleiss["kappa"], fleiss["interval"]) == (1, None)
 
@@ -360,7 +360,7 @@ def test_labels_of_models_are_added_up_over_folders(folders):
 
 
 def test_differently_split_page_is_refused_unless_split_again(tmp_path):
-    """Both are refused as they stand, and fit when both are cut anew."""
+    """Both are rejected as they are, and match if both are cut again."""
     texts = "Tea", "Tea is <b>a</b> drink."
     whole = write(tmp_path / "a" / "tea.anno", *rows_of("hp", texts))
     pieces = tmp_path / "b" / "tea.anno"

@@ -51,7 +51,7 @@ def browser(tmp_path_factory):
 
 
 def turned(anno):
-    """The annotation that calls noise content and content noise, so that any model misses some and keeps too much."""
+    """An annotation with content and noise swapped, so that any model misses some content and keeps some noise."""
     label = re.compile(r"^(header|paragraph|list|continuation|other)(?=\t)", re.MULTILINE)
     return label.sub(lambda found: "paragraph" if found[1] == "other" else "other", anno)
 
@@ -115,7 +115,7 @@ def open_page(browser, path, width=1280, height=900, scheme="light"):
 
 
 def assert_quiet(browser):
-    """Nothing was complained about, nothing fetched, nothing asked."""
+    """Check that the browser logged no error, fetched nothing and opened no dialog."""
     with pytest.raises(NoAlertPresentException):
         _ = browser.switch_to.alert
     assert browser.get_log("browser") == []
@@ -128,7 +128,7 @@ def blocks_in(browser, extra=""):
 
 
 def panel(browser):
-    """What the side panel shows of a block, and of its features."""
+    """Return what the side panel shows about a block and its features."""
     return browser.execute_script("""
         const texts = selector => [...document.querySelectorAll(selector)].map(found => found.textContent);
         const terms = texts('aside dt'), values = texts('aside dd');
@@ -143,7 +143,7 @@ def point(browser, *blocks):
 
 
 def press(browser, *keys):
-    """Press keys; return after each the number of the block that has the focus, if one has it."""
+    """Press keys, and return the number of the focused block, if any, after each key."""
     focused = []
     for key in keys:
         ActionChains(browser).send_keys(key).perform()
@@ -152,7 +152,7 @@ def press(browser, *keys):
 
 
 def box(browser, element):
-    """Where an element's top and bottom are in the window."""
+    """The positions of an element's top and bottom in the window."""
     return browser.execute_script(f"const box = {element}.getBoundingClientRect(); return [box.top, box.bottom]")
 
 
@@ -167,7 +167,7 @@ def test_view_opens_without_complaints(browser, views, name):
 
 
 def test_style_is_applied(browser, views):
-    """If the policy's digest were wrong, the page would be there without colours and indents."""
+    """If the digest in the policy were wrong, the page would have no colours and indents."""
     open_page(browser, views["tea"])
     [kept] = blocks_in(browser, ".header")
     assert kept.value_of_css_property("background-color") not in {"rgba(0, 0, 0, 0)", "transparent"}
@@ -353,8 +353,8 @@ def test_block_is_at_the_same_height_in_both_columns(browser, views):
 
 # Light, dark, narrow
 
-# The contrast of an element's text with what is painted behind it, by WCAG's formula. Backgrounds may be
-# transparent and elements too; an element's own opacity mixes its text with what is behind the element.
+# The contrast of an element's text to its background, by WCAG's formula. Backgrounds may be
+# transparent, and so may elements: the opacity of an element mixes its text with the background.
 CONTRAST = """
     const numbers = colour => { const found = colour.match(/[\\d.]+/g).map(Number); return [...found, 1].slice(0, 4); };
     const over = (top, share, below) => below.map((value, at) => share * top[at] + (1 - share) * value);

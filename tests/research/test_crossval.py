@@ -224,7 +224,7 @@ def test_gold_without_tags_has_no_markup_scores(cleaneval_config):
 
 @pytest.mark.parametrize("label", [None, Label.PARAGRAPH])
 def test_text_that_begins_with_the_letters_url_is_text(cleaneval_config, label):
-    # CleanEval's scorer drops lines that start with URL; a text is no address line, on either side.
+    # CleanEval's scorer drops lines that start with URL, but such a text is not an address line on either side.
     text = "URL shorteners make long addresses short."
     gold = GoldPage("1", f"<p>Tea is hot.</p><p>{text}</p>".encode(), (Gold(f"Tea is hot.\n{text}", label),))
     page = label_page(gold, "own", cleaneval_config)
@@ -241,7 +241,7 @@ def test_means_have_every_measure_that_any_page_has(cleaneval_config):
 
 
 def test_interval_contains_its_mean(cleaneval_config):
-    # Accuracies are shares of all blocks, most of which one bad page has; so are their intervals.
+    # Accuracies and their intervals are shares of all blocks, most of which are on one bad page.
     good = [make_page(cleaneval_config, "tea", number) for number in range(9)]
     long = GoldPage("long", b"<p>Tea is hot.</p>" * 300, (Gold("Tea is hot. " * 300, Label.PARAGRAPH),))
     bad = label_page(long, "own", cleaneval_config)

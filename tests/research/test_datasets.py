@@ -23,7 +23,7 @@ HTML = f"<title>Tea</title><ul><li><a href='/'>Home</a></ul><h1>Tea</h1><p>{TEXT
 
 
 def read(kind, directory, files=None):
-    """Read a data set, of these files if they are given; return its pages and what it warned of."""
+    """Read a data set, after writing the given files, and return its pages and warnings."""
     warnings = []
     return list(read_dataset(kind, write_files(directory, files or {}), warnings.append)), warnings
 

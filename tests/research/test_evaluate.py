@@ -38,7 +38,7 @@ HOSTILE_SITE = '"><svg onload=alert(2)>.example'
 
 
 class Run(NamedTuple):
-    """An evaluation that has ended."""
+    """A finished evaluation."""
 
     ended: Ended
     directory: Path
@@ -68,7 +68,7 @@ def evaluate(directory, *arguments, config=SHORTEST, run=victor):
 
 
 def read_tables(text):
-    """Take the tables of a Markdown report apart, by heading: rows of cells, the head first."""
+    """Parse the tables of a Markdown report by heading: rows of cells, the header first."""
     tables = {}
     for part in text.split("\n## ")[1:]:
         title, _, body = part.partition("\n")
@@ -112,7 +112,7 @@ def shipped(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """Pages whose titles, names, kinds, sites and folder mean harm, with all experiments, two jobs, broken pages."""
+    """Pages with hostile titles, names, types, sites and folders, with all experiments, two jobs and broken pages."""
     directory = tmp_path_factory.mktemp("hostile")
     data = directory / '<u>set "one" & two'
     write_page(data, "article/titled", "http://a.example/1", SCRIPT, 1)

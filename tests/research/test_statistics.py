@@ -92,7 +92,7 @@ def test_p_value_is_small_for_a_clear_difference_and_large_for_few_pages():
     assert 0 < summary.low <= summary.mean <= summary.high
     assert 0 < summary.p_value < 0.002
     assert compare([1.0], [0.0]).p_value == 1
-    # Of the four ways to swap, both and none are as extreme as what was seen: p is a half.
+    # Of the four ways to swap, two (both or none) are as extreme as the observed difference, so p is a half.
     assert compare([1.0, 1.0], [0.0, 0.0]).p_value == pytest.approx(0.5, abs=0.04)
 
 

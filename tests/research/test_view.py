@@ -80,7 +80,7 @@ def classes(block):
 
 
 def labelled(html, labels, probabilities=(), config="default", **fields):
-    """A page whose labels are chosen here, so that no model has a say."""
+    """A page with fixed labels instead of predictions."""
     document = replace(read_document(html, load_config(config)), **fields)
     assert len(document.blocks) == len(labels), [block.text for block in document.blocks]
     return CleanPage(document, tuple(labels), tuple(probabilities))
@@ -91,12 +91,12 @@ def view_page(page, title="A title", gold=None):
 
 
 def shown(html, labels, *arguments, gold=None, **options):
-    """The tree of the view of a page with these labels."""
+    """The parsed view of a page with these labels."""
     return tree_of(view_page(labelled(html, labels, *arguments, **options), gold=gold))
 
 
 def assert_closed(view):
-    """Nothing but victorpy's own elements and attributes, and its own script, is in a view."""
+    """Check that a view has no elements, attributes or scripts except those of victorpy."""
     tree = tree_of(view)
     elements = [element for element in tree.iter() if isinstance(element.tag, str)]
     assert len(elements) == len(list(tree.iter())), "a comment or instruction came out of the page"
@@ -232,7 +232,7 @@ def test_title_url_and_losses_are_at_the_top():
         ([P, O], [P, O], [set(), set()]),
         ([P, O], [O, P], [{"extra"}, {"missed"}]),
         ([C, O], [O, H], [{"extra"}, {"missed"}]),
-        ([P, L], [H, C], [set(), set()]),  # what kind of content it is, is no disagreement about keeping it
+        ([P, L], [H, C], [set(), set()]),  # different kinds of content are not a disagreement about keeping a block
     ],
 )
 def test_missed_and_extra_blocks_are_marked(labels, gold, marks):
@@ -302,7 +302,7 @@ def test_two_models_are_side_by_side(other):
     assert ours
     assert [block.text_content() for block in ours] == [block.text_content() for block in theirs]
     assert "paragraph" in classes(theirs[3])
-    if other == "default":  # a model says the same as itself
+    if other == "default":  # a model agrees with itself
         for name in ("class", "data-probability"):
             assert [block.get(name) for block in ours] == [block.get(name) for block in theirs]
 

@@ -1,4 +1,4 @@
-"""What the pages of a site repeat, as numbers for each block, and the features that are made of them."""
+"""Site statistics of each block, and the features computed from them."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The Site Style Tree: its equations and figures, what is merged, marked and mapped, and how it is kept in a file."""
+"""The Site Style Tree: its equations and figures, merging, marking and mapping, and its file format."""
 
 import gzip
 import itertools
@@ -180,7 +180,7 @@ def test_images_between_parts_belong_to_neither(styles):
     assert importances[0] == importances[1]
 
 
-# The sums that are kept, against the equations as they are written.
+# The stored sums against the equations of the paper.
 
 vocabulary = st.sampled_from(["tea", "milk", "rum", "gin", "sugar"])
 counts = st.dictionaries(vocabulary, st.integers(1, 6), max_size=5).map(Counter)
@@ -273,7 +273,7 @@ def test_modern_elements_match_with_varying_names(first, second):
 
 def test_modern_elements_with_other_names_differ_if_there_are_several():
     pages = ['<div class="post"><p>a</p></div><div class="note"><p>b</p></div>', '<div class="ad"><p>c</p></div>']
-    assert len(list(tree_of(*pages, styles="modern").root.children())) == 3  # it could be either of two
+    assert len(list(tree_of(*pages, styles="modern").root.children())) == 3  # it could be the post or the note
     one, two = pages[1], pages[1] + '<div class="tip"><p>d</p></div>'
     assert len(list(tree_of(one, two, styles="modern").root.children())) == 2
 
@@ -346,7 +346,7 @@ def test_every_block_of_a_page_is_in_one_leaf(drawn, styles, virtual_leaves):
 
 
 def described(element, judgement):
-    """An element and all below it, however the pages were numbered."""
+    """An element and everything below it, independent of page numbers."""
     found = judgement.of(element)
     styles = [
         (keys, style.page_count, [described(child, judgement) for child in style.elements])
@@ -627,7 +627,7 @@ def test_same_element_in_another_style_is_merged():
 
 
 def merged_nodes(tag, *pages):
-    """The different element nodes with a tag after merging."""
+    """The distinct element nodes with a tag after merging."""
     tree = tree_of(*pages)
     merge_alike(tree)
     return list({id(node): node for node in tree.root.walk() if node.tag == tag}.values())
@@ -956,7 +956,7 @@ def test_damaged_file_is_refused(tmp_path, saved):
 
 
 def changed(saved, *steps, value):
-    """The file with one value of its contents replaced."""
+    """Return the saved tree with one value replaced."""
     written = inside = json.loads(gzip.decompress(saved))
     for step in steps[:-1]:
         inside = inside[step]
@@ -1009,7 +1009,7 @@ def test_file_of_something_else_is_refused(tmp_path, content):
 
 
 def whole_way(html, tree, path):
-    """Build, merge, judge, map, save, load and draw; the seconds that it took, reading left out."""
+    """Build, merge, judge, map, save, load and draw. Return the seconds without reading."""
     documents = [read_document(page, BLOCKS) for page in html]
     start = process_time()
     for page in documents:

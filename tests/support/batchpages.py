@@ -1,4 +1,4 @@
-"""What the tests of batch runs share: pages, poison, archives made by hand, and a model that poison works on."""
+"""Helpers for tests of batch runs: pages, poison, handmade archives, and a model that reacts to poison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from victorpy.errors import VictorError
 from victorpy.labellers.base import SiteLabeller
 from victorpy.model.train import load_pages, train
 
-# A feature that does what a bad page can make C code do. It travels with the model into every worker.
+# A feature that fails like C code on a bad page. Every worker loads it with the model.
 POISON = '''
 import ctypes, os, re
 import numpy as np
@@ -63,7 +63,7 @@ def poison_model(directory: Path) -> Path:
 
 
 class PoisonedSite(SiteLabeller):
-    """A method that learns from a site, and that poison works on while it does, and while it labels."""
+    """A method that learns from a site, and reacts to poison while learning and labelling."""
 
     def fit(self, documents, labels=None):
         self.pages_ = sum(1 for document in documents if not self._swallow(document))
@@ -88,7 +88,7 @@ def poisoned_site():
 
 
 class CrashingName(str):
-    """The name of a field, which crashes whoever looks for a fourth one."""
+    """A field name that crashes the process when it is hashed for the fourth time."""
 
     uses = 0
 
@@ -100,7 +100,7 @@ class CrashingName(str):
 
 
 def page(number: int, poison: str = "") -> bytes:
-    """A page of a made-up newspaper, with poison in it if asked for."""
+    """A page of a made-up newspaper, optionally with poison."""
     html = site_page(number)
     return html.replace("<h1>", f"<p>POISON {poison}</p><h1>").encode() if poison else html.encode()
 
@@ -122,7 +122,7 @@ def warc_record(
 
 
 def write_warc(path: Path, records: list[bytes]) -> list[int]:
-    """Write records, each compressed by itself where the name says so, and give their offsets."""
+    """Write records, compressed one by one if the name ends in .gz, and return their offsets."""
     path.parent.mkdir(parents=True, exist_ok=True)
     offsets, content = [], b""
     for record in records:
@@ -143,7 +143,7 @@ def url(number: int) -> str:
 
 
 def refused(words: str, *arguments: object, **options: object) -> None:
-    """Run a command that is refused in one line with these words."""
+    """Run a command that fails with one line that contains these words."""
     ended = clean(*arguments, **options)
     stderr = ended.stderr.decode()
     assert (ended.returncode, words in stderr, stderr.count("\n")) == (2, True, 1), stderr
@@ -156,7 +156,7 @@ def cut_manifest(directory: Path, lines: int, label: str = "") -> None:
 
 
 def rows(directory: Path, label: str = "") -> list[dict]:
-    """All rows of a run into lines of JSON."""
+    """Return all rows of a run as lines of JSON."""
     found = []
     for part in sorted(directory.glob(f"{label}part-*.jsonl*")):
         content = gzip.decompress(part.read_bytes()) if part.suffix == ".gz" else part.read_bytes()

@@ -1,4 +1,4 @@
-"""Run the commands, in this process (fast) or as users do, in a process of their own."""
+"""Run commands in this process (fast), or in a separate process as users do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from victorpy.commands import main, run
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 40
-"""A file that is no web page."""
+"""A file that is not a web page."""
 
 Ended = subprocess.CompletedProcess[Any]
 
@@ -85,7 +85,7 @@ def kill_clean_when(condition: Callable[[], object], *arguments: object) -> int:
 
 
 def only_line(stderr: bytes | str) -> str:
-    """Return standard error, which must be a single line: a user's mistake is worth no more."""
+    """Return standard error, which must be a single line for a user's mistake."""
     text = stderr if isinstance(stderr, str) else stderr.decode()
     assert text.count("\n") == 1, text
     return text

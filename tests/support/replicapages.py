@@ -1,4 +1,4 @@
-"""What the tests of replicas share: stories of made-up news, and sites that print them."""
+"""Helpers for tests of replicas: made-up news stories, and sites that print them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_lines(path: Path, pages: list[str]) -> Path:
 
 
 def planted(count: int) -> tuple[list[str], dict[int, int]]:
-    """Stories, a third of them again later on another site or a little longer; and which repeats which."""
+    """Return pages and the replicas among them: every third story again, on another site or one sentence longer."""
     pages = [page(story(number), "courier") for number in range(count)]
     repeats: dict[int, int] = {}
     for number in range(0, count, 3):

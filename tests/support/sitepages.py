@@ -1,4 +1,4 @@
-"""Sites made up for tests: pages of two templates, with what a site repeats around what each page says alone."""
+"""Made-up sites for tests: pages in two templates, with unique content inside repeated text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TEMPLATES = {"news": NEWS, "shop": SHOP}
 
 
 def site_page(number: int, template: str = "news") -> str:
-    """A page; its number decides what it says."""
+    """A page whose content depends on its number."""
     chance = random.Random(number)
     title = " ".join(chance.sample(WORDS, 4)).capitalize()
     sentences = [" ".join(chance.sample(WORDS, 8)).capitalize() + "." for _ in range(chance.randint(2, 5))]
@@ -60,12 +60,12 @@ def document(html: str, config: Config = BLOCKS) -> Document:
 
 
 def site(count: int, template: str = "news", first: int = 0) -> list[Document]:
-    """So many pages of a site."""
+    """Make `count` pages of a site, starting with the number `first`."""
     return [document(site_page(number, template)) for number in range(first, first + count)]
 
 
 def own_words(page: Document) -> list[bool]:
-    """For each block whether it is the page's own: all the others are the template's."""
+    """Whether each block is content of the page, not of the template."""
     return [block.text.split()[0].lower().rstrip(".") in WORDS for block in page.blocks]
 
 

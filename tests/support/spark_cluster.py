@@ -31,7 +31,7 @@ from victorpy.methods import Method
 
 LIMITS = Limits(deadline=5.0, memory=300_000_000)
 EXECUTOR = b"CoarseGrainedExecutorBackend"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # processes that live for seconds need no good compilation
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short-lived processes do not benefit from optimising compilation
 SMALL = {
     "spark.driver.extraJavaOptions": QUICK,
     "spark.executor.extraJavaOptions": QUICK,
@@ -53,7 +53,7 @@ def quiet(words):
 
 
 def stop_after(count):
-    """A function for messages that ends the run after this many."""
+    """Return a message function that stops the run after this many messages."""
     messages = []
 
     def say(words):

@@ -1,4 +1,4 @@
-"""Hashes of tokens that are written out."""
+"""Hash tokens given as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from victorpy.columns.tokens import Hashes, code_points, hash_tokens
 
 
 def hash_words(words: Sequence[str]) -> Hashes:
-    """Hash words that are folded already, each as one token."""
+    """Hash words that are already folded, each as one token."""
     codes = code_points("\n".join([*words, ""]))
     inside = codes != ord("\n")
     begins = inside.copy()
