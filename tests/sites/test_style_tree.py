@@ -17,7 +17,7 @@ from victorpy.cleaner import read_document
 from victorpy.document import Document, Elements
 from victorpy.errors import ConfigError, ModelError, VictorError
 from victorpy.labellers.sentence_entropy import SegmentTree, SentenceEntropy
-from victorpy.labellers.site_style_tree import SiteStyleTree, Trial, best_threshold
+from victorpy.labellers.site_style_tree import CAUTIOUS, SiteStyleTree, Trial, best_threshold
 from victorpy.outputs import CleanPage
 from victorpy.research.report import style_tree as report
 from victorpy.research.report.style_tree import as_html, as_text
@@ -832,6 +832,72 @@ def test_labels_of_a_few_pages_choose_the_threshold():
     right = fitted([own_labels(page) for page in pages[:2]], t=1.0)
     assert kept(right.label(pages[7]).labels) == own_words(pages[7])
     assert right.get_params()["t"] == 1.0  # a parameter stays what it was
+
+
+ARTICLE = "<ul class=menu><li>Home<li>Tea</ul><div class=story><p>{0}</p></div><p class=more>More on {1} and milk</p>"
+FACT = "<ul class=menu><li>Home<li>Tea</ul><table><tr><td class=price>Price: {1} pounds<td class=size>Size: {1}</table>"
+
+
+def made_site(html, count=6):
+    """Pages with a long text and a short text of their own."""
+    texts = [" ".join(f"{word}{number}" for word in WORDS[:12]) for number in range(count)]
+    return [document(html.format(text, number + 10)) for number, text in enumerate(texts)]
+
+
+def test_threshold_separates_long_texts_of_a_site_of_articles():
+    pages = made_site(ARTICLE)
+    labeller = SiteStyleTree().fit(pages)
+    story, more = (importance for importance in labeller.importances(pages[0]) if importance)
+    assert more < labeller.judgement_.t < story
+    assert labeller.reason_ == "best separates long unrepeated texts from the rest (F1 1.00)"
+    assert kept_texts(SiteStyleTree(), [ARTICLE.format("tea " * 30, 1)] * 2, ARTICLE.format("tea " * 30, 1))
+    assert labeller.get_params()["t"] == "auto"
+
+
+def test_threshold_of_a_site_of_facts_is_cautious():
+    pages = made_site(FACT)
+    labeller = SiteStyleTree().fit(pages)
+    assert labeller.judgement_.t == CAUTIOUS
+    assert labeller.reason_.startswith("cautious, because no threshold separates long unrepeated texts (F1 0.00)")
+    labels = SiteStyleTree(t=CAUTIOUS).fit(pages).label(pages[0]).labels
+    assert labeller.label(pages[0]).labels == labels
+
+
+def test_one_page_alone_is_kept_with_any_threshold():
+    page = document(ARTICLE.format("tea " * 30, 1))
+    labeller = SiteStyleTree().fit([page, page])
+    assert all(kept(labeller.label(page).labels))
+
+
+def test_labels_and_set_thresholds_come_before_guesses():
+    pages = made_site(ARTICLE)
+    examples = [["paragraph"] * len(pages[0].blocks)]
+    labelled = SiteStyleTree().fit(pages, [*examples, *[None] * 5])
+    assert labelled.reason_ == "best for 1 labelled page"
+    assert labelled.judgement_.t < SiteStyleTree().fit(pages).judgement_.t
+    fixed = SiteStyleTree(t=0.1).fit(pages)
+    assert (fixed.judgement_.t, fixed.reason_) == (0.1, "set by the parameter")
+
+
+@pytest.mark.parametrize("threshold", ["automatic", 2, -1.5, math.nan, True, None])
+def test_wrong_threshold_is_refused(threshold):
+    with pytest.raises(ConfigError, match=r"sst: t=.*: expected a number from -1 to 1"):
+        SiteStyleTree(t=threshold).fit(site(3))
+
+
+def test_saved_tree_remembers_its_threshold(tmp_path):
+    tree = StyleTree()
+    for page in made_site(ARTICLE):
+        tree.add(page)
+    assert SiteStyleTree().with_tree(tree).judgement_.t == CAUTIOUS
+    tree.t = 0.7
+    save_tree(tree, tmp_path / "site.sst")
+    loaded = SiteStyleTree().with_tree(load_tree(tmp_path / "site.sst"))
+    assert (loaded.judgement_.t, loaded.reason_) == (0.7, "saved in the tree")
+    data = json.loads(gzip.decompress((tmp_path / "site.sst").read_bytes()))
+    del data["t"]  # as in trees of version 0.1
+    (tmp_path / "old.sst").write_bytes(gzip.compress(json.dumps(data).encode()))
+    assert load_tree(tmp_path / "old.sst").t is None
 
 
 def test_threshold_is_the_middle_of_the_best():

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from victorpy.errors import ConfigError, suggest
 
@@ -15,6 +15,9 @@ _SHAPES = {
     "method": "names separated by commas, with parameters as in 'sst(t=0.4)'",
     "format": "a name, with parameters as in 'docview(keywords=5)'",
 }
+AUTO: Final = "auto"
+"""The default of parameters that a method chooses itself. They also take a number."""
+
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _COMMA = re.compile(r",(?![^()]*\))")  # outside parentheses
 
@@ -51,10 +54,14 @@ def parse_settings(name: str, make: Callable[..., Any], settings: Sequence[str])
         try:
             if isinstance(default, bool):
                 values[parameter] = _TRUTHS[value.lower()]
+            elif default == AUTO:
+                values[parameter] = AUTO if value == AUTO else float(value)
             else:
                 values[parameter] = float(value) if default is None else type(default)(value)
         except (KeyError, ValueError):
-            expected = "yes or no" if isinstance(default, bool) else f"a value like {default}"
+            expected = f"{AUTO} or a number" if default == AUTO else f"a value like {default}"
+            if isinstance(default, bool):
+                expected = "yes or no"
             raise ConfigError(f"{name}: {parameter}={value}: expected {expected}") from None
     return values
 

@@ -60,7 +60,7 @@ def use_tree(cleaner: Cleaner, path: Path, labelled: Sequence[Path] = ()) -> Cle
         raise DataError(f"{path}: only the `method` sst can use a style tree; give a directory of pages")
     examples = [load_anno(name, cleaner.config.cuts) for name in labelled]
     labelled_pages = [(example.document, example.labels) for example in examples]
-    labeller = cleaner.labeller.clone().with_tree(load_tree(path), labelled_pages, str(path))
+    labeller = cleaner.labeller.clone().with_tree(load_tree(path), labelled_pages, name=str(path))
     return Cleaner(labeller, cleaner.config)
 
 

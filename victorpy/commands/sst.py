@@ -8,7 +8,7 @@ examples:
   victor sst show crawl/ --styles paper --param gamma=0.8    set parameters of the method sst
   victor clean --method sst --site example.sst page.html     clean with the tree
 
-All pages are taken as one site.
+All pages are taken as one site. The threshold t is chosen from the pages, and build saves it in the tree.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from victorpy.base.parameters import parse_settings
+from victorpy.base.parameters import AUTO, parse_settings
 from victorpy.batch.inputs import find_records
 from victorpy.batch.site_model import documents_of
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_number
 from victorpy.config import load_config
+from victorpy.document import Document
 from victorpy.errors import DataError
-from victorpy.labellers.site_style_tree import SiteStyleTree
+from victorpy.labellers.site_style_tree import SiteStyleTree, add_pages
 from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
 from victorpy.sites.grouping import SAMPLE, draw_sample
@@ -43,17 +44,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--sample", default=SAMPLE, help="maximum number of pages to read")
     styles = "compare elements by tag, classes and id (modern, the default), or by tag and attributes (paper)"
     add("--styles", choices=STYLES, default=STYLES[0], help=styles)
-    threshold = "importance below which an element is noise, from 0 to 1 (default: 0.4)"
-    add("-t", type=float, default=0.4, metavar="T", help=threshold)
+    threshold = "importance below which an element is noise, from 0 to 1, or auto (default)"
+    add("-t", type=_threshold, default=AUTO, metavar="T", help=threshold)
     param = "set any parameter of the method sst, such as gamma=0.8 or virtual_leaves=no"
     add("--param", action="append", default=[], metavar="NAME=VALUE", help=param)
     add("--full", action="store_true", help="also show what is inside noise and content")
 
 
+def _threshold(value: str) -> float | str:
+    try:
+        return AUTO if value == AUTO else float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected {AUTO} or a number from 0 to 1, not {value!r}") from None
+
+
 def run(arguments: Arguments) -> int:
     options = [f"sample={arguments.sample}", f"styles={arguments.styles}", f"t={arguments.t}"]
     method = SiteStyleTree(**parse_settings("--param", SiteStyleTree, [*options, *arguments.param]))
-    if not 0 <= method.t <= 1:
+    if method.t != AUTO and not 0 <= method.t <= 1:
         raise DataError(f"-t must be from 0 to 1, not {method.t}")
     if method.sample < 2:
         raise DataError(f"--sample must be at least 2, not {method.sample}")
@@ -61,42 +69,51 @@ def run(arguments: Arguments) -> int:
     first, *others = arguments.inputs
     target = arguments.output
     if arguments.action == "show":
-        tree = load_tree(Path(first)) if is_tree(Path(first)) and not others else _build_tree(arguments, method)
-        judgement = method.with_tree(tree, name=first).judgement_
+        is_built = is_tree(Path(first)) and not others
+        tree, pages = (load_tree(Path(first)), []) if is_built else _build_tree(arguments, method)
+        judgement = method.with_tree(tree, pages=pages, name=first).judgement_
         assert judgement is not None
+        chosen = f"t={judgement.t:g}, {method.reason_}"
+        arguments.say(chosen)
         if target is None:
             print(as_text(tree, judgement, arguments.full), end="")
         else:
-            title = f"Style tree of {Path(first).name}: {tree.page_count} pages"
+            title = f"Style tree of {Path(first).name}: {tree.page_count} pages; {chosen}"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(as_html(tree, judgement, title, arguments.full), encoding="utf-8")
         return 0
     if arguments.action == "build":
         if target is None:
             raise DataError("build needs an output file; give -o FILE")
-        tree = _build_tree(arguments, method)
+        tree, pages = _build_tree(arguments, method)
+        save_tree(tree, target)
+        judgement = method.with_tree(load_tree(target), pages=pages).judgement_  # a copy, because this merges nodes
+        assert judgement is not None
+        tree.t = judgement.t
+        said = f"; t={tree.t:g}, {method.reason_}"
     else:
         if not others:
             raise DataError(f"{first}: name the pages to add after the tree")
         tree, target = load_tree(Path(first)), target or Path(first)
         _add_pages(arguments, tree, others, method.sample)
+        said = ""
     save_tree(tree, target)
-    arguments.say(f"{target}: a tree of {tree.page_count} pages")
+    arguments.say(f"{target}: a tree of {tree.page_count} pages{said}")
     return 0
 
 
-def _build_tree(arguments: Arguments, method: SiteStyleTree) -> StyleTree:
+def _build_tree(arguments: Arguments, method: SiteStyleTree) -> tuple[StyleTree, list[Document]]:
     tree = StyleTree(method.styles, method.virtual_leaves)
-    _add_pages(arguments, tree, arguments.inputs, method.sample)
+    pages = _add_pages(arguments, tree, arguments.inputs, method.sample)
     if tree.page_count < 2:
-        pages = ", ".join(arguments.inputs)
-        raise DataError(f"a style tree needs at least two pages with text; {pages} has {tree.page_count}")
-    return tree
+        names = ", ".join(arguments.inputs)
+        raise DataError(f"a style tree needs at least two pages with text; {names} has {tree.page_count}")
+    return tree, pages
 
 
-def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str], sample: int) -> None:
+def _add_pages(arguments: Arguments, tree: StyleTree, pages: list[str], sample: int) -> list[Document]:
     if not any(name == "-" or glob.has_magic(name) or Path(name).exists() for name in pages):
         raise DataError(f"{', '.join(pages)}: no such directory, page or tree")
     records = draw_sample(list(find_records(pages)), sample)
-    for document in documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), arguments.say):
-        tree.add(document)
+    documents = documents_of(tqdm(records, unit="page", disable=None), load_config(CONFIG), arguments.say)
+    return add_pages(tree, documents)[1]

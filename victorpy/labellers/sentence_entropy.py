@@ -105,7 +105,7 @@ class SentenceEntropy(SiteLabeller):
         check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
-        examples = add_pages(tree, documents, labels, self.sample)
+        examples, _ = add_pages(tree, documents, labels, self.sample)
         if not tree.page_count:
             raise no_pages("sentence-entropy")
         self.tree_ = tree

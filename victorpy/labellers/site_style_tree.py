@@ -1,7 +1,9 @@
 """The Site Style Tree as a labeller (Yi, Liu and Li 2003).
 
-Layout and words that the pages of a site repeat are noise. The threshold `t` is fixed, or chosen from the labels of a
-few pages of the site; the paper does this by eye on twenty pages (4.2).
+Layout and words that the pages of a site repeat are noise. The paper chooses the threshold `t` of a site by eye on
+twenty pages (4.2). Here it is chosen from the labels of a few pages or, without labels, from guessed labels: long
+blocks whose text is on no other page are content. If no threshold agrees with this guess, the site does not consist of
+running text, and a cautious threshold keeps its short facts.
 
 In kept blocks, the paper also deletes locally noisy features, such as "Home" and "Product Guides" in a path (3.6 and
 4.2.2). Deleting single words would leave holes in sentences, so `local="parts"` deletes sentences and parts of paths
@@ -11,16 +13,17 @@ and titles that consist of such words. `local="words"` deletes every such word, 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
-from victorpy.base.parameters import check_range
+from victorpy.base.parameters import AUTO, check_range
 from victorpy.base.words import simple_words
-from victorpy.document import Document, Label, Labelling, Spans
-from victorpy.errors import ConfigError, suggest
+from victorpy.document import Block, Document, Label, Labelling, Spans
+from victorpy.errors import ConfigError, plural, suggest
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, first_pages, label_kept, no_pages, not_fitted
 from victorpy.labellers.spans import PART_END, SPACE, join_kept, link_cuts, split_text
 from victorpy.sites.content import Content
@@ -29,6 +32,21 @@ from victorpy.sites.importance import EPSILON, GAMMA, Judgement, block_importanc
 from victorpy.sites.style_tree import FREQ, LAM, StyleTree, merge_alike
 
 THRESHOLDS = tuple(step / 100 for step in range(101))
+
+CAUTIOUS = 0.4
+"""The threshold for sites without running text."""
+
+GUESS_PAGES = 60
+"""Maximum number of pages whose labels are guessed."""
+
+GUESS_CHARS = 80
+"""Minimum length of a block that is guessed to be content."""
+
+GUESS_F1 = 0.78
+"""Minimum agreement with the guessed labels, for the threshold that agrees best to be used."""
+
+GUESS_THRESHOLDS = THRESHOLDS[:91]
+"""Higher thresholds lose facts with common words, which the guess does not see."""
 
 REACH = 10
 """Number of neighbours on either side that a threshold is averaged with."""
@@ -48,7 +66,7 @@ Example = tuple[Document, Sequence[str]]
 class SiteStyleTree(SiteLabeller):
     """Drops blocks whose importance in the site's style tree is not above a threshold."""
 
-    t: float = 0.4
+    t: float | Literal["auto"] = AUTO
     gamma: float = GAMMA
     epsilon: float = EPSILON
     styles: str = "modern"
@@ -59,6 +77,8 @@ class SiteStyleTree(SiteLabeller):
     local: str = "parts"
     tree_: StyleTree | None = field(default=None, init=False)
     judgement_: Judgement | None = field(default=None, init=False)
+    reason_: str = field(default="", init=False)
+    """How the threshold was chosen."""
 
     @property
     def tunes(self) -> bool:
@@ -66,7 +86,8 @@ class SiteStyleTree(SiteLabeller):
 
     def check(self) -> None:
         """Raise ConfigError if a parameter is out of its range."""
-        check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
+        if self.t != AUTO:
+            check_range("sst", -1, 1, t=self.t)  # below 0 nothing is noise
         check_range("sst", 0, 1, gamma=self.gamma, epsilon=self.epsilon)
         check_range("sst", 0, freq=self.freq, lam=self.lam)  # above 1 nothing is merged
         if self.local not in LOCAL:
@@ -78,10 +99,17 @@ class SiteStyleTree(SiteLabeller):
         """Build the tree from at most `sample` pages. Labelled pages determine the threshold."""
         self.check()
         tree = StyleTree(self.styles, self.virtual_leaves)
-        return self.with_tree(tree, add_pages(tree, documents, labels, self.sample))
+        examples, pages = add_pages(tree, documents, labels, self.sample)
+        return self.with_tree(tree, examples, pages)
 
-    def with_tree(self, tree: StyleTree, examples: Sequence[Example] = (), name: str = "the tree") -> Self:
-        """Use an existing tree, and choose the threshold by labelled examples if there are any.
+    def with_tree(
+        self,
+        tree: StyleTree,
+        examples: Sequence[Example] = (),
+        pages: Sequence[Document] = (),
+        name: str = "the tree",
+    ) -> Self:
+        """Use an existing tree, and choose the threshold from examples or, if it is `auto`, from pages.
 
         Raises ConfigError if this labeller's parameters contradict those that the tree was built with.
         """
@@ -97,11 +125,31 @@ class SiteStyleTree(SiteLabeller):
         if tree.styles == "paper":
             merge_alike(tree, self.freq, self.lam)
         self.tree_ = tree
-        self.judgement_ = Judgement(self.gamma, self.t, self.epsilon).judge(tree)
-        if examples:
-            trials = [Trial(document, self.importances(document), labels) for document, labels in examples]
-            self.judgement_ = Judgement(self.gamma, best_threshold(trials), self.epsilon).judge(tree)
+        self.judgement_ = Judgement(self.gamma, CAUTIOUS, self.epsilon).judge(tree)
+        threshold, self.reason_ = self._choose_threshold(tree, examples, pages)
+        if threshold != CAUTIOUS:
+            self.judgement_ = Judgement(self.gamma, threshold, self.epsilon).judge(tree)
         return self
+
+    def _choose_threshold(
+        self, tree: StyleTree, examples: Sequence[Example], pages: Sequence[Document]
+    ) -> tuple[float, str]:
+        """Return the threshold and how it was chosen."""
+        if examples:
+            return best_threshold(self._trials(examples)), f"best for {plural(len(examples), 'labelled page')}"
+        if self.t != AUTO:
+            return self.t, "set by the parameter"
+        if not pages:
+            return (CAUTIOUS, "default of a tree without pages") if tree.t is None else (tree.t, "saved in the tree")
+        trials = self._trials([(page, labels) for page, labels in guess_labels(pages) if Label.PARAGRAPH in labels])
+        threshold = best_threshold(trials, GUESS_THRESHOLDS, reach=0) if trials else CAUTIOUS
+        f1 = sum(trial.f1(threshold) for trial in trials) / len(pages)  # 0 on pages without such texts
+        if f1 < GUESS_F1:
+            return CAUTIOUS, f"cautious, because no threshold separates long unrepeated texts (F1 {f1:.2f})"
+        return threshold, f"best separates long unrepeated texts from the rest (F1 {f1:.2f})"
+
+    def _trials(self, examples: Sequence[Example]) -> list[Trial]:
+        return [Trial(document, self.importances(document), labels) for document, labels in examples]
 
     def importances(self, document: Document) -> list[float]:
         """Map a page to the tree and return the importance of its blocks."""
@@ -147,14 +195,30 @@ class SiteStyleTree(SiteLabeller):
         return join_kept(text, with_words, kept)
 
 
-def add_pages(tree: StyleTree, documents: Iterable[Document], labels: Labels, sample: int) -> list[Example]:
-    """Add the first `sample` pages of a site to its tree. Return the pages with labels."""
-    examples = []
+def add_pages(
+    tree: StyleTree, documents: Iterable[Document], labels: Labels = None, sample: int | None = None
+) -> tuple[list[Example], list[Document]]:
+    """Add the first `sample` pages of a site to its tree. Return pages with labels, and pages to guess labels for."""
+    examples: list[Example] = []
+    pages: list[Document] = []
     for document, page_labels in first_pages(documents, labels, sample):
-        tree.add(document)
+        is_new = tree.add(document)
+        if is_new and len(pages) < GUESS_PAGES:
+            pages.append(document)
         if page_labels is not None:
             examples.append((document, page_labels))
-    return examples
+    return examples, pages
+
+
+def guess_labels(pages: Sequence[Document]) -> list[Example]:
+    """Label long blocks whose text is on no other page as content, and all other blocks as noise."""
+    pages_with = Counter(text for page in pages for text in {block.text for block in page.blocks})
+
+    def label(block: Block) -> Label:
+        is_content = len(block.text) >= GUESS_CHARS and pages_with[block.text] == 1
+        return Label.PARAGRAPH if is_content else Label.OTHER
+
+    return [(page, [label(block) for block in page.blocks]) for page in pages]
 
 
 class Trial:

@@ -28,6 +28,7 @@ def save_tree(tree: StyleTree, path: Path) -> None:
         "styles": tree.styles,
         "virtual_leaves": tree.virtual_leaves,
         "pages": tree.page_count,
+        "t": tree.t,
         "seen": sorted(tree.seen),
         "elements": _element_entries(tree.root),
     }
@@ -45,6 +46,7 @@ def load_tree(path: Path) -> StyleTree:
         tree = StyleTree(data["styles"], data["virtual_leaves"])
         tree.page_count = int(data["pages"])
         tree.seen = {str(fingerprint) for fingerprint in data["seen"]}
+        tree.t = None if data.get("t") is None else float(data["t"])  # older files have none
         tree.root = _read_elements(data["elements"])
         if tree.root.page_count != tree.page_count:
             raise ValueError("every page has the root")

@@ -100,6 +100,8 @@ class StyleTree:
 
         They prevent counting a page twice, which would make all its text look repeated.
         """
+        self.t: float | None = None
+        """The threshold that was chosen for the site when the tree was built."""
 
     @property
     def aligned(self) -> bool:
@@ -110,11 +112,11 @@ class StyleTree:
         """Return the tree of a page for merging and mapping."""
         return page_tree(document, self.styles, self.virtual_leaves)
 
-    def add(self, document: Document) -> None:
-        """Merge a page into the tree. Pages without text, and pages that were added before, are ignored."""
+    def add(self, document: Document) -> bool:
+        """Merge a page into the tree. Return False for a page without text or a page that was added before."""
         fingerprint = page_fingerprint(document)
         if not document.blocks or fingerprint in self.seen:
-            return
+            return False
         self.seen.add(fingerprint)
         leaves: _Leaves = {}
         self._merge(self.root, self.page(document), document, leaves)
@@ -123,6 +125,7 @@ class StyleTree:
                 element.content = Content()
             element.content.add(self.page_count, features)
         self.page_count += 1
+        return True
 
     def _merge(self, element: ElementNode, node: PageNode, document: Document, leaves: _Leaves) -> None:
         """Merge a page's node, with all nodes below, into an element node. A page may have a leaf more than once."""
