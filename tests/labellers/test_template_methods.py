@@ -310,8 +310,7 @@ def test_node_with_other_attributes_differs_but_its_texts_do_not():
 @pytest.mark.parametrize("method", SITE_METHODS)
 def test_repeated_label_with_a_new_value_is_kept(method):
     pages = [page(text, foot=f"<p><b>Price:</b> {chr(65 + place) * 5}</p>") for place, text in enumerate(NEWS)]
-    settings = ["text=yes"] if method == "rtdm" else []
-    assert "Price: AAAAA" in kept(at_site(method, pages, *settings), pages[0])
+    assert "Price: AAAAA" in kept(at_site(method, pages), pages[0])
 
 
 def test_text_of_many_pages_is_noise_regardless_of_tags():
@@ -410,16 +409,16 @@ def test_too_expensive_mappings_are_skipped():
 def test_rtdm_drops_equal_structure_and_with_text_only_equal_texts():
     longer = [f"<p>{NEWS[place]}</p>" * (place > 2) for place in range(6)]
     pages = [page(text, foot=FOOT + more) for text, more in zip(NEWS, longer, strict=True)]
-    assert kept(Rtdm().fit(iter(pages)), pages[0]) == []
-    assert kept(Rtdm().fit(iter(pages)), pages[5]) == [NEWS[5]]
-    assert kept(Rtdm(text=True).fit(iter(pages)), pages[0]) == [NEWS[0].split()[0], NEWS[0]]
+    assert kept(Rtdm(text=False).fit(iter(pages)), pages[0]) == []
+    assert kept(Rtdm(text=False).fit(iter(pages)), pages[5]) == [NEWS[5]]
+    assert kept(Rtdm().fit(iter(pages)), pages[0]) == [NEWS[0].split()[0], NEWS[0]]
 
 
 def test_rtdm_with_names_keeps_elements_with_other_names():
     pages = [page(text, foot=FOOT.replace("foot", f"foot{place}")) for place, text in enumerate(NEWS)]
     foot = pages[0].blocks[-1].text
-    assert foot in dropped(Rtdm(text=True).fit(pages), pages[0])
-    assert foot in kept(Rtdm(text=True, names=True).fit(pages), pages[0])
+    assert foot in dropped(Rtdm().fit(pages), pages[0])
+    assert foot in kept(Rtdm(names=True).fit(pages), pages[0])
 
 
 # All of them.
@@ -427,7 +426,7 @@ def test_rtdm_with_names_keeps_elements_with_other_names():
 
 @pytest.mark.parametrize("method", SITE_METHODS)
 def test_menus_and_footers_are_noise_and_articles_are_not(method):
-    labeller = at_site(method, iter(site()), *(["text=yes"] if method == "rtdm" else []))
+    labeller = at_site(method, iter(site()))
     again = pickle.loads(pickle.dumps(labeller))
     for document, text in zip(site(), NEWS, strict=True):
         assert kept(labeller, document) == kept(again, document) == [text.split()[0], text]

@@ -834,14 +834,16 @@ def test_labels_of_a_few_pages_choose_the_threshold():
     assert right.get_params()["t"] == 1.0  # a parameter stays what it was
 
 
-ARTICLE = "<ul class=menu><li>Home<li>Tea</ul><div class=story><p>{0}</p></div><p class=more>More on {1} and milk</p>"
+ARTICLE = """<ul class=menu><li>Home<li>Tea</ul><div class=story><p>{0}</p></div>
+<p class=more>{2}</p>"""
 FACT = "<ul class=menu><li>Home<li>Tea</ul><table><tr><td class=price>Price: {1} pounds<td class=size>Size: {1}</table>"
 
 
 def made_site(html, count=6):
-    """Pages with a long text and a short text of their own."""
+    """Pages with a long text and a number of their own, and a short text that two pages share."""
     texts = [" ".join(f"{word}{number}" for word in WORDS[:12]) for number in range(count)]
-    return [document(html.format(text, number + 10)) for number, text in enumerate(texts)]
+    teasers = [" ".join(WORDS[8 * number + 20 : 8 * number + 28])[:75] for number in range(count // 2)]
+    return [document(html.format(text, number + 10, teasers[number // 2])) for number, text in enumerate(texts)]
 
 
 def test_threshold_separates_long_texts_of_a_site_of_articles():
@@ -849,8 +851,7 @@ def test_threshold_separates_long_texts_of_a_site_of_articles():
     labeller = SiteStyleTree().fit(pages)
     story, more = (importance for importance in labeller.importances(pages[0]) if importance)
     assert more < labeller.judgement_.t < story
-    assert labeller.reason_ == "best separates long unrepeated texts from the rest (F1 1.00)"
-    assert kept_texts(SiteStyleTree(), [ARTICLE.format("tea " * 30, 1)] * 2, ARTICLE.format("tea " * 30, 1))
+    assert labeller.reason_.startswith("best separates long unrepeated texts (F1 1.00 instead of 0.")
     assert labeller.get_params()["t"] == "auto"
 
 
@@ -864,9 +865,26 @@ def test_threshold_of_a_site_of_facts_is_cautious():
 
 
 def test_one_page_alone_is_kept_with_any_threshold():
-    page = document(ARTICLE.format("tea " * 30, 1))
+    page = document(ARTICLE.format("tea " * 30, 1, "milk"))
     labeller = SiteStyleTree().fit([page, page])
     assert all(kept(labeller.label(page).labels))
+
+
+def test_sentence_threshold_is_chosen_by_the_same_guess():
+    pages = made_site(ARTICLE)
+    labeller = SentenceEntropy().fit(pages)
+    assert labeller.threshold_ < 0.9
+    assert labeller.reason_.startswith("best separates long unrepeated texts (F1 ")
+    assert [block.text for block in pages[0].blocks if labeller.label(pages[0]).labels[block.index] != "other"] == [
+        pages[0].blocks[2].text
+    ]
+    facts = SentenceEntropy().fit(made_site(FACT))
+    assert (facts.threshold_, facts.reason_[:8]) == (0.9, "cautious")
+    labelled = SentenceEntropy().fit(pages, [["other"] * len(pages[0].blocks), *[None] * 5])
+    assert (labelled.threshold_, labelled.reason_) == (0.9, "cautious at places without labels")
+    assert SentenceEntropy(T=0.2).fit(pages).threshold_ == 0.2
+    with pytest.raises(ConfigError, match="T=high: expected a number from -1 to 1"):
+        SentenceEntropy(T="high").fit(pages)
 
 
 def test_labels_and_set_thresholds_come_before_guesses():

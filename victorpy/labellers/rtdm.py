@@ -3,9 +3,11 @@
 K. Vieira et al., A Fast and Robust Method for Web Page Template Detection and Removal (2006), with the restricted
 top-down mapping of D. C. Reis et al. (2004), as the paper on sentence entropy describes it (sections 1 and 2).
 
-Nodes are equal if their tags are equal. As in the paper, texts are not compared. Children are mapped in order, and only
-below mapped parents. Only leaves are inserted, removed or replaced, so that a sub-tree without a partner is removed
-leaf by leaf:
+In the paper, nodes are equal if their tags are equal, and texts are not compared (`text=no`). Then content that has the
+same structure on all pages counts as template, so by default texts must be equal too.
+
+Children are mapped in order, and only below mapped parents. Only leaves are inserted, removed or replaced, so that a
+sub-tree without a partner is removed leaf by leaf:
 
     cost(a, b) = 0                          if the sub-trees are equal
                  1                          if both are leaves: one is replaced
@@ -167,7 +169,7 @@ class Rtdm(SiteLabeller):
     """Drops the parts that all pages of the site have in the same place."""
 
     sample: int = 30
-    text: bool = False
+    text: bool = True
     names: bool = False
     template_: Node | None = field(default=None, init=False)
 

@@ -9,23 +9,23 @@ that sentences above the threshold are redundant (4.4) and, one section later, t
 first must be right, since a sentence on every page has entropy 1 by the equations. So a sentence is noise if its
 entropy is higher than T, and recall rises with T, as in 4.4.
 
-For each node with labels from a few pages, T is chosen from 0 to 1 in steps of 0.1. At other nodes T is fixed. A
-node whose labelled sentences are all noise is noise. Words that occur at many places of the site's tree are ignored as
-stop words, in any language.
+For each node with labels from a few pages, T is chosen from 0 to 1 in steps of 0.1. A node whose labelled sentences are
+all noise is noise. Without any labels, one T is chosen for the whole site from guessed labels, as for `sst`. Words that
+occur at many places of the site's tree are ignored as stop words, in any language.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
-from victorpy.base.parameters import check_range
+from victorpy.base.parameters import AUTO, check_range
 from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling, Spans
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept, no_pages, not_fitted
-from victorpy.labellers.site_style_tree import Example, add_pages
+from victorpy.labellers.site_style_tree import Example, add_pages, guess_labels, trust_guess
 from victorpy.labellers.spans import SENTENCE_END, join_kept, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
@@ -34,6 +34,9 @@ from victorpy.sites.page_tree import PageNode, page_tree
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
 THRESHOLDS = tuple(step / 10 for step in range(11))
+CAUTIOUS = 0.9
+"""The threshold for nodes without labels, and for sites without running text."""
+
 FEWEST_PLACES = 5
 
 
@@ -44,6 +47,10 @@ class Sentence(NamedTuple):
     words: int
     start: int = 0
     stop: int = 0
+
+
+Labelled = tuple[Sentence, bool]
+"""A sentence, and whether it is content."""
 
 
 class SegmentTree(StyleTree):
@@ -87,7 +94,7 @@ def merge_segments(node: PageNode) -> None:
 class SentenceEntropy(SiteLabeller):
     """Drops sentences that the pages of a site repeat in the same place."""
 
-    T: float = 0.9
+    T: float | Literal["auto"] = AUTO
     stop_share: float = 0.2
     styles: str = "modern"
     sample: int = SAMPLE
@@ -95,6 +102,10 @@ class SentenceEntropy(SiteLabeller):
     stop_words_: frozenset[str] = field(default=frozenset(), init=False)
     thresholds_: dict[ElementNode, float | None] = field(default_factory=dict, init=False)
     """Threshold of each node with labels, or None if the node is noise."""
+    threshold_: float = field(default=0.0, init=False)
+    """The threshold of all other nodes."""
+    reason_: str = field(default="", init=False)
+    """How this threshold was chosen."""
 
     @property
     def tunes(self) -> bool:
@@ -102,15 +113,24 @@ class SentenceEntropy(SiteLabeller):
 
     def fit(self, documents: Iterable[Document], labels: Labels = None) -> Self:
         """Build the tree from at most `sample` pages, and choose thresholds by the labelled pages."""
-        check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
+        if self.T != AUTO:
+            check_range("sentence-entropy", -1, 1, T=self.T)  # below 0 everything is noise
         check_range("sentence-entropy", 0, stop_share=self.stop_share)
         tree = SegmentTree(self.styles)
-        examples, _ = add_pages(tree, documents, labels, self.sample)
+        examples, pages = add_pages(tree, documents, labels, self.sample)
         if not tree.page_count:
             raise no_pages("sentence-entropy")
         self.tree_ = tree
         self.stop_words_ = stop_words(tree, self.stop_share)
         self.thresholds_ = self._choose_thresholds(examples)
+        if self.T != AUTO:
+            self.threshold_, self.reason_ = self.T, "set by the parameter"
+        elif examples:
+            self.threshold_, self.reason_ = CAUTIOUS, "cautious at places without labels"
+        else:
+            guessed = [[pair for _, pair in self._labelled_sentences([page])] for page in guess_labels(pages)]
+            f1s = [sum(sentence_f1(page, threshold) for page in guessed) / len(pages) for threshold in THRESHOLDS]
+            self.threshold_, self.reason_ = trust_guess(THRESHOLDS, f1s, CAUTIOUS)
         return self
 
     def label(self, document: Document) -> Labelling:
@@ -119,7 +139,7 @@ class SentenceEntropy(SiteLabeller):
         for block, leaf in zip(document.blocks, self._leaves(document), strict=True):
             if leaf is not None and leaf.content is not None:
                 sentences = self.sentences(block, leaf.content)
-                threshold = self.thresholds_.get(leaf, self.T)
+                threshold = self.thresholds_.get(leaf, self.threshold_)
                 informative = [threshold is not None and sentence.entropy <= threshold for sentence in sentences]
                 kept[block.index] = any(informative) or not sentences
                 if kept[block.index] and not block.preformatted:
@@ -145,31 +165,36 @@ class SentenceEntropy(SiteLabeller):
 
     def _choose_thresholds(self, examples: Sequence[Example]) -> dict[ElementNode, float | None]:
         """Choose a threshold for each node that contains sentences of labelled pages."""
-        sentences: dict[ElementNode, list[tuple[Sentence, bool]]] = defaultdict(list)
+        sentences: dict[ElementNode, list[Labelled]] = defaultdict(list)
+        for leaf, sentence in self._labelled_sentences(examples):
+            sentences[leaf].append(sentence)
+        return {node: best_threshold(of_node) for node, of_node in sentences.items()}
+
+    def _labelled_sentences(self, examples: Sequence[Example]) -> Iterator[tuple[ElementNode, Labelled]]:
         for document, labels in examples:
             for block, leaf, label in zip(document.blocks, self._leaves(document), labels, strict=True):
                 if leaf is not None and leaf.content is not None:
-                    is_content = Label(label).is_content
-                    sentences[leaf] += [(sentence, is_content) for sentence in self.sentences(block, leaf.content)]
-        return {node: best_threshold(of_node) for node, of_node in sentences.items() if of_node}
+                    for sentence in self.sentences(block, leaf.content):
+                        yield leaf, (sentence, Label(label).is_content)
 
 
-def best_threshold(sentences: Sequence[tuple[Sentence, bool]]) -> float | None:
+def best_threshold(sentences: Sequence[Labelled]) -> float | None:
     """Return the T from 0, 0.1 ... 1 with the highest word F1 of the kept sentences, or the highest of equal ones.
 
     Returns None if no sentence is content, since F1 is then 0 for every T.
     """
-    content_words = sum(sentence.words for sentence, is_content in sentences if is_content)
-    if not content_words:
+    if not any(is_content for _, is_content in sentences):
         return None
+    return max(THRESHOLDS, key=lambda threshold: (sentence_f1(sentences, threshold), threshold))
 
-    def f1(threshold: float) -> float:
-        kept = [(sentence.words, is_content) for sentence, is_content in sentences if sentence.entropy <= threshold]
-        right = sum(count for count, is_content in kept if is_content)
-        total = sum(count for count, _ in kept) + content_words
-        return 2 * right / total if total else 0.0
 
-    return max(THRESHOLDS, key=lambda threshold: (f1(threshold), threshold))
+def sentence_f1(sentences: Sequence[Labelled], threshold: float) -> float:
+    """Return the word F1 of the sentences that a threshold keeps; 0 if no sentence is content."""
+    content_words = sum(sentence.words for sentence, is_content in sentences if is_content)
+    kept = [(sentence.words, is_content) for sentence, is_content in sentences if sentence.entropy <= threshold]
+    right = sum(count for count, is_content in kept if is_content)
+    total = sum(count for count, _ in kept) + content_words
+    return 2 * right / total if total else 0.0
 
 
 def stop_words(tree: StyleTree, share: float) -> frozenset[str]:

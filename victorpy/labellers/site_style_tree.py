@@ -2,8 +2,8 @@
 
 Layout and words that the pages of a site repeat are noise. The paper chooses the threshold `t` of a site by eye on
 twenty pages (4.2). Here it is chosen from the labels of a few pages or, without labels, from guessed labels: long
-blocks whose text is on no other page are content. If no threshold agrees with this guess, the site does not consist of
-running text, and a cautious threshold keeps its short facts.
+blocks whose text is on no other page are content. If no threshold agrees with this guess, or none agrees better than
+the cautious one, the cautious threshold keeps the short facts of the site.
 
 In kept blocks, the paper also deletes locally noisy features, such as "Home" and "Product Guides" in a path (3.6 and
 4.2.2). Deleting single words would leave holes in sentences, so `local="parts"` deletes sentences and parts of paths
@@ -42,8 +42,11 @@ GUESS_PAGES = 60
 GUESS_CHARS = 80
 """Minimum length of a block that is guessed to be content."""
 
-GUESS_F1 = 0.78
-"""Minimum agreement with the guessed labels, for the threshold that agrees best to be used."""
+GUESS_F1 = 0.75
+"""Minimum word F1 on guessed labels of a threshold that replaces the cautious one."""
+
+GUESS_GAIN = 0.05
+"""Minimum gain in word F1 on guessed labels of a threshold that replaces the cautious one."""
 
 GUESS_THRESHOLDS = THRESHOLDS[:91]
 """Higher thresholds lose facts with common words, which the guess does not see."""
@@ -142,11 +145,9 @@ class SiteStyleTree(SiteLabeller):
         if not pages:
             return (CAUTIOUS, "default of a tree without pages") if tree.t is None else (tree.t, "saved in the tree")
         trials = self._trials([(page, labels) for page, labels in guess_labels(pages) if Label.PARAGRAPH in labels])
-        threshold = best_threshold(trials, GUESS_THRESHOLDS, reach=0) if trials else CAUTIOUS
-        f1 = sum(trial.f1(threshold) for trial in trials) / len(pages)  # 0 on pages without such texts
-        if f1 < GUESS_F1:
-            return CAUTIOUS, f"cautious, because no threshold separates long unrepeated texts (F1 {f1:.2f})"
-        return threshold, f"best separates long unrepeated texts from the rest (F1 {f1:.2f})"
+        # F1 is 0 on pages without long texts of their own.
+        f1s = [sum(trial.f1(threshold) for trial in trials) / len(pages) for threshold in GUESS_THRESHOLDS]
+        return trust_guess(GUESS_THRESHOLDS, f1s, CAUTIOUS)
 
     def _trials(self, examples: Sequence[Example]) -> list[Trial]:
         return [Trial(document, self.importances(document), labels) for document, labels in examples]
@@ -219,6 +220,17 @@ def guess_labels(pages: Sequence[Document]) -> list[Example]:
         return Label.PARAGRAPH if is_content else Label.OTHER
 
     return [(page, [label(block) for block in page.blocks]) for page in pages]
+
+
+def trust_guess(thresholds: Sequence[float], f1s: Sequence[float], cautious: float) -> tuple[float, str]:
+    """Return the threshold with the best F1 on guessed labels, or the cautious one, with the reason."""
+    best, before = max(f1s), f1s[thresholds.index(cautious)]
+    if best < GUESS_F1:
+        return cautious, f"cautious, because no threshold separates long unrepeated texts (F1 {best:.2f})"
+    if best - before < GUESS_GAIN:
+        return cautious, f"cautious, because no threshold is much better (F1 {before:.2f}, at best {best:.2f})"
+    equal = [threshold for threshold, f1 in zip(thresholds, f1s, strict=True) if f1 >= best - 1e-9]
+    return equal[len(equal) // 2], f"best separates long unrepeated texts (F1 {best:.2f} instead of {before:.2f})"
 
 
 class Trial:
