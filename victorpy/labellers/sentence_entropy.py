@@ -25,7 +25,7 @@ from victorpy.base.parameters import AUTO, check_range
 from victorpy.base.words import simple_words
 from victorpy.document import Block, Document, Label, Labelling, Spans
 from victorpy.labellers.base import LABELLERS, Labels, SiteLabeller, label_kept, no_pages, not_fitted
-from victorpy.labellers.site_style_tree import Example, add_pages, guess_labels, trust_guess
+from victorpy.labellers.site_style_tree import Example, Guess, add_pages, guess_labels
 from victorpy.labellers.spans import SENTENCE_END, join_kept, split_text
 from victorpy.sites.content import Content
 from victorpy.sites.grouping import SAMPLE
@@ -104,6 +104,7 @@ class SentenceEntropy(SiteLabeller):
     """Threshold of each node with labels, or None if the node is noise."""
     threshold_: float = field(default=0.0, init=False)
     """The threshold of all other nodes."""
+    guess_: Guess | None = field(default=None, init=False)
     reason_: str = field(default="", init=False)
     """How this threshold was chosen."""
 
@@ -130,7 +131,8 @@ class SentenceEntropy(SiteLabeller):
         else:
             guessed = [[pair for _, pair in self._labelled_sentences([page])] for page in guess_labels(pages)]
             f1s = [sum(sentence_f1(page, threshold) for page in guessed) / len(pages) for threshold in THRESHOLDS]
-            self.threshold_, self.reason_ = trust_guess(THRESHOLDS, f1s, CAUTIOUS)
+            self.guess_ = Guess.of(THRESHOLDS, f1s, CAUTIOUS)
+            self.threshold_, self.reason_ = self.guess_.choose()
         return self
 
     def label(self, document: Document) -> Labelling:

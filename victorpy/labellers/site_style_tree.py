@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -80,6 +80,7 @@ class SiteStyleTree(SiteLabeller):
     local: str = "parts"
     tree_: StyleTree | None = field(default=None, init=False)
     judgement_: Judgement | None = field(default=None, init=False)
+    guess_: Guess | None = field(default=None, init=False)
     reason_: str = field(default="", init=False)
     """How the threshold was chosen."""
 
@@ -147,7 +148,8 @@ class SiteStyleTree(SiteLabeller):
         trials = self._trials([(page, labels) for page, labels in guess_labels(pages) if Label.PARAGRAPH in labels])
         # F1 is 0 on pages without long texts of their own.
         f1s = [sum(trial.f1(threshold) for trial in trials) / len(pages) for threshold in GUESS_THRESHOLDS]
-        return trust_guess(GUESS_THRESHOLDS, f1s, CAUTIOUS)
+        self.guess_ = Guess.of(GUESS_THRESHOLDS, f1s, CAUTIOUS)
+        return self.guess_.choose()
 
     def _trials(self, examples: Sequence[Example]) -> list[Trial]:
         return [Trial(document, self.importances(document), labels) for document, labels in examples]
@@ -222,15 +224,28 @@ def guess_labels(pages: Sequence[Document]) -> list[Example]:
     return [(page, [label(block) for block in page.blocks]) for page in pages]
 
 
-def trust_guess(thresholds: Sequence[float], f1s: Sequence[float], cautious: float) -> tuple[float, str]:
-    """Return the threshold with the best F1 on guessed labels, or the cautious one, with the reason."""
-    best, before = max(f1s), f1s[thresholds.index(cautious)]
-    if best < GUESS_F1:
-        return cautious, f"cautious, because no threshold separates long unrepeated texts (F1 {best:.2f})"
-    if best - before < GUESS_GAIN:
-        return cautious, f"cautious, because no threshold is much better (F1 {before:.2f}, at best {best:.2f})"
-    equal = [threshold for threshold, f1 in zip(thresholds, f1s, strict=True) if f1 >= best - 1e-9]
-    return equal[len(equal) // 2], f"best separates long unrepeated texts (F1 {best:.2f} instead of {before:.2f})"
+class Guess(NamedTuple):
+    """The threshold with the best word F1 on guessed labels, and the cautious one."""
+
+    best: float
+    best_f1: float
+    cautious: float
+    cautious_f1: float
+
+    @classmethod
+    def of(cls, thresholds: Sequence[float], f1s: Sequence[float], cautious: float) -> Guess:
+        """Compare thresholds by their F1. If several are equal, the middle one is the best."""
+        equal = [threshold for threshold, f1 in zip(thresholds, f1s, strict=True) if f1 >= max(f1s) - 1e-9]
+        return cls(equal[len(equal) // 2], max(f1s), cautious, f1s[thresholds.index(cautious)])
+
+    def choose(self, least_f1: float = GUESS_F1, least_gain: float = GUESS_GAIN) -> tuple[float, str]:
+        """Return the threshold to use, and the reason."""
+        best, before = f"{self.best_f1:.2f}", f"{self.cautious_f1:.2f}"
+        if self.best_f1 < least_f1:
+            return self.cautious, f"cautious, because no threshold separates long unrepeated texts (F1 {best})"
+        if self.best_f1 - self.cautious_f1 < least_gain:
+            return self.cautious, f"cautious, because no threshold is much better (F1 {before}, at best {best})"
+        return self.best, f"best separates long unrepeated texts (F1 {best} instead of {before})"
 
 
 class Trial:
