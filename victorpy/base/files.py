@@ -12,7 +12,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = False, alone: b
     """Replace a file in one step, so that readers see either the old or the new content.
 
     With `durable` the file survives a power failure as soon as this returns. Pass `alone` if only one program writes
-    the file: its temporary file has a fixed name then, which the next run overwrites after a kill.
+    the file. The temporary file then has a fixed name, so that a run after a kill overwrites it.
     """
     temporary = path.with_name(f".{path.name}.tmp" if alone else f".{path.name}.{os.getpid()}.tmp")
     mode = path.stat().st_mode & 0o777 if path.exists() else None

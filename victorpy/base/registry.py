@@ -64,7 +64,7 @@ class Registry(Generic[Thing]):
         return iter(sorted(self._things))
 
     def _import_with(self, text: str) -> None:
-        """Import the modules with this text in their source, which registers their things."""
+        """Import the modules whose source contains this text, so that they register their things."""
         for home in () if self._discovered else self._homes:
             package = importlib.util.find_spec(home)
             places = (package and package.submodule_search_locations) or ()

@@ -55,7 +55,7 @@ BATCH_OPTIONS = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    pages = "files, directories, patterns or @LIST; - or nothing for standard input"
+    pages = "files, directories, patterns or @LIST; omit or use - for standard input"
     parser.add_argument("pages", nargs="*", metavar="PAGE", help=pages)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file, or directory for several pages")
     page, site, many = _shared.add_cleaning(parser)

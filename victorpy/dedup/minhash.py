@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datasketch import MinHash as Sketch
 
 SCHEME = "affine32"
-"""How datasketch permutes hashes. If its default changes, signatures stay the same."""
+"""The way datasketch permutes hashes. It is fixed here, so that signatures do not change with datasketch's default."""
 WEIGHTS = (0.1, 0.9)
 """Weights of false and missed candidates. False candidates are cheap, because signatures are compared later."""
 _KEY_BYTES = 8

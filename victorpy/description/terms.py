@@ -42,7 +42,7 @@ def import_extra(module: str, purpose: str) -> Any:
 
 
 def terms(text: str, language: str = "") -> list[str]:
-    """Return the words of a text in lower case, without stop words and single letters of alphabets.
+    """Return the words of a text in lower case, without stop words and single letters of alphabetic scripts.
 
     The language is a code such as ``en`` or ``pt-BR``. English stop words are used for unknown languages, because they
     occur in texts of all languages on the web.

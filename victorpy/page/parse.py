@@ -56,7 +56,7 @@ class Tree:
     title: str = ""
     losses: tuple[str, ...] = ()
     unwrap: frozenset[str] = frozenset()
-    """Tags that are no elements. Their content belongs to the parent."""
+    """Tags that are not elements. Their content belongs to the parent."""
 
 
 def parse(text: str, delete: Iterable[str] = (), utf8: bytes | None = None) -> Tree:

@@ -70,7 +70,7 @@ def source_of(path: Path | str) -> Source | None:
 
 
 def place_of(url: str, otherwise: str) -> Path:
-    """Return a path for the text of an address, or a path named `otherwise` if the address has no host.
+    """Return an output path for the page at an address. Without a host, the path is named `otherwise`.
 
     >>> str(place_of("https://tea.example/green/sencha.php", "3"))
     'tea.example/green/sencha.html'

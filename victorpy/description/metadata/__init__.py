@@ -31,7 +31,7 @@ _MOST_KEYWORDS = 50
 
 
 def read_metadata(tree: Tree, url: str = "") -> Metadata:
-    """Read the metadata of a parsed page that is not yet pruned. `url` is where it was read from."""
+    """Read the metadata of a parsed page that is not yet pruned. `url` is the address that it was read from."""
     page = Page(tree, url)
     site = Site(page)
     descriptions = [*page.meta(*_DESCRIPTIONS), *page.written_texts("description")]

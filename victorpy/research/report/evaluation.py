@@ -58,7 +58,7 @@ def summary(scores: Scores) -> Report:
 
 
 def _tables(scores: Scores) -> list[Section]:
-    grouping = "by page: a site may be in both training and test pages, which makes scores too good"
+    grouping = "by page: a site may be in both training and test pages, which makes scores too high"
     if scores["settings"]["group"] == "site":
         grouping = "by site: no site is in both training and test pages"
     folds = [((f"fold {number}",), means) for number, means in enumerate(scores["folds"], 1)]

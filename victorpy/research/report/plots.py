@@ -78,7 +78,7 @@ def label_bars(labels: Mapping[str, Mapping[str, float]], caption: str) -> Plot:
 
 
 def confusion_matrix(confusion: Mapping[str, Mapping[str, int]], caption: str) -> Plot:
-    """Plot which labels blocks of each gold label got, as shares of the gold label."""
+    """Plot the predicted labels of the blocks of each gold label, as shares of the gold label."""
     labels = list(confusion)
 
     def draw(axes: Any) -> None:
