@@ -6,6 +6,7 @@ labels.txt has a line ``label | text`` for each block; a first line ``config: NA
 import html
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from victorpy.cleaner import read_document
 from victorpy.config import load_config
 from victorpy.document import Label
 from victorpy.errors import VictorError
+from victorpy.methods import load_method
 from victorpy.outputs import OUTPUTS, CleanPage, segments
 from victorpy.outputs.anno import load_anno, write_anno
 from victorpy.outputs.structure import safe_link
@@ -221,3 +223,12 @@ def test_page_without_content_is_empty():
 def test_anno_output_is_the_annotation_format():
     page = page_of("<p>a<p>b", "other", "paragraph")
     assert render("anno", page) == write_anno(page)
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_crossed_emphasis_is_written_in_linear_time(name):
+    page = "<b><i>tea</b>pot</i>" * 12_000
+    started = time.process_time()
+    written = load_method("everything").clean(page, format=name)
+    assert written.count("tea") == 12_000
+    assert time.process_time() - started < 20  # half a second; a quadratic writer took minutes

@@ -284,11 +284,11 @@ def _write_delimiters(spans: Sequence[_Span]) -> str:
         started = sorted(starting - dropped)
         if len(started) > 1:
             two_started_together = True
-            lengths = {}
+            ends = dict.fromkeys(started, number)
             for style in started:
-                has_style = [style in other.styles for other in spans[number:]]
-                lengths[style] = [*has_style, False].index(False)
-            started.sort(key=lengths.__getitem__, reverse=True)
+                while ends[style] < len(spans) and style in spans[ends[style]].styles:
+                    ends[style] += 1
+            started.sort(key=ends.__getitem__, reverse=True)
         open_styles += started
         written += [_DELIMITERS[style] for style in [*reversed(ending), *started]]
         written.append(_write_span(span))
