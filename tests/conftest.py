@@ -21,6 +21,15 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+LONGEST = ("spark", "processes", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files that take longest, so that parallel workers finish at about the same time."""
+    for marker in reversed(LONGEST):
+        items.sort(key=lambda item: item.get_closest_marker(marker) is None)
+
+
 @pytest.fixture(scope="session")
 def cleaneval_config() -> Config:
     """The thesis's configuration: every tag cuts."""

@@ -95,6 +95,7 @@ def test_missing_peer_error_has_the_install_command(without_peers, name):
     assert ended.stderr == f"compare: {missing}: {install_command('peers')}\n"
 
 
+@pytest.mark.slow
 def test_all_methods_without_installed_peers(without_peers):
     ended = victor("compare", "--methods", "all", "--data", "anno:data/forum")
     assert ended.returncode == 0, ended.stderr
@@ -103,6 +104,7 @@ def test_all_methods_without_installed_peers(without_peers):
     assert not named & set(PEERS)
 
 
+@pytest.mark.slow
 def test_peers_have_no_labels_in_a_comparison(tmp_path):
     needs("resiliparse")
     ended = victor("compare", "--methods", "resiliparse", "--data", "anno:data/forum", "-o", tmp_path)

@@ -128,6 +128,7 @@ def test_both_ways_to_cut_give_the_same_text(page: str) -> None:
     assert every.elements.tag == block.elements.tag
 
 
+@pytest.mark.slow
 @given(page=nested)
 @example(page="<pre>tea <b>pot</b></pre>")
 @steadily
@@ -159,6 +160,7 @@ def test_elements_are_inside_their_parents_and_blocks_inside_their_elements(name
         assert block.containers == tuple(reversed(around))
 
 
+@pytest.mark.slow
 @for_every_page
 def test_pieces_follow_one_another_and_pass_every_tag_once(name: str, page: str) -> None:
     document = read_document(page, CONFIGS[name])
@@ -194,6 +196,7 @@ def test_annotation_of_a_deep_page_reads_back_exactly(name: str, depth: int) -> 
     assert read_anno(write_anno(written), CONFIGS[name].cuts) == written
 
 
+@pytest.mark.slow
 @for_every_page
 def test_documents_pickle_and_paths_end_at_the_elements_of_blocks(name: str, page: str) -> None:
     document = read_document(page, CONFIGS[name])
@@ -229,6 +232,7 @@ def cpu_time(page: str, config: Config) -> float:
     return min(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 def test_time_is_linear_in_page_size(shape: Callable[[int], str]) -> None:
     config = CONFIGS["default"]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.commands import run_process
 
 import victorpy
 from victorpy import Cleaner, CleanPage, Label, VictorError, load_config, read_document
@@ -205,8 +206,8 @@ def test_a_typed_script_passes_mypy(tmp_path):
 
 def imported_by(code, *arguments):
     program = f"import sys\n{code}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    ended = run_process("-c", program, *arguments, text=True)
+    assert ended.returncode == 0, ended.stderr
     return ended.stdout, set(ended.stderr.split())
 
 

@@ -264,6 +264,7 @@ def test_journal_gives_the_same_state_at_any_point(first, second):
     assert state_of(replayed(read_journal(recording.compact(session)))) == state_of(session)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(SEQUENCES, max_size=4))
 def test_reopened_files_continue_where_they_were(tmp_path_factory, parts):

@@ -49,7 +49,6 @@ pytest.importorskip("zstandard")
 pytest.importorskip("pyarrow")
 
 PAGES = 60
-TEXT = "Weir"
 
 
 @pytest.fixture(scope="module")

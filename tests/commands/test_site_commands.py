@@ -1,7 +1,6 @@
 """Test victor sst, and clean.py with methods and sites."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from html.parser import HTMLParser
@@ -22,9 +21,6 @@ from victorpy.outputs import OUTPUTS
 from victorpy.research.mining import read_pages
 from victorpy.research.report.style_tree import as_text
 from victorpy.sites.store import load_tree
-
-Ended = subprocess.CompletedProcess[bytes]
-
 
 sst = partial(victor, "sst")
 NOISE = (*MENU, SIDEBAR, FOOTER)

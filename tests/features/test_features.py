@@ -454,6 +454,7 @@ def test_counts_are_those_of_every_block(columns: Columns) -> None:
         assert columns.tokens[kind].tolist() == [tokens_of(text, kind) for text in columns.texts]
 
 
+@pytest.mark.slow
 @given(pages)
 @repeatable
 def test_duplicates_are_blocks_with_the_same_letters(columns: Columns) -> None:
@@ -514,6 +515,7 @@ def test_inline_element_across_blocks_holds_only_whole_ones(html: str, tag: str,
     assert columns.inside(np.array([element])).tolist() == [int(at in held) for at in range(columns.count)]
 
 
+@pytest.mark.slow
 @given(pages, st.sampled_from(["a", "b", "p", "div"]))
 @repeatable
 def test_container_is_a_tag_around_the_block(columns: Columns, tag: str) -> None:

@@ -3,14 +3,13 @@
 import json
 import pickle
 import random
-import subprocess
-import sys
 import time
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.commands import run_process
 
 from victorpy import load_config, read_document
 from victorpy.base.hashes import PageCounts, hash_text, min_template_pages, windows
@@ -115,8 +114,7 @@ def test_equal_subtrees_have_equal_numbers():
 
 def test_numbers_are_the_same_in_every_process():
     command = "from victorpy.base.hashes import hash_text; print(hash_text('tea'))"
-    found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    assert int(found.stdout) == hash_text("tea")
+    assert int(run_process("-c", command).stdout) == hash_text("tea")
 
 
 @pytest.mark.parametrize("size", [1, 3, 10])

@@ -129,6 +129,7 @@ sys.stdout.buffer.write(pickle.dumps(labeller.label(page)))
 """
 
 
+@pytest.mark.slow
 def test_beliefs_survive_pickling(pages):
     """In the other process, texts have other hashes and nodes other addresses."""
     labeller = hybrid_at(pages, [labels_of(pages[0], "Subscribe"), *[None] * 7])

@@ -603,6 +603,7 @@ def test_training_log_odds_come_from_trees_trained_on_other_sites(small, tmp_pat
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [1, 3])
 def test_config_sets_the_number_of_layers(small, tmp_path, layers):
     config = config_of(tmp_path, f"{SMALL}evidence-layers: {layers}\n")
@@ -928,6 +929,7 @@ def test_a_crf_without_evidence_gives_each_block_its_most_probable_label():
     assert [str(label) for label in found.labels] == [max(block, key=block.__getitem__) for block in shares]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["default", "cleaneval"])
 def test_a_confidence_is_a_share(name):
     model = load_model(name)

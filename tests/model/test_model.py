@@ -2,12 +2,11 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.commands import run_process
 
 from victorpy.cleaner import read_document
 from victorpy.config import load_config, read_config
@@ -226,7 +225,7 @@ def test_meta_with_other_labels_does_not_pass(model):
 def test_a_damaged_crfsuite_model_does_not_crash(model):
     flip(model / "model.crfsuite", 40, 3)
     load = f"victorpy.Cleaner.load({str(model)!r})"
-    ended = python(f"import victorpy\ntry: {load}\nexcept victorpy.ModelError: print('refused')")
+    ended = run_process("-c", f"import victorpy\ntry: {load}\nexcept victorpy.ModelError: print('refused')", text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "refused\n", "")
 
 
@@ -310,11 +309,6 @@ def test_training_data_that_is_not_json_leaves_the_old_model(model, trained):
 # User-defined features
 
 
-def python(script, *arguments):
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-
-
 def test_a_feature_module_travels_with_the_model(tmp_path, pages):
     fresh = own_model(tmp_path, pages, "travels")
     fresh.save(tmp_path / "model")
@@ -326,7 +320,7 @@ def test_a_feature_module_travels_with_the_model(tmp_path, pages):
         "import sys, pathlib, victorpy; page = pathlib.Path(sys.argv[2]).read_bytes();"
         "print(*victorpy.Cleaner.load(sys.argv[1]).document(page).labels)"
     )
-    ended = python(script, elsewhere, ARTICLES[0].with_suffix(".html"))
+    ended = run_process("-c", script, elsewhere, ARTICLES[0].with_suffix(".html"), text=True)
     assert ended.stderr == ""
     assert ended.stdout.split() == expected
 

@@ -1,9 +1,6 @@
 """The native core gives the results of its Python twins, on sample pages, generated pages and hostile ones."""
 
-import os
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
+from support.commands import ENVIRONMENT, run_process
 from support.htmlpages import pages
 
 from victorpy import Cleaner, Document, load_config, native, read_document
@@ -119,6 +117,7 @@ def test_sample_pages_have_the_same_blocks_and_columns(path, config_name):
     assert_twins(path.read_bytes(), config_name)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(page=pages)
 @example(page="<pre>a<b>\n</b> c</pre>d")
@@ -215,8 +214,5 @@ def test_flags_of_characters_are_those_of_the_table():
 
 def test_engine_can_be_switched_off():
     code = "from victorpy import native, clean; print(native.load('split'), clean('<p>Tea is hot.</p>'))"
-    environment = {**os.environ, "VICTOR_ENGINE": "python"}
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert run.stdout.startswith("None ")
+    ended = run_process("-c", code, env={**ENVIRONMENT, "VICTOR_ENGINE": "python"}, text=True)
+    assert ended.stdout.startswith("None "), ended.stderr

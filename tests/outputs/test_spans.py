@@ -120,6 +120,7 @@ inline = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(inline, min_size=1, max_size=6), st.data())
 @settings(max_examples=150)
 def test_any_spans_of_any_markup_give_well_formed_output(parts, data):

@@ -183,6 +183,7 @@ def test_dropped_blocks_can_leave_no_table(labels, is_table):
     assert [found.has_header for found in tables] == [True] * is_table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(
     "markup",

@@ -363,6 +363,7 @@ def test_picture_fails_alone(tmp_path):
     assert of(scores, "repeated")["pages"] == 3
 
 
+@pytest.mark.slow
 def test_model_is_marked_on_its_training_data(tmp_path):
     for name in ("dev", "unseen"):
         write_sites(tmp_path / name, ["a", "b"], 2)
@@ -378,6 +379,7 @@ def test_model_is_marked_on_its_training_data(tmp_path):
     assert [row[held_out] for row in table.rows] == ["no", "yes", "yes", "yes"]
 
 
+@pytest.mark.slow
 def test_model_with_unknown_training_data_is_marked_too(tmp_path, two_sites):
     (tmp_path / "my.conf").write_text("include cleaneval\ncrf-param-max_iterations: 2\n")
     model = tmp_path / "mine"

@@ -109,6 +109,7 @@ def test_folds_of_single_pages_of_a_big_site_and_of_other_seeds():
     assert len({tuple(make_folds(sites, 3, seed)) for seed in range(5)}) == 5
 
 
+@pytest.mark.slow
 @many
 @given(groups, st.randoms(use_true_random=False))
 def test_folds_do_not_depend_on_the_order_of_pages(sites, dice):

@@ -251,6 +251,7 @@ def test_tables_agree_with_scores_json(shipped):
         assert int(count) == sum(page["type"] == kind for page in scores["pages"])
 
 
+@pytest.mark.slow
 def test_tables_of_experiments_agree_with_scores_json(hostile):
     scores, tables = hostile.scores, hostile.tables
     for title, key, column in (("Ablation", "ablation", "variant"), ("Learning curve", "learning_curve", "pages")):
@@ -262,6 +263,7 @@ def test_tables_of_experiments_agree_with_scores_json(hostile):
     assert [found["parameters"] for found in scores["grid"]] == [{"c2": 1, "c1": 0}, {"c2": 10, "c1": 0}]
 
 
+@pytest.mark.slow
 def test_ablation_uses_each_family_alone_and_without_it(hostile):
     rows = {row["variant"]: row["features"] for row in hostile.scores["ablation"]}
     families = sorted(name.removeprefix("only ") for name in rows if name.startswith("only "))
@@ -296,11 +298,12 @@ def html_pages(run):
     return [lxml_html.fromstring(path.read_text(encoding="utf-8")) for path in html_files(run)]
 
 
-@pytest.fixture(params=["shipped", "hostile"])
+@pytest.fixture(params=["shipped", pytest.param("hostile", marks=pytest.mark.slow)])
 def any_run(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.slow
 def test_report_parses_and_has_its_sections(shipped, hostile):
     page = lxml_html.fromstring(shipped.report)
     titles = [heading.text_content() for heading in page.iter("h2")]
@@ -368,6 +371,7 @@ def test_worst_pages_come_first_and_link_to_their_views(any_run):
     assert shown == [percent(value) for value in worst]
 
 
+@pytest.mark.slow
 def test_hostile_names_sites_and_titles_are_shown_as_text(hostile):
     page, *views = html_pages(hostile)
     rows = [[cell.text_content() for cell in row.xpath("td")] for row in page.xpath("//table")[-1].xpath("tbody/tr")]
@@ -385,6 +389,7 @@ def test_hostile_names_sites_and_titles_are_shown_as_text(hostile):
     assert "&lt;i>kind\\|of" in [row[0] for row in types]
 
 
+@pytest.mark.slow
 def test_pages_left_out_are_reported_one_by_one(hostile):
     warnings = [line for line in hostile.ended.stderr.splitlines() if line.startswith("evaluate: left out: ")]
     assert len(warnings) == len(hostile.scores["warnings"]) == 2
@@ -393,6 +398,7 @@ def test_pages_left_out_are_reported_one_by_one(hostile):
     assert hostile.scores["pages_count"] == 6  # the annotation beside a picture contains the page
 
 
+@pytest.mark.slow
 def test_two_jobs_score_like_one(hostile, tmp_path):
     data = next(path for path in hostile.directory.parent.iterdir() if path.name.startswith("<u>"))
     found = evaluate(tmp_path, "--data", f"anno:{data}", "--folds", 2)

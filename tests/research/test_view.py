@@ -307,6 +307,7 @@ def test_two_models_are_side_by_side(other):
             assert [block.get(name) for block in ours] == [block.get(name) for block in theirs]
 
 
+@pytest.mark.slow
 def test_trafilatura_has_its_own_marks():
     pytest.importorskip("trafilatura", reason="trafilatura is not installed: pip install -e '.[peers]'")
     gold = BAKERY.with_suffix(".anno")
