@@ -46,7 +46,8 @@ def test_every_package_that_is_installed_is_imported():
         *project["dependencies"],
         *(name for extra, names in extras.items() if extra != "dev" for name in names),
     ]
-    sources = "\n".join(path.read_text() for path in (ROOT / "victorpy").rglob("*.py"))
+    folders = (ROOT / name for name in ("victorpy", "benchmarks"))
+    sources = "\n".join(path.read_text() for folder in folders for path in folder.rglob("*.py"))
     for name in {requirement.partition(">=")[0] for requirement in required if DISTRIBUTION not in requirement}:
         module = MODULES.get(name, name.replace("-", "_"))
         named = rf"(import|from) {module}\b|[\"']{module}[\"'.]"  # peers are imported by name
