@@ -1,11 +1,17 @@
-"""Build the native core while the package is installed or a wheel is made, or with `python hatch_build.py`.
+"""Build the native core when the package is installed or a wheel is made, or with `python hatch_build.py`.
 
-Without a compiler, or with VICTOR_NATIVE=0 in the environment, the package is installed without the core. Everything
-works then too, but slower. `victor --version` says which engine runs.
+VICTOR_NATIVE in the environment decides what happens:
+
+    unset   build the core; if that fails, warn and install without it
+    0       install without the core
+    1       build the core; if that fails, the installation fails
+
+Everything works without the core, but slower. `victor --version` shows which engine runs.
 """
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 try:
@@ -13,52 +19,68 @@ try:
 except ImportError:  # run as a program in an environment with Cython and setuptools
     BuildHookInterface = object
 
-NATIVE = Path(__file__).parent / "victorpy" / "native"
+NATIVE = Path(__file__).resolve().parent / "victorpy" / "native"
+
+# Without -ffp-contract=off, compilers for ARM round differently. setuptools adds /EHsc for Visual C++.
+FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wno-unused-function"]
 
 
 class NativeCore(BuildHookInterface):
-    """Compiles the modules of victorpy/native in place, where the wheel finds them."""
+    """Compiles the modules of victorpy/native in place, and adds them to the wheel."""
 
     def initialize(self, version, build_data):
-        if self.target_name != "wheel" or os.environ.get("VICTOR_NATIVE") == "0":
+        if self.target_name != "wheel":
             return
-        try:
-            build()
-        except (Exception, SystemExit) as error:  # distutils ends the program if there is no compiler
-            for binary in binaries():
-                binary.unlink()
-            self.app.display_warning(f"the native core was not built, so victorpy will be slower: {error}")
-            return
-        build_data["pure_python"] = False
-        build_data["infer_tag"] = True
+        wanted = os.environ.get("VICTOR_NATIVE")
+        reason = "VICTOR_NATIVE=0"
+        if wanted != "0":
+            try:
+                build(force=version != "editable")
+            except (Exception, SystemExit) as error:  # setuptools exits if there is no compiler
+                if wanted == "1":
+                    raise
+                reason = str(error)
+            else:
+                build_data["pure_python"] = False
+                build_data["infer_tag"] = True
+                if version != "editable":  # an editable installation uses the files in the checkout
+                    build_data["force_include"] |= {str(path): f"victorpy/native/{path.name}" for path in binaries()}
+                return
+        for path in binaries():  # from an earlier build
+            path.unlink()
+        self.app.display_warning(f"the native core was not built, so victorpy will be slower: {reason}")
 
 
 def binaries():
-    """Return the compiled modules."""
-    return [path for pattern in ("*.so", "*.pyd") for path in NATIVE.glob(pattern)]
+    """Return the modules compiled for this Python."""
+    return sorted(NATIVE.glob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))
 
 
-def build():
-    """Compile the modules whose sources have changed."""
+def build(flags=FLAGS, link_flags=(), force=False):
+    """Compile the modules whose sources have changed, or all of them."""
     import lxml
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
-    optimise = ["/O2"] if sys.platform == "win32" else ["-O3"]
+    os.chdir(NATIVE.parent.parent)
+    # Debian's lxml comes without the headers of libxml2.
+    include_dirs = [*lxml.get_include(), *filter(os.path.isdir, ["/usr/include/libxml2"])]
     extensions = [
         Extension(
             f"victorpy.native.{source.stem}",
-            [str(source.relative_to(NATIVE.parent.parent))],
-            include_dirs=lxml.get_include(),
+            [source.relative_to(Path.cwd()).as_posix()],
+            include_dirs=include_dirs,
             language="c++",
-            extra_compile_args=optimise,
+            extra_compile_args=[*flags],
+            extra_link_args=[*link_flags],
         )
         for source in sorted(NATIVE.glob("*.pyx"))
     ]
-    os.chdir(NATIVE.parent.parent)
     command = build_ext(Distribution({"ext_modules": cythonize(extensions, quiet=True)}))
     command.inplace = True
+    command.force = force
+    command.parallel = os.cpu_count()
     command.ensure_finalized()
     command.run()
 

@@ -8,6 +8,7 @@ Each module here has a twin in Python, which is the specification and is used wh
     crf.pyx        model/crf/decoding.py: forward-backward
 
 Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
+docs/guides/native.md explains how to build and extend it.
 """
 
 from __future__ import annotations
@@ -15,24 +16,16 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from types import ModuleType
+from functools import cache
 from typing import Any
+
+NOT_BUILT = "not built"
+"""Why the core is not used where it was not compiled, the only reason that a user can remedy by installing again."""
 
 
 def load(name: str) -> Any:
-    """Return a module of the core, or None if it is not built or does not match the installed lxml."""
-    if os.environ.get("VICTOR_ENGINE") == "python":
-        return None
-    try:
-        module: ModuleType = importlib.import_module(f"victorpy.native.{name}")
-    except ImportError:
-        return None
-    except (RuntimeError, ValueError) as error:  # Cython found a different layout of lxml's objects
-        warnings.warn(
-            f"the native core does not match the installed lxml, so victorpy runs without it: {error}", stacklevel=2
-        )
-        return None
-    return module
+    """Return a module of the core, or None if the core is not used."""
+    return None if why_not() else importlib.import_module(f"victorpy.native.{name}")
 
 
 def engine() -> str:
@@ -41,4 +34,23 @@ def engine() -> str:
     >>> engine() in {"native", "python"}
     True
     """
-    return "python" if load("split") is None else "native"
+    return "python" if why_not() else "native"
+
+
+@cache
+def why_not() -> str:
+    """Return why the core is not used, or an empty string. Warns if the core does not fit the installed lxml."""
+    if os.environ.get("VICTOR_ENGINE") == "python":
+        return "switched off"
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*size changed", RuntimeWarning)  # Cython only warns if a type has grown
+        try:
+            importlib.import_module("victorpy.native.split")
+        except ModuleNotFoundError:
+            return NOT_BUILT
+        except (AttributeError, ImportError, RuntimeError, RuntimeWarning, TypeError, ValueError) as error:
+            reason = str(error)  # what Cython and `check_layout` raise if lxml's types or libxml2's nodes are different
+        else:
+            return ""
+    warnings.warn(f"the native core does not fit the installed lxml, so victorpy is slower: {reason}", stacklevel=3)
+    return "does not fit lxml"

@@ -33,6 +33,7 @@ cdef enum:
     UNSPACED = 64
     END = 128
     IDEOGRAPHIC = 0x3000
+    CODE_POINTS = 0x110000
 
 # Constants of columns/: NEAR, HIGHEST, FARTHEST + 1, REACHES, the longest token and the bits of tags.
 cdef int[6] REACHES = [1, 2, 3, 5, 12, 25]
@@ -61,11 +62,19 @@ cdef inline uint64_t mix(uint32_t code, int rank) noexcept nogil:
 cdef str fold(str text):
     """Return a text in lower case with the same number of characters."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else text.replace("İ", "I").lower()
+    if len(lower) != len(text):
+        lower = text.replace("İ", "I").lower()
+        if len(lower) != len(text):  # the loops below rely on it
+            raise ValueError("a text in lower case has a different length")
+    return lower
 
 
-def page_columns(Page page, const uint8_t[::1] flags, str title, str closing, Sums):
+def page_columns(
+    Page page not None, const uint8_t[::1] flags not None, str title not None, str closing not None, Sums
+):
     """Return the arrays of a page by the names of the properties of `Columns`."""
+    if flags.shape[0] < CODE_POINTS:
+        raise ValueError("the table of characters is too short")
     columns = element_columns(page)
     piece_block, piece_element = columns["_pieces"]
     text, piece_start = text_columns(page, flags, title, closing, columns["_piece_in_link"])

@@ -25,6 +25,7 @@ cdef class Page:
     # The rules: see `Cuts` and page/split.py.
     cdef bint every
     cdef int deepest
+    cdef size_t most_tags
     cdef object block_level, kept_attributes, void_tags, deleted_tags, unwrapped_tags, hides, clean_tag, lines_of
     # Tags by number. Addresses are those of names in libxml2's dictionary.
     cdef dict tag_numbers
@@ -76,4 +77,4 @@ cdef class Page:
     cdef int make_blocks(self) except -1
     cdef int join_texts(self) except -1
     cdef tuple tags_between(self, int start, int stop)
-    cdef tuple path(self, int element, list paths)
+    cdef tuple path(self, int element, list paths, dict same)

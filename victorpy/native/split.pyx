@@ -6,15 +6,15 @@ Read `Splitter` in page/split.py first: names and steps are the same here. Every
 a call returns, and nothing is recursive. Objects of Python are made only when somebody asks for them.
 """
 
-from cython.operator cimport dereference
-from libc.string cimport memcpy, strlen
+from libc.string cimport strlen
+from libcpp.pair cimport pair
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element, import_lxml__etree
 
-import numpy as np
+from lxml import etree
 
 from victorpy.document import Block, Elements, Piece
 
@@ -44,12 +44,15 @@ cdef inline bint is_white(unsigned char code) noexcept nogil:
 cdef class Page:
     """A page's elements and blocks as plain arrays."""
 
-    def __init__(self, object cuts, object void_tags, delete, unwrap, int deepest, hides, clean_tag, lines_of):
+    def __init__(
+        self, object cuts, object void_tags, delete, unwrap, int deepest, size_t most_tags, hides, clean_tag, lines_of
+    ):
         self.every = cuts.every
         self.block_level = cuts.block_level
         self.kept_attributes = cuts.attributes
         self.deleted_tags, self.unwrapped_tags = delete, unwrap
         self.void_tags, self.deepest, self.hides, self.clean_tag, self.lines_of = void_tags, deepest, hides, clean_tag, lines_of
+        self.most_tags = most_tags
         self.tag_numbers = {}
         self.tag_names, self.closing_names, self.attribute_names = [], [], []
         self.strings, self.indents, self.texts = [], [], []
@@ -69,7 +72,7 @@ cdef class Page:
             name = "{%s}%s" % (node.ns.href.decode("utf-8"), name)
         number = self.number_of(name if name.isalnum() else self.clean_tag("_", name))
         if node.ns == NULL:
-            self.tag_at[address] = number
+            self.tag_at.insert(pair[size_t, int](address, number))
         return number
 
     cdef int number_of(self, str name) except -1:
@@ -94,7 +97,7 @@ cdef class Page:
             if name not in self.attribute_names:
                 self.attribute_names.append(name)
             number = self.attribute_names.index(name)
-        self.attribute_at[address] = number
+        self.attribute_at.insert(pair[size_t, int](address, number))
         return number
 
     cdef bint read_attributes(self, tree.xmlNode *node) except -1:
@@ -194,6 +197,8 @@ cdef class Page:
         cdef int texts = <int>self.texts_.size(), number
         cdef size_t first = self.attributes_.size()
         cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest
+        if self.passed.size() > self.most_tags or first > self.most_tags:
+            raise OverflowError("the page has more tags than `int` can number")
         self.passed.push_back(tag)
         self.open_tags.push_back(tag)
         self.tag_kinds[tag] |= USED
@@ -278,7 +283,7 @@ cdef class Page:
         if self.preformatted:
             return self.add_lines(PyUnicode_DecodeUTF8(data, size, NULL))
         for i in range(size):
-            if data[i] < 0:
+            if <unsigned char>data[i] > 127:  # char is unsigned on some processors
                 ascii = False
                 break
             if is_white(data[i]):
@@ -419,9 +424,13 @@ cdef class Page:
     def blocks(self, numbers=None):
         """Return the blocks with the given numbers, or all, as objects."""
         cdef int block, i, first, element, previous
+        cdef int count = <int>self.block_element.size()
         cdef list paths = [None] * <int>self.element_tag.size()
+        cdef dict same = {}
         blocks = []
-        for block in range(<int>self.block_element.size()) if numbers is None else numbers:
+        for block in range(count) if numbers is None else numbers:
+            if not 0 <= block < count:
+                raise IndexError(f"the page has no block {block}")
             first = self.block_start[block]
             previous = self.texts_[first - 1].place if first else 0
             pieces = []
@@ -431,13 +440,16 @@ cdef class Page:
                 pieces.append(_new(Piece, (self.piece_offset[i], self.texts_[i].element, tags)))
             element = self.block_element[block]
             blocks.append(_new(Block, (
-                block, self.texts[block], element, self.path(element, paths), pieces[0][2], self.gaps[first] != 0,
+                block, self.texts[block], element, self.path(element, paths, same), pieces[0][2], self.gaps[first] != 0,
                 self.element_hidden[element if element >= 0 else <int>self.element_tag.size()] != 0, tuple(pieces),
             )))
         return tuple(blocks)
 
-    cdef tuple path(self, int element, list paths):
-        """Return the tags from the outermost element to an element. `paths` has those that were asked for before."""
+    cdef tuple path(self, int element, list paths, dict same):
+        """Return the tags from the outermost element to an element.
+
+        `paths` has those that were asked for before, by element. Equal paths are one object, which `same` has.
+        """
         cdef int outer = element
         if element < 0:
             return ()
@@ -447,7 +459,8 @@ cdef class Page:
                 names.append(self.tag_names[self.element_tag[outer]])
                 outer = self.parent[outer]
             names.reverse()
-            paths[element] = (*(paths[outer] if outer >= 0 else ()), *names)
+            path = (*(paths[outer] if outer >= 0 else ()), *names)
+            paths[element] = same.setdefault(path, path)
         return paths[element]
 
     def elements(self):
@@ -507,9 +520,43 @@ cdef str collapsed(const char *data, size_t size, size_t length):
     return <str>text
 
 
-def split_tree(root, object cuts, object void_tags, delete, unwrap, int deepest, hides, clean_tag, lines_of):
-    """Split a parsed page into blocks."""
-    page = Page(cuts, void_tags, delete, unwrap, deepest, hides, clean_tag, lines_of)
+def split_tree(
+    _Element root not None, object cuts, object void_tags, delete, unwrap, int deepest, size_t most_tags, hides,
+    clean_tag, lines_of,
+):
+    """Split a parsed page into blocks. Raises OverflowError if it has more than `most_tags` tags."""
+    if root._c_node == NULL:
+        raise ValueError("the root has no node")
+    page = Page(cuts, void_tags, delete, unwrap, deepest, most_tags, hides, clean_tag, lines_of)
     page.walk(root)
     page.make_blocks()
     return page
+
+
+def check_layout():
+    """Raise ValueError if libxml2's nodes are not laid out as in the headers that this module was compiled with.
+
+    Only pointers inside the nodes that lxml gives are compared, so that a wrong layout does no harm.
+    """
+    cdef int compiled = tree.LIBXML_VERSION // 10_000, running = etree.LIBXML_VERSION[0]
+    cdef _Element outer = etree.fromstring("<a><b c='d'/><e/></a>")
+    cdef _Element first = outer[0], second = outer[1]
+    cdef tree.xmlNode *a = outer._c_node
+    cdef tree.xmlNode *b = first._c_node
+    cdef tree.xmlNode *e = second._c_node
+    cdef tree.xmlAttr *c = NULL
+    cdef bint fits = (
+        compiled == running and a.type == tree.XML_ELEMENT_NODE and a.children == b and a.last == e
+        and b.parent == a and b.next == e and e.prev == b and b.children == NULL and e.next == NULL
+        and a.doc != NULL and a.doc == b.doc and b.ns == NULL and b.content == NULL
+        and b.properties != NULL and e.properties == NULL
+    )
+    if fits:
+        c = b.properties
+        fits = c.type == tree.XML_ATTRIBUTE_NODE and c.parent == b and c.doc == a.doc and c.next == NULL
+    if not fits:
+        version = ".".join(map(str, etree.LIBXML_VERSION))
+        raise ValueError(f"compiled with libxml2 {tree.LIBXML_VERSION}, running with {version}")
+
+
+check_layout()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,9 @@ from victorpy.page.parse import VOID, Tree, prune
 
 # Deeper elements are not kept as containers, so that pages with thousands of levels cost no more than others.
 DEEPEST = 256
+
+# Pages with more tags or attributes are split in Python, because the native core numbers them with 32 bits.
+MOST_TAGS = 1 << 29
 
 _HIDING_STYLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _MAY_HIDE = frozenset(["hidden", "aria-hidden", "style"])
@@ -47,10 +51,11 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
     """Split a page into blocks, without the elements named in `delete`. `values` are further fields of the document."""
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses} | values
     if tree.root is not None and _native:
-        rules = VOID, delete, tree.unwrap, DEEPEST, hides, _ODD.sub, _LINE_END.split
-        arrays = _native.split_tree(tree.root, cuts, *rules)
-        how = "every" if cuts.every else "block"
-        return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
+        rules = VOID, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, _LINE_END.split
+        with suppress(OverflowError):
+            arrays = _native.split_tree(tree.root, cuts, *rules)
+            how = "every" if cuts.every else "block"
+            return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
     splitter = Splitter(cuts)
     if tree.root is not None:
         prune(tree, delete)
