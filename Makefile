@@ -6,7 +6,7 @@ ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
 NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
-.PHONY: demo test quick check bench bench-batch clean
+.PHONY: demo test quick check bench bench-batch wheel fuzz-native clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -32,6 +32,14 @@ bench: $(ENV)  ## quality and speed compared with other cleaners; DATA="KIND:DIR
 bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages, STEP=memory a step
 	$(BIN)/python -m benchmarks.batch $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) $(if $(STEP),--step $(STEP))
 
+wheel: $(ENV)  ## an sdist and a wheel in dist/, tried in empty environments
+	rm -rf dist
+	VICTOR_NATIVE=1 $(BIN)/python -m build --quiet
+	$(BIN)/python -m tools.try_wheel dist
+
+fuzz-native: $(ENV)  ## generated pages through the native core under ASAN and UBSAN; SECONDS=600 sets the time
+	$(BIN)/python tests/native/fuzz.py --seconds $(or $(SECONDS),120)
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -44,4 +52,4 @@ $(ENV): pyproject.toml $(NATIVE) | $(BIN)/python
 	@touch $@ $(VENV)/.runtime
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist victorpy/native/*.cpp victorpy/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,7 +22,9 @@ except ImportError:  # run as a program in an environment with Cython and setupt
 NATIVE = Path(__file__).resolve().parent / "victorpy" / "native"
 
 # Without -ffp-contract=off, compilers for ARM round differently. setuptools adds /EHsc for Visual C++.
-FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wno-unused-function"]
+FLAGS = ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wno-unused-function"]
+if sys.platform == "win32":
+    FLAGS = ["/O2", "/std:c++17"]
 
 
 class NativeCore(BuildHookInterface):

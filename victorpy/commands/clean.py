@@ -19,13 +19,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from w3lib.encoding import resolve_encoding
 
+from victorpy import native
 from victorpy.batch.inputs import find_files, find_records, is_output
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
@@ -93,6 +94,8 @@ def run(arguments: Arguments) -> int:
             )
     if arguments.charset and resolve_encoding(arguments.charset) is None:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
+    if not arguments.quiet and native.why_not() == native.NOT_BUILT:
+        _suggest_core(arguments)
     plan, pages = _make_plan(arguments, inputs, output)
     _refuse_inputs(arguments.output, plan)
     _shared.check_summary(arguments.summary)
@@ -114,6 +117,18 @@ def run(arguments: Arguments) -> int:
             failed = failed_path(plan, Path(plan.output))
             arguments.say(f"failed pages are listed in {failed}; clean them again with --retry {failed}")
     return EXIT_FAILED if summary["failed"] else 0
+
+
+def _suggest_core(arguments: Arguments) -> None:
+    """Say that the native core is missing, once per user: an empty file remembers it."""
+    with suppress(OSError, RuntimeError):  # there is no home directory, or it is not writable, or the file exists
+        remembered = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "victor-clean" / "native-hint"
+        remembered.parent.mkdir(parents=True, exist_ok=True)
+        remembered.touch(exist_ok=False)
+        arguments.say(
+            "victorpy cleans faster with its native core; install a C++ compiler, then install victorpy again "
+            "(docs/guides/native.md; this hint is shown once)"
+        )
 
 
 def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Plan, int]:
