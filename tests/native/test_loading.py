@@ -31,6 +31,28 @@ sys.meta_path.insert(0, Finder())
 from victorpy import clean, native
 print(native.engine(), native.load("trees"), clean("<p>Tea is hot and a pleasure to drink.</p>").strip())
 """
+# Splits and counts a page in child processes with more and more memory: they exit with 3 after a MemoryError.
+LITTLE_MEMORY = """
+import os, resource
+from victorpy import load_config
+from victorpy.columns import Columns
+from victorpy.page.parse import parse
+from victorpy.page.split import split
+config = load_config("default")
+tree = parse("".join(f"<p class=c{n}>tea {n} <x{n}>é" for n in range(20_000)) + "<pre>" + "a\\n" * 20_000)
+with open("/proc/self/statm") as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+for megabytes in (1, 10, 20, 40, 80, 2_000):
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (size + megabytes * 1_000_000,) * 2)
+        try:
+            Columns(split(tree, config.cuts), config)
+        except MemoryError:
+            os._exit(3)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 LARGER = "lxml.etree._Element size changed, may indicate binary incompatibility. Expected 40 from C header, got 48"
 
 
@@ -143,6 +165,16 @@ class TestChecks:
         for root, error in ((None, TypeError), ("<p>", TypeError), (etree._Element(), ValueError)):
             with pytest.raises(error):
                 core.split_tree(root, cuts, (), 9, None, None, None, 9)
+
+    def test_lack_of_memory_is_an_error_and_no_crash(self):
+        if not sys.platform.startswith("linux"):
+            pytest.skip("only Linux limits the address space")
+        codes = subprocess.run(
+            [sys.executable, "-c", LITTLE_MEMORY],
+            env={**os.environ, "PYTHONPATH": str(TOP)}, capture_output=True, text=True, check=True, timeout=120,
+        ).stdout.split()  # fmt: skip
+        assert set(codes) <= {"0", "3"}
+        assert {codes[0], codes[-1]} == {"0", "3"}
 
     def test_equal_paths_are_one_object(self):
         document = splitting.split(parse("<ul>" + "<li>tea" * 5), load_config("default").cuts)
