@@ -24,7 +24,7 @@ NATIVE = Path(__file__).resolve().parent / "victorpy" / "native"
 # Without -ffp-contract=off, compilers for ARM round differently. setuptools adds /EHsc for Visual C++.
 FLAGS = ["-O3", "-g0", "-std=c++17", "-ffp-contract=off", "-Wno-unused-function"]
 if sys.platform == "win32":
-    FLAGS = ["/O2", "/std:c++17"]
+    FLAGS = ["/O2", "/std:c++17", "/Dstrncasecmp=_strnicmp"]
 
 
 class NativeCore(BuildHookInterface):
