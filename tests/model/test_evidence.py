@@ -763,7 +763,7 @@ def test_a_damaged_or_missing_file_is_a_model_error(copied, name, damage):
         (copied / name).unlink()
     else:
         (copied / name).write_bytes(damage((copied / name).read_bytes()))
-    with pytest.raises(ModelError, match=f"{name}: {'damaged' if damage else 'missing'}"):
+    with pytest.raises(ModelError, match=f"{name}{' is damaged' if damage else ': missing'}"):
         load_model(copied)
 
 

@@ -194,7 +194,7 @@ class Session:
         self.done: list[Change] = []
         """Changes that can be undone, latest last."""
         self.undone: list[Change] = []
-        """Changes that can be redone, next one last."""
+        """Changes that can be redone, the next one last."""
         self.listener: Callable[[Event], None] = lambda event: None
         self._block_level = block_level
         self._mark: int | None = None

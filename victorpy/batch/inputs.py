@@ -28,7 +28,7 @@ _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: 
 
 
 class Mark(NamedTuple):
-    """How far the inputs have been read: the number of a file, and the number of the next record in it."""
+    """The reading position in the inputs: the number of a file, and the number of the next record in it."""
 
     file: int
     position: int

@@ -63,7 +63,7 @@ class Names:
         self._taken.add(_key(place))
 
     def unique(self, wanted: PurePosixPath) -> PurePosixPath:
-        """Return the wanted name, or, if it is in use, the name with the first free number: ``page-2``."""
+        """Return the wanted name. If it is in use, append the first free number: ``page-2``."""
         place = wanted
         if _key(place) in self._taken:
             number = self._next.get(_key(wanted), 2)

@@ -45,7 +45,7 @@ class Arguments(argparse.Namespace):
             self.say(message)
 
     def as_typed(self, text: str) -> str:
-        """Replace names of parameters and programs by those that the user typed.
+        """Replace the names of parameters and programs with the ones that the user typed.
 
         Library messages put parameters in backquotes: `read_only` becomes ``--read-only``. If the user ran
         ``clean.py``, ``victor learn`` becomes ``learn.py``.

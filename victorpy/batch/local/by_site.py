@@ -38,7 +38,7 @@ _PAGES_PER_DEADLINE = 50
 
 
 class Ref(NamedTuple):
-    """Where a record was spilled."""
+    """The place of a spilled record."""
 
     path: str
     offset: int
