@@ -281,7 +281,7 @@ def test_single_pages_and_tables_without_pages_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--to", "folder"], "there are parquet, jsonl, jsonl.gz"),
+        (["--to", "folder"], "must be one of parquet, jsonl, jsonl.gz"),
         (["--method", "sst"], "add --by-site"),
         (["--method", "hybrid"], "--method hybrid learns from sites; add --by-site"),
         (["--model", "site"], "--model site learns from sites; add --by-site"),

@@ -160,7 +160,7 @@ def find_replicas(signed: DataFrame, dedup: Dedup) -> DataFrame:
 def check_plan(plan: Plan) -> None:
     """Raise if the inputs or the method are wrong, before Spark is started."""
     if plan.to not in KINDS:
-        raise ConfigError(f"`to` {plan.to!r}: there are {', '.join(KINDS)}")
+        raise ConfigError(f"`to` must be one of {', '.join(KINDS)}, not {plan.to!r}")
     plan.check()
     if not list(find_units(plan.inputs, plan.read)):
         raise DataError("there are no inputs")
