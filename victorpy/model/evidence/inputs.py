@@ -42,8 +42,9 @@ class Inputs:
         """Compute the inputs of a page."""
         try:
             with np.errstate(all="ignore"):
-                columns = [encoder.feature.column(page, encoder.name) for encoder in self._encoders]
-                table = np.array(columns, dtype=np.float32)
+                table = np.empty((len(self._encoders), page.count), dtype=np.float32)
+                for row, encoder in zip(table, self._encoders, strict=True):
+                    row[:] = encoder.feature.column(page, encoder.name)
         except Exception:  # a user's own feature may raise or return anything
             self._check_each(page)
             raise

@@ -52,12 +52,15 @@ class Evidence:
 
     def judge(self, page: Columns) -> Findings:
         """Find each block's log-odds of being content."""
-        own = inputs = np.vstack([self.inputs.matrix(page), self.lexicon.columns(page)])
-        log_odds = self.layers[0].log_odds(own)
+        own = _input_count(self.inputs, 0)
+        matrix = np.empty((self.input_count, page.count), dtype=np.float32)
+        matrix[: self.inputs.count] = self.inputs.matrix(page)
+        matrix[self.inputs.count : own] = self.lexicon.columns(page)
+        log_odds = self.layers[0].log_odds(matrix[:own])
         for forest in self.layers[1:]:
-            inputs = np.vstack([own, context(page, log_odds)])
-            log_odds = forest.log_odds(inputs)
-        return Findings(log_odds, inputs)
+            matrix[own:] = context(page, log_odds)
+            log_odds = forest.log_odds(matrix)
+        return Findings(log_odds, matrix)
 
     @property
     def input_count(self) -> int:
