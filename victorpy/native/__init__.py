@@ -3,6 +3,7 @@
 Each module here has a twin in Python, which is the specification and is used where the core is not built:
 
     split.pyx      page/split.py: walks a parsed page and cuts it into blocks
+    scan.pyx       page/parse.py: looks for rare trouble before parsing
     columns.pyx    columns/: fills the arrays that features are computed from
     trees.pyx      model/evidence/: forests, the lexicon and the cut for expected F1
     crf.pyx        model/crf/decoding.py: forward-backward

@@ -132,7 +132,8 @@ def context_rows(
         content[block + 1] = content[block] + weight[block] * probability[block]
         total[block + 1] = total[block] + weight[block]
         looks = max(looks, look[block] + 1)
-        order.push_back(pair[double, Py_ssize_t](-probability[block], block))
+        # Sorting NaN is undefined in C++.
+        order.push_back(pair[double, Py_ssize_t](-probability[block] if probability[block] >= 0 else 0, block))
     sort(order.begin(), order.end())
     look_content.resize(looks)
     look_total.resize(looks)
