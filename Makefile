@@ -23,6 +23,7 @@ check: $(ENV)  ## ruff and mypy strict
 	$(BIN)/mypy
 
 bench: $(ENV)  ## quality and speed compared with other cleaners; DATA="KIND:DIR ..." names gold standards, STEP=10 every tenth page
+	-$(BIN)/python -m pip install --quiet --upgrade pip  # pip 23.2 cannot install two of the peers together
 	-$(BIN)/python -m pip install --quiet -e '.[peers,research]'
 	$(BIN)/python -m benchmarks.compare $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) -o $(RESULTS)
 	@echo >> $(RESULTS)/RESULTS.md

@@ -646,8 +646,9 @@ def test_unread_lines_beside_pages_are_reported(tmp_path):
         (tmp_path / name).write_bytes(page(1))
     ended = clean("in", "-j", 1, "-o", "out", cwd=tmp_path)
     assert b"2 files of lines or tables beside pages or archives are not read, such as in/b.jsonl" in ended.stderr
-    (tmp_path / "in" / "a.html").unlink()
     (tmp_path / "in" / "deep" / "c.parquet").unlink()
+    assert b"in/b.jsonl: not read, because" in clean("in", "-j", 1, "-o", "one", cwd=tmp_path).stderr
+    (tmp_path / "in" / "a.html").unlink()
     assert b"not read" not in clean("in", "-j", 1, "-o", "other", "--to", "jsonl", cwd=tmp_path).stderr
 
 

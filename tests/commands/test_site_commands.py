@@ -190,7 +190,7 @@ def test_unreadable_pages_are_named_and_left_out(crawl: Path, tmp_path: Path) ->
         (["show", "junk.sst"], "sst: junk.sst: not a site's style tree, or damaged"),
         (["show", "{tree}", "-t", "-1"], "sst: -t must be from 0 to 1, not -1"),
         (["show", "{tree}", "--param", "t=2"], "sst: -t must be from 0 to 1, not 2"),
-        (["show", "{tree}", "--param", "gamma=2"], "sst: sst: gamma=2.0: expected a number from 0 to 1"),
+        (["show", "{tree}", "--param", "gamma=2"], "sst: --param gamma=2.0: expected a number from 0 to 1"),
         (["show", "{tree}", "--param", "gama=1"], "sst: --param: 'gama=1' is not a parameter (did you mean 'gamma'?)"),
         (["show", "{tree}", "--param", "virtual_leaves=no"], "sst: {tree} was built with virtual_leaves=True"),
         (["show", "{tree}", "--styles", "paper"], "sst: {tree} was built with styles=modern; build another"),

@@ -93,6 +93,36 @@ def test_core_that_is_switched_off_is_not_imported():
     assert (ended.stdout.split()[:2], ended.stderr) == (["python", "None"], "")
 
 
+def test_core_that_is_older_than_its_sources_is_outdated(tmp_path):
+    source, declarations = tmp_path / "split.pyx", tmp_path / "split.pxd"
+    core, other = tmp_path / "split.cpython-311-x86_64-linux-gnu.so", tmp_path / "trees.pyx"
+    for number, file in enumerate((source, declarations, core)):
+        file.touch()
+        os.utime(file, (number, number))
+        assert not native.is_outdated(tmp_path)  # without a core, nothing is outdated
+    os.utime(declarations, (9, 9))
+    assert native.is_outdated(tmp_path)
+    os.utime(core, (9, 9))
+    assert not native.is_outdated(tmp_path)
+    other.touch()
+    assert native.is_outdated(tmp_path)  # a module that the core does not have yet
+    for file in (source, declarations, other):
+        file.unlink()
+    assert not native.is_outdated(tmp_path)  # an installed wheel
+
+
+def test_outdated_core_is_left_out_with_one_warning(monkeypatch):
+    monkeypatch.delenv("VICTOR_ENGINE", raising=False)
+    monkeypatch.setattr(native, "is_outdated", lambda folder: True)
+    native.why_not.cache_clear()
+    try:
+        with pytest.warns(UserWarning, match="older than its sources") as caught:
+            assert (native.load("trees"), native.engine()) == (None, "python")
+        assert len(caught) == 1
+    finally:
+        native.why_not.cache_clear()
+
+
 @pytest.fixture
 def hidden_core(tmp_path):
     """The environment of a user whose installation has no core."""

@@ -181,7 +181,9 @@ def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
                 yield from _files_below(directory, suffixes)
 
     unread = list(islice(unread_files(), _MOST_COUNTED))
-    if unread:
+    if len(unread) == 1:
+        yield f"{unread[0]}: not read, because there are pages or archives beside it; to read it, give its name"
+    elif unread:
         count = f"{len(unread):,}" if len(unread) < _MOST_COUNTED else f"{_MOST_COUNTED:,} or more"
         yield (
             f"{count} files of lines or tables beside pages or archives are not read, such as {unread[0]}; "

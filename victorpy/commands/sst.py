@@ -26,7 +26,7 @@ from victorpy.commands import Arguments
 from victorpy.commands._shared import add_number
 from victorpy.config import load_config
 from victorpy.document import Document
-from victorpy.errors import DataError
+from victorpy.errors import ConfigError, DataError
 from victorpy.labellers.site_style_tree import SiteStyleTree, add_pages
 from victorpy.methods import CONFIG
 from victorpy.research.report.style_tree import as_html, as_text
@@ -65,7 +65,10 @@ def run(arguments: Arguments) -> int:
         raise DataError(f"-t must be from 0 to 1, not {method.t}")
     if method.sample < 2:
         raise DataError(f"--sample must be at least 2, not {method.sample}")
-    method.check()
+    try:
+        method.check()
+    except ConfigError as error:
+        raise DataError(str(error).replace("sst:", "--param", 1)) from None
     first, *others = arguments.inputs
     target = arguments.output
     if arguments.action == "show":

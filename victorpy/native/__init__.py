@@ -18,6 +18,7 @@ import importlib
 import os
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 NOT_BUILT = "not built"
@@ -40,9 +41,13 @@ def engine() -> str:
 
 @cache
 def why_not() -> str:
-    """Return why the core is not used, or an empty string. Warns if the core does not fit the installed lxml."""
+    """Return why the core is not used, or an empty string. Warns if the core is outdated or does not fit lxml."""
     if os.environ.get("VICTOR_ENGINE") == "python":
         return "switched off"
+    if is_outdated(Path(__file__).parent):
+        advice = "compile it again with: pip install -e ."
+        warnings.warn(f"the native core is older than its sources, so victorpy is slower; {advice}", stacklevel=3)
+        return "outdated"
     with warnings.catch_warnings():
         warnings.filterwarnings("error", ".*size changed", RuntimeWarning)  # Cython only warns if a type has grown
         try:
@@ -55,3 +60,17 @@ def why_not() -> str:
             return ""
     warnings.warn(f"the native core does not fit the installed lxml, so victorpy is slower: {reason}", stacklevel=3)
     return "does not fit lxml"
+
+
+def is_outdated(folder: Path) -> bool:
+    """Return whether a source has changed since the core was compiled, as after ``git pull`` in a checkout.
+
+    Installed wheels have no sources, so they are never outdated.
+    """
+    files = {file.name: file for file in os.scandir(folder)}
+    built = {name.partition(".")[0]: file for name, file in files.items() if name.endswith((".so", ".pyd"))}
+    sources = [file for name, file in files.items() if name.endswith((".pyx", ".pxd"))]
+    return bool(built) and any(
+        (stem := source.name.partition(".")[0]) not in built or source.stat().st_mtime > built[stem].stat().st_mtime
+        for source in sources
+    )
