@@ -152,6 +152,13 @@ def test_hint_is_shown_once(hidden_core):
     assert clean(hidden_core) == ""
 
 
+def test_command_shows_warnings_as_messages(hidden_core):
+    path = Path(hidden_core["PYTHONPATH"].partition(os.pathsep)[0], "sitecustomize.py")
+    path.write_text(path.read_text().replace("ModuleNotFoundError", "ValueError"))
+    said = clean(hidden_core)
+    assert said == "victor: the native core does not fit the installed lxml, so victorpy is slower: no core\n"
+
+
 def test_hint_is_left_out_where_it_cannot_be_remembered(hidden_core):
     assert clean(hidden_core, XDG_CACHE_HOME=hidden_core["page"]) == ""  # a file, not a directory
 

@@ -10,6 +10,7 @@ import pkgutil
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
@@ -88,7 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``victor COMMAND ...``."""
     modules = [module.name for module in pkgutil.iter_modules(__path__)]
     names = [name.replace("_", "-") for name in modules if not name.startswith("_")]
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:  # started as a program: show warnings as messages, without a line of code
+        arguments = sys.argv[1:]
+        warnings.formatwarning = lambda message, *place, **line: f"victor: {message}\n"
     epilog = ""
     if arguments[:1] in (["-h"], ["--help"]):  # listing the commands imports all of them
         lines = [f"  {name:<12} {_description(_load_command(name))[0].partition(chr(10))[0]}" for name in names]
