@@ -48,6 +48,7 @@ void __sanitizer_cov_trace_pc(void) {
     previous = here >> 1;
 }
 """
+MOST_FINDINGS = 10
 LONGEST = 4_000
 ODD = [None, None, 0, 9, 10, 32, 60, 62, 0x85, 0xA0, 0x130, 0x3A3, 0x10FFFF]
 WHOLE_EVERY = 20
@@ -96,7 +97,7 @@ def supervise(work: Path, arguments: argparse.Namespace) -> int:
     environment.pop("VICTOR_ENGINE", None)
     end = time.monotonic() + arguments.seconds
     findings, totals, seed = 0, {"pages": 0, "bytes": 0}, arguments.seed
-    while (left := end - time.monotonic()) > 0:
+    while (left := end - time.monotonic()) > 0 and findings < MOST_FINDINGS:
         options = ["--child", work, "--seconds", str(left), "--seed", str(seed)]
         ended = subprocess.run(
             [sys.executable, work / "tests" / "native" / "fuzz.py", *options],
