@@ -141,7 +141,7 @@ def clean(environment: dict[str, str], *options: str, **variables: str) -> str:
         env={**{name: value for name, value in os.environ.items() if name != "VICTOR_ENGINE"}, **variables},
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
-    assert ended.stdout == "Tea is hot and a pleasure to drink.\n"
+    assert ended.stdout.endswith("Tea is hot and a pleasure to drink.\n")
     return ended.stderr
 
 
@@ -155,8 +155,9 @@ def test_hint_is_shown_once(hidden_core):
 def test_command_shows_warnings_as_messages(hidden_core):
     path = Path(hidden_core["PYTHONPATH"].partition(os.pathsep)[0], "sitecustomize.py")
     path.write_text(path.read_text().replace("ModuleNotFoundError", "ValueError"))
-    said = clean(hidden_core)
-    assert said == "victor: the native core does not fit the installed lxml, so victorpy is slower: no core\n"
+    said = clean(hidden_core, "-j", "2")  # workers do not repeat it
+    reason = "the native core does not fit the installed lxml, so victorpy is slower: no core"
+    assert said.partition("pages ")[0] == f"victor: {reason}\n"
 
 
 def test_hint_is_left_out_where_it_cannot_be_remembered(hidden_core):

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+from victorpy import native
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
 from victorpy.batch.plan import Limits, Plan
@@ -311,9 +312,15 @@ Workers = Guard | Unguarded
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Start processes that use one numpy thread each and ignore ^C, which the main process handles."""
-    previous = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    """Start processes that use one numpy thread each and ignore ^C, which the main process handles.
+
+    If the native core is not used here, workers do not use it either, so that they do not repeat the warning.
+    """
+    variables = dict.fromkeys(_THREADS, "1")
+    if native.why_not():
+        variables["VICTOR_ENGINE"] = "python"
+    previous = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     is_main = threading.current_thread() is threading.main_thread()
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
     try:
