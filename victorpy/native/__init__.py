@@ -5,8 +5,8 @@ Each module here has a twin in Python, which is the specification and is used wh
     split.pyx      page/split.py: walks a parsed page and cuts it into blocks
     scan.pyx       page/parse.py: looks for rare trouble before parsing
     columns.pyx    columns/: fills the arrays that features are computed from
-    trees.pyx      model/evidence/: forests, the lexicon and the cut for expected F1
-    crf.pyx        model/crf/decoding.py: forward-backward
+    trees.pyx      model/evidence/: inputs, forests, the lexicon and the context of blocks
+    crf.pyx        model/crf/tables.py: the scores of blocks and forward-backward
 
 Tests check that both twins give the same results. Set VICTOR_ENGINE=python to run without the core.
 docs/guides/native.md explains how to build and extend it.

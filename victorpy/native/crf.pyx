@@ -10,7 +10,7 @@ import numpy as np
 def marginals(const double[:, ::1] local, const double[:, ::1] steps):
     """Return the probability of each label for each block, given weights of labels and of steps between them.
 
-    Twin of `decoding.marginals`: block by block, with the weights of every block scaled to a sum of 1.
+    Twin of `tables.marginals`: block by block, with the weights of every block scaled to a sum of 1.
     """
     cdef Py_ssize_t count = local.shape[0], labels = local.shape[1], at, i, k
     cdef double[:, ::1] alpha = np.empty((count, labels)), beta = np.empty((count, labels))

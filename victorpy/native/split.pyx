@@ -416,7 +416,7 @@ cdef class Page:
             names.append(self.tag_names[tag] if tag >= 0 else self.closing_names[~tag])
         return tuple(names)
 
-    # What others ask for.
+    # Results as Python objects.
 
     def __len__(self):
         return len(self.texts)
