@@ -23,7 +23,7 @@ from victorpy.page.split import split
 
 if TYPE_CHECKING:
     from victorpy.description.record import DocView
-    from victorpy.outputs.layout import Layout, LayoutReader
+    from victorpy.outputs.layout import Layout
 
 
 def read_document(
@@ -70,7 +70,11 @@ def _read(
     if metadata or layout or uses_styles:
         prune(tree, ())
     about = _metadata(tree, url) if metadata else None
-    reader = _layout_reader(tree, url) if layout else None
+    reader = None
+    if layout:
+        from victorpy.outputs.layout import LayoutReader  # only on request
+
+        reader = LayoutReader(tree, url or "")
     if uses_styles and tree.root is not None:
         from victorpy.page.styles import inline_styles
 
@@ -86,12 +90,6 @@ def _metadata(tree: Tree, url: str | None) -> Metadata:
     from victorpy.description.metadata import read_metadata  # only on request
 
     return read_metadata(tree, url or "")
-
-
-def _layout_reader(tree: Tree, url: str | None) -> LayoutReader:
-    from victorpy.outputs.layout import LayoutReader  # only on request
-
-    return LayoutReader(tree, url or "")
 
 
 class Cleaner:

@@ -52,7 +52,7 @@ MOST_FINDINGS = 10
 LONGEST = 4_000
 ODD = [None, None, 0, 9, 10, 32, 60, 62, 0x85, 0xA0, 0x130, 0x3A3, 0x10FFFF]
 WHOLE_EVERY = 20
-"""Every so many pages are cleaned by the bundled model too, with and without the core."""
+"""One page in `WHOLE_EVERY` is also cleaned by the bundled model, with and without the core."""
 
 
 def main() -> int:

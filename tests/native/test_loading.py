@@ -1,4 +1,4 @@
-"""The native core is left out where it is missing, switched off or does not fit lxml, and the user is told once."""
+"""The native core is not used if it is missing, switched off or does not fit lxml. One message says so."""
 
 from __future__ import annotations
 

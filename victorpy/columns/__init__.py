@@ -47,7 +47,8 @@ class Columns(ElementColumns):
         super().__init__(document, config)
         if _native and document.arrays is not None:
             flags = unicode.flags_table()
-            self.__dict__ |= _native.page_columns(document.arrays, flags, document.title, unicode.CLOSING, Sums)
+            title_hashes = tokens_of_words(document.title).hashes
+            self.__dict__ |= _native.page_columns(document.arrays, flags, title_hashes, unicode.CLOSING, Sums)
         self.site = site
         """Site statistics, if other pages of the site were seen."""
         self.evidence: Floats | None = None

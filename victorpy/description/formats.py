@@ -193,12 +193,12 @@ for _name, _suffix, _description, _write, _header in (
     (
         "docview",
         ".jsonl",
-        "DocView: type, keywords, abstract and metadata, as one JSON object per line",
+        "DocView: type, keywords, abstract and metadata, as one JSON object per line.",
         write_json,
         "",
     ),
-    ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below", write_tei, ""),
-    ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter", write_markdown, ""),
-    ("docview-csv", ".csv", "DocView as CSV, one row per page", write_csv, _csv_row(_FIELDS)),
+    ("docview-tei", ".xml", "DocView as TEI: the record in the header, the content below.", write_tei, ""),
+    ("docview-markdown", ".md", "DocView as Markdown, the record in its front matter.", write_markdown, ""),
+    ("docview-csv", ".csv", "DocView as CSV, one row per page.", write_csv, _csv_row(_FIELDS)),
 ):
     OUTPUTS.add(_name, record_output(_name, _suffix, _description, _write, _header))

@@ -70,14 +70,15 @@ cdef str fold(str text):
 
 
 def page_columns(
-    Page page not None, const uint8_t[::1] flags not None, str title not None, str closing not None, Sums
+    Page page not None, const uint8_t[::1] flags not None, const uint64_t[::1] title_hashes not None, str closing not None,
+    Sums
 ):
     """Return the arrays of a page by the names of the properties of `Columns`."""
     if flags.shape[0] < CODE_POINTS:
         raise ValueError("the table of characters is too short")
     columns = element_columns(page)
     piece_block, piece_element = columns["_pieces"]
-    text, piece_start = text_columns(page, flags, title, closing, columns["_piece_in_link"])
+    text, piece_start = text_columns(page, flags, title_hashes, closing, columns["_piece_in_link"])
     columns["_pieces"] = piece_block, piece_start, piece_element
     columns |= text
     columns |= name_columns(page, flags, columns["ancestors"], columns["element"])
@@ -320,7 +321,9 @@ cdef inline void count_token(Counted *counted, uint8_t flags, int unspaced) noex
     counted.tokens[kind] += unspaced // 2 if unspaced > 3 else 1
 
 
-cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str closing, in_link):
+cdef tuple text_columns(
+    Page page, const uint8_t[::1] flags, const uint64_t[::1] title_hashes, str closing, in_link
+):
     """Count the characters, words, tokens and sentences of each block, and hash its words."""
     cdef int count = <int>page.block_element.size(), pieces = <int>page.texts_.size()
     cdef int block, piece, last_piece, rank, unspaced
@@ -463,39 +466,23 @@ cdef tuple text_columns(Page page, const uint8_t[::1] flags, str title, str clos
         "ends_sentence": all_marks[2].view(bool),
         "_letter_group": np.asarray(letter_group),
         "word_tokens": (word_hashes, array_of(owners)),
-        "title_share": title_share(hashes, owners, title, flags, count),
+        "title_share": title_share(hashes, owners, title_hashes, count),
     }, np.asarray(piece_start)
 
 
-cdef object title_share(vector[uint64_t] &hashes, vector[int64_t] &owners, str title, const uint8_t[::1] flags, int count):
+cdef object title_share(
+    vector[uint64_t] &hashes, vector[int64_t] &owners, const uint64_t[::1] title_hashes, int count
+):
     """Return the share of each block's words that are in the title."""
     cdef vector[uint64_t] in_title
     cdef uint64_t last_bits = 0
     cdef double[:, ::1] sums = np.zeros((2, count))
     cdef size_t i
     cdef Py_ssize_t at
-    cdef str lower = fold(title)
-    cdef uint8_t now
-    cdef int rank = 0
-    cdef bint in_word, was_in_word = False
-    cdef uint64_t hash_value = 0
-    for at in range(len(title)):
-        now = flags[<uint32_t>(<Py_UCS4>title[at])]
-        in_word = now & (LETTER | DIGIT) and not now & UNSPACED
-        if in_word or now & UNSPACED or not now:
-            if rank and not (in_word and was_in_word):
-                in_title.push_back(hash_value)
-                rank = 0
-            if not rank:
-                hash_value = 0
-            hash_value += mix(48 if now & DIGIT else <uint32_t>(<Py_UCS4>lower[at]), rank)
-            rank += 1
-        was_in_word = in_word
-    if rank:
-        in_title.push_back(hash_value)
+    for at in range(title_hashes.shape[0]):
+        in_title.push_back(title_hashes[at])
+        last_bits |= 1ULL << (title_hashes[at] & 63)
     sort(in_title.begin(), in_title.end())
-    for i in range(in_title.size()):
-        last_bits |= 1ULL << (in_title[i] & 63)
     for i in range(hashes.size()):
         if last_bits >> (hashes[i] & 63) & 1:  # most words are not in the title
             sums[0, owners[i]] += binary_search(in_title.begin(), in_title.end(), hashes[i])

@@ -52,13 +52,13 @@ class Table:
 
     def look_up(self, hashes: Hashes) -> Floats:
         """Return the log-odds of tokens, 0 if a token is unknown."""
-        odds = np.zeros(len(hashes))
         if not len(self.hashes):
-            return odds
+            return np.zeros(len(hashes))
         starts, most = self._slots
         if _native:
             found: Floats = _native.look_up(hashes, self.hashes, self.odds, starts, 64 - _SLOT_BITS)
             return found
+        odds = np.zeros(len(hashes))
         row = np.take(starts, _slot(hashes))
         for _ in range(most):  # faster than a binary search
             is_same = np.take(self.hashes, row, mode="clip") == hashes
@@ -127,25 +127,30 @@ class Lexicon:
         hashes, name = page.near_name_tokens
         names, name_of_element = page.near_names
         by_name = _summary(name_table.look_up(hashes), name, len(names))[:3]
-        rows: list[Floats] = []
-        all_names = np.zeros((3, page.count))
-        if _native:
-            summaries = _native.name_rows(by_name, name_of_element, page.ancestors, NEAR)
-            rows, all_names = list(summaries[:9]), summaries[9:]
-        for level in range(0 if _native else NEAR):
-            by_block = by_name[:, name_of_element[page.ancestor(level)]]
-            if level < 3:
-                rows += list(by_block)
-            np.minimum(all_names[0], by_block[0], out=all_names[0])
-            np.maximum(all_names[1], by_block[1], out=all_names[1])
-            all_names[2] += by_block[2]
+        rows = [*_name_rows(by_name, name_of_element, page)]
         hashes, block = page.word_tokens
         words = _summary(word_table.look_up(hashes), block, page.count)
         hashes, block = _heading_words(page)
         heading = _summary(heading_table.look_up(hashes), block, page.count)[:, _last_heading(page)]
-        rows += [*all_names, words[0], words[1], words[2] / np.maximum(words[3], 1)]
+        rows += [words[0], words[1], words[2] / np.maximum(words[3], 1)]
         rows += [heading[0], heading[1], heading[2] / np.maximum(heading[3], 1)]
         return np.array(rows, dtype=np.float32)
+
+
+def _name_rows(by_name: Floats, name_of_element: Counts, page: Columns) -> Floats:
+    """Return the summaries of names at the first three levels above a block, and of all `NEAR` levels together."""
+    if _native:
+        native_rows: Floats = _native.name_rows(by_name, name_of_element, page.ancestors, NEAR)
+        return native_rows
+    rows = np.zeros((12, page.count))
+    for level in range(NEAR):
+        by_block = by_name[:, name_of_element[page.ancestor(level)]]
+        if level < 3:
+            rows[3 * level : 3 * level + 3] = by_block
+        np.minimum(rows[9], by_block[0], out=rows[9])
+        np.maximum(rows[10], by_block[1], out=rows[10])
+        rows[11] += by_block[2]
+    return rows
 
 
 def _summary(values: Floats, owner: Counts, count: int) -> Floats:
