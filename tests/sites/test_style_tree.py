@@ -741,6 +741,16 @@ def test_repeated_parts_of_a_path_are_deleted(start, styles, local):
     assert cleaned(pages, styles=styles, local=local, epsilon=0)[0] == f"Home > Product Guides > {GUIDES[0]}"
 
 
+def test_show_puts_deleted_words_of_kept_leaves_in_brackets():
+    documents = [document(f"<div>Home &gt; Product Guides &gt; {guide}</div><p>Copyright Us</p>") for guide in GUIDES]
+    labeller = SiteStyleTree().fit(documents)
+    for shown in (as_text(labeller.tree_, labeller.judgement_), as_html(labeller.tree_, labeller.judgement_, "")):
+        assert "[home product guides] printers" in shown
+        assert "copyright us" in shown  # a noisy leaf has no brackets
+    without = SiteStyleTree(epsilon=0).fit(documents)
+    assert "[" not in as_text(without.tree_, without.judgement_)
+
+
 def test_repeated_links_of_a_path_without_separators_are_deleted():
     path = "<div><a href=/>Home</a> <a href=/g>Product Guides</a> <a href=/x><b>{0}</b></a> {1}</div><hr>"
     pages = [path.format(*guide.split(" > ")) for guide in GUIDES]

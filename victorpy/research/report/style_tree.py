@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from victorpy.errors import plural
 from victorpy.research.report.base import html_page, text
-from victorpy.sites.content import Content
 from victorpy.sites.importance import Judged, Judgement
 from victorpy.sites.style_tree import ElementNode, StyleTree
 
@@ -37,13 +36,13 @@ def as_text(tree: StyleTree, judgement: Judgement, full: bool = False) -> str:
     def lines(element: ElementNode, depth: int) -> Iterator[str]:
         importance = judgement.of(element)
         children, hidden = _children(element, importance, full)
-        words = "" if children else f"  {_words(element)}"
+        words = "" if children else f"  {_words(element, judgement)}"
         facts = f"{_SIGNS[_mark(importance)]} {importance.composite:.2f} {element.page_count:>5}"
         yield f"{facts}  {'  ' * depth}{_name(element)[:70]}{words}".rstrip()
         content = element.content if children else None
         if content is not None:  # some pages have text here instead of elements
             facts = f"{_SIGNS[_content_mark(importance, judgement.t)]} {importance.leaf:.2f} {content.page_count:>5}"
-            yield f"{facts}  {'  ' * (depth + 1)}#text  {_content_words(content)}".rstrip()
+            yield f"{facts}  {'  ' * (depth + 1)}#text  {_content_words(element, judgement)}".rstrip()
         for child in children:
             yield from lines(child, depth + 1)
         if hidden:
@@ -63,14 +62,14 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
         facts = f"{numbers} · {element.page_count} pages · {plural(len(element.styles), 'style')} · {mark}"
         label = f'<code>{text(_name(element)[:120])}</code> <span class="facts">{facts}</span>'
         if not children:
-            words = _words(element)
+            words = _words(element, judgement)
             label += f' <span class="words">{text(words)}</span>' if words else ""
             return f'<div class="leaf {colour} {mark}">{label}</div>\n'
         below = ""
         if element.content is not None:  # some pages have text here instead of elements
             mark = _content_mark(importance, judgement.t)
             facts = f"{importance.leaf:.2f} · {element.content.page_count} pages · {mark}"
-            words = f'<span class="words">{text(_content_words(element.content))}</span>'
+            words = f'<span class="words">{text(_content_words(element, judgement))}</span>'
             colour_of_text = f"i{min(int(importance.leaf * 10 + 0.5), 10)}"
             label_of_text = f'<code>#text</code> <span class="facts">{facts}</span> {words}'
             below = f'<div class="leaf {colour_of_text} {mark}">{label_of_text}</div>\n'
@@ -82,7 +81,8 @@ def as_html(tree: StyleTree, judgement: Judgement, title: str, full: bool = Fals
     note = (
         "Red is repeated by the site, green is specific to single pages. Numbers: composite importance, importance "
         "of the node's own styles, number of pages that have it, number of styles. A branch that does not open is "
-        "noise or content as a whole; noise is struck through."
+        "noise or content as a whole; noise is struck through. Words in brackets are on every page, and parts of a "
+        "block that consist of them are deleted."
     )
     body = f'<h1>{text(title)}</h1><p class="note">{text(note)}</p><div class="tree">{draw(tree.root, 0)}</div>'
     return html_page(title, body, style=_STYLE)
@@ -111,14 +111,21 @@ def _name(element: ElementNode) -> str:
     return f"{element.tag} {element.display}".strip() if element.tag != "#root" else "site"
 
 
-def _words(element: ElementNode) -> str:
+def _words(element: ElementNode, judgement: Judgement) -> str:
     """Return the words that most pages have at the first leaf below an element."""
-    contents = (node.content for node in element.walk() if node.content is not None and node.content.sums)
-    first = next(contents, None)
-    return "" if first is None else _content_words(first)
+    leaves = (node for node in element.walk() if node.content is not None and node.content.sums)
+    first = next(leaves, None)
+    return "" if first is None else _content_words(first, judgement)
 
 
-def _content_words(content: Content) -> str:
+def _content_words(element: ElementNode, judgement: Judgement) -> str:
+    """Return the words that most pages have at a leaf. In a leaf that is kept, deleted words are in brackets."""
+    content, judged = element.content, judgement.of(element)
+    assert content is not None
     words = [feature for feature in content.sums if " " not in feature]
     words.sort(key=lambda word: -content.pages_with(word))
-    return " ".join(words[:EXAMPLES])
+    if judged.leaf <= judgement.t:
+        return " ".join(words[:EXAMPLES])
+    deleted = [word for word in words if word in judged.repeated][: EXAMPLES // 2]
+    kept = [word for word in words if word not in judged.repeated][: EXAMPLES - len(deleted)]
+    return " ".join([f"[{' '.join(deleted)}]", *kept] if deleted else kept)
