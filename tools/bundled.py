@@ -25,7 +25,7 @@ from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import check_target
 from victorpy.model.train import Trained, describe_training
 from victorpy.outputs import CleanPage
-from victorpy.research.datasets import parse_data
+from victorpy.research.datasets import set_name
 from victorpy.research.gold import LabelledPage, load_gold
 from victorpy.research.scores import word_f1
 from victorpy.sites.grouping import site_of
@@ -40,7 +40,7 @@ def score(page: LabelledPage, log_odds: Floats, config: Config) -> dict[str, obj
     text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
     gold = "\n".join(segment.text for segment in page.gold)
     return {
-        "data": page.data.partition(":")[0],
+        "data": set_name(page.data),
         "name": page.name,
         "site": page.site,
         "type": page.page_type,
@@ -74,11 +74,6 @@ def at_their_sites(pages: list[LabelledPage], found: list[Floats], labeller: Mod
     return adjusted
 
 
-def named_sets(data: list[str]) -> list[str]:
-    """Return the data sets as ``KIND:NAME``, without their paths."""
-    return [f"{kind}:{path.name}" for kind, path in map(parse_data, data)]
-
-
 def language(page: LabelledPage) -> str:
     """Return the declared language of a page, as two or three letters."""
     attributes = page.document.elements.attributes
@@ -107,21 +102,26 @@ def train(arguments: argparse.Namespace) -> None:
     pages = load_gold(arguments.data, config, lambda said: print(said, file=sys.stderr))
     pages = [page for page in pages if page.document.blocks]
     labeller = ModelLabeller(config)
+    weights = [page.weights for page in pages]
     labeller.fit(
         [page.document for page in pages],
         [page.labels for page in pages],
         lambda info: print(f"iteration {info['num']}", file=sys.stderr),
         lambda said: print(said, file=sys.stderr, flush=True),
+        weights,
     )
     annotated = [CleanPage(page.document, page.labels) for page in pages]
-    Trained(labeller, config, describe_training(annotated, labeller) | {"data": named_sets(arguments.data)}).save(
-        arguments.output
-    )
-    sets = sorted({page.data.partition(":")[0] for page in pages})
+    Trained(
+        labeller,
+        config,
+        describe_training(annotated, labeller, weights) | {"data": list(map(set_name, arguments.data))},
+    ).save(arguments.output)
+    sets = sorted({set_name(page.data) for page in pages if page.weights is None})
     found = list(labeller.training_log_odds_)
     if labeller.wants_site:
         found = at_their_sites(pages, found, labeller)
-    scores = [score(page, log_odds, config) for page, log_odds in zip(pages, found, strict=True)]
+    known = [(page, log_odds) for page, log_odds in zip(pages, found, strict=True) if page.weights is None]
+    scores = [score(page, log_odds, config) for page, log_odds in known]
     if arguments.scores:
         arguments.scores.write_text(json.dumps(scores, indent=0), encoding="utf-8")
     for name in sets:

@@ -483,7 +483,7 @@ def test_wrong_data_option_gives_one_line(gold_standard, tmp_path, arguments, me
     assert names_in(tmp_path) == ["gold"]
 
 
-def test_learn_warns_about_values_and_empty_data(tmp_path):
+def test_learn_rejects_data_without_complete_pages(tmp_path):
     files = {"input/1.html": "<br>", "gold/1.txt": "<p>Tea"}
     ended = learn("-q", "--data", f"cleaneval:{write_files(tmp_path / 'set', files)}", cwd=tmp_path)
     first, last = ended.stderr.decode().splitlines()
@@ -491,8 +491,8 @@ def test_learn_warns_about_values_and_empty_data(tmp_path):
     assert last == f"learn: cleaneval:{tmp_path / 'set'}: no usable page"
     files = {"auto/auto-tea(1)/0000.htm": "<h1>Tea Car</h1><p>Menu", "groundtruth/auto/auto-tea-model.txt": SWDE}
     ended = learn("-q", "-c", "crf", "--data", f"swde:{write_files(tmp_path / 'swde', files)}", cwd=tmp_path)
-    assert ended.returncode == 0
-    assert "the gold lists values, not texts" in only_line(ended.stderr)
+    assert ended.returncode == 2
+    assert "the gold of every page is partial" in only_line(ended.stderr)
 
 
 def half_confirmed(tmp_path):

@@ -153,12 +153,14 @@ def test_tokens_with_the_same_hash_prefix_are_found():
     assert not table.look_up(np.zeros(1, dtype=np.uint64)).any()
 
 
-def test_a_lexicon_that_leaves_a_site_out_is_the_one_learned_without_it():
+def test_the_lexicon_for_a_site_is_the_one_learned_without_it():
     turned = '<div class="box"><p>home</p></div><nav class="menu"><p>tea</p></nav>'
     pages = [(site, TEA, [True, False]) for site in "abcde"] + [("e", turned, [True, False]), ("f", turned, [0, 1])]
     for site in "aef":
         others = make_lexicon(poll_of(*(page for page in pages if page[0] != site)))
-        assert_same_tables(make_lexicon(poll_of(*pages), without=site), others, 0.0011)
+        ours = make_lexicon(poll_of(*pages), without=site)
+        for _, html, _ in (page for page in pages if page[0] == site):
+            assert ours.columns(columns(html)) == pytest.approx(others.columns(columns(html)), abs=0.0011)
 
 
 @cache
@@ -177,9 +179,8 @@ def test_leaving_a_site_out_removes_its_vote(kind):
     sites = sorted(votes.sites, key=lambda site: -len(votes.sites[site].hashes))
     for site in sites[:3] + sites[-2:]:
         others = Votes({name: vote for name, vote in votes.sites.items() if name != site}, votes.base).table()
-        ours = votes.table(without=site)
-        assert ours.hashes.tolist() == others.hashes.tolist()
-        assert ours.odds == pytest.approx(others.odds, abs=0.0011)
+        tokens = votes.sites[site].hashes
+        assert votes.table(without=site).look_up(tokens) == pytest.approx(others.look_up(tokens), abs=0.0011)
 
 
 def test_only_a_known_site_can_be_left_out():

@@ -108,6 +108,40 @@ def truth(text, url="http://www.tea.example/a", **more):
     return json.dumps({"url": url, "ground_truth": {"main_content": text}, **more})
 
 
+def own_pages(gold, *records):
+    """Return an index with these records, and a page with a gold for the record 1."""
+    index = "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records)
+    return {"pages.jsonl": index, "html/1.html": "<p>Tea", "gold/1.txt": gold}
+
+
+def test_own_pages_have_addresses_sites_types_and_partial_gold(tmp_path):
+    records = [{"id": "1", "url": "http://tea.example/1", "site": "tea.example", "type": "article"}]
+    files = {f"a/{name}": text for name, text in own_pages("Tea", *records).items()}
+    files |= {
+        f"b/{name}": text for name, text in own_pages("Tea", {"id": "1", "site": "Org/x", "partial": True}).items()
+    }
+    (first, second), warnings = read("pages", tmp_path, files)
+    assert warnings == []
+    assert (first.name, first.url, first.page_type, first.partial) == ("a/1", "http://tea.example/1", "article", False)
+    assert (second.name, second.site, second.partial) == ("b/1", "org-x.example", True)
+
+
+@pytest.mark.parametrize(
+    ("record", "warning"),
+    [
+        ("{", "pages.jsonl:2: left out; expected a JSON object"),
+        ("[]", "pages.jsonl:2: left out; expected a JSON object"),
+        ({"url": "http://x.example/"}, "pages.jsonl:2: left out; expected a JSON object"),
+        ({"id": 2}, "pages.jsonl:2: left out; id, url, site and type must be strings"),
+        ({"id": "2"}, "2.html: no gold file gold/2.txt"),
+    ],
+)
+def test_broken_record_of_own_pages_is_left_out_with_a_warning(tmp_path, record, warning):
+    pages, (warned,) = read("pages", tmp_path, own_pages("Tea", {"id": "1"}, record))
+    assert names(pages) == ["1"]
+    assert warning in warned
+
+
 def wcxb(number, gold, page="<p>Tea"):
     return {f"html/{number}.html": page, f"ground-truth/{number}.json": gold}
 
@@ -402,6 +436,7 @@ FOLDERS = {
         "tea/tea-shop(2)/0001.htm": HTML,
         "groundtruth/tea/tea-shop-name.txt": f"tea\tshop\tname\n2\t1\t1\t1\n0000\t2\tTea\t{TEXT}\n",
     },
+    "pages": own_pages(f"Tea\n{TEXT}", {"id": "1"}, {"id": "2"}) | {"html/1.html": HTML},
     "wcxb": wcxb(1, truth(f"Tea\n{TEXT}"), HTML) | {"ground-truth/2.json": "{"},
 }
 FOLDERS["cleanportaleval"] = FOLDERS["cleaneval"]  # the same layout

@@ -160,3 +160,32 @@ def test_unfinished_annotation_is_left_out_with_a_warning(annotated, tmp_path):
     assert ended.returncode == 0
     assert "1 block has no label yet" in ended.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["more.anno"]
+
+
+def test_blocks_outside_a_partial_gold_have_no_weight(tmp_path):
+    for name, text in {"pages.jsonl": '{"id": "1", "partial": true}', "html/1.html": PAGE, "gold/1.txt": TEXT}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (page,) = load_gold([f"pages:{tmp_path}"], load_config("default"), pytest.fail)
+    assert page.weights == tuple(float(label.is_content) for label in page.labels)
+    assert sum(page.weights) == 1
+
+
+def test_values_are_content_and_the_frame_of_a_site_is_noise(tmp_path):
+    (tmp_path / "groundtruth" / "tea").mkdir(parents=True)
+    (tmp_path / "tea" / "tea-shop(6)").mkdir(parents=True)
+    rows = []
+    for number in range(6):
+        value, price = f"Tea number {number}", f"{number}.99"
+        fields = f"<h1>{value}</h1><p>Price</p><p>{price}</p><p>Other words {'about it ' * (number + 1)}{number}</p>"
+        html = (
+            f"<ul><li><a href=/>Home page of the shop</a></ul><div>{fields}</div><p>All rights reserved by the shop</p>"
+        )
+        (tmp_path / "tea" / "tea-shop(6)" / f"{number}.htm").write_text(html, encoding="utf-8")
+        rows.append(f"{number}\t2\t{value}\t{price}\n")
+    (tmp_path / "groundtruth" / "tea" / "tea-shop-name.txt").write_text("tea\n6\n" + "".join(rows), encoding="utf-8")
+    pages = load_gold([f"swde:{tmp_path}"], load_config("default"), pytest.fail)
+    assert len(pages) == 6
+    for page in pages:
+        assert [label.is_content for label in page.labels] == [False, True, False, True, False, False]
+        assert page.weights == (1, 3, 0, 3, 0, 1)

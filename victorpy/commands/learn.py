@@ -24,10 +24,11 @@ from victorpy.commands import Arguments
 from victorpy.commands._shared import add_data, add_site_key
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
+from victorpy.model.evidence.stage import Weights
 from victorpy.model.store import check_target
 from victorpy.model.train import find_annotations, find_unconfirmed, load_pages, train
 from victorpy.outputs import CleanPage
-from victorpy.research.datasets import VALUE_KINDS, parse_data, set_name
+from victorpy.research.datasets import parse_data, set_name
 from victorpy.research.gold import load_gold
 from victorpy.sites.grouping import SITE_KEYS
 
@@ -48,9 +49,9 @@ def run(arguments: Arguments) -> int:
     target: Path = arguments.output or Path("models") / config.name
     check_target(target)
     began = time.perf_counter()
-    pages, counts = _load(arguments, config)
+    pages, weights, counts = _load(arguments, config)
     if arguments.quiet:
-        trained = train(pages, config, site_key=arguments.site_key)
+        trained = train(pages, config, site_key=arguments.site_key, weights=weights)
     else:
         show = partial(print, file=sys.stderr, flush=True)
 
@@ -58,7 +59,7 @@ def run(arguments: Arguments) -> int:
             loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
             show(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s")
 
-        trained = train(pages, config, show_iteration, show, arguments.site_key)
+        trained = train(pages, config, show_iteration, show, arguments.site_key, weights)
     story = trained.training
     if arguments.data:
         story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
@@ -69,11 +70,11 @@ def run(arguments: Arguments) -> int:
         stages = trained.labeller.stages_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
         sources = ", ".join(f"{count:,} from {source}" for source, count in counts.items())
-        weights = len(stages.crf.numbers) if stages else 0
+        attributes = len(stages.crf.numbers) if stages else 0
         scores = story["scores"]
         print(f"trained on {story['pages']:,} pages, {story['blocks']:,} blocks ({labels})")
         print(f"pages: {sources}")
-        print(f"{weights:,} attributes have weights; training took {time.perf_counter() - began:.1f} s")
+        print(f"{attributes:,} attributes have weights; training took {time.perf_counter() - began:.1f} s")
         print(
             f"on the training pages, {scores['label_accuracy']:.2%} of labels are right, "
             f"and {scores['content_accuracy']:.2%} if only content and noise count"
@@ -82,8 +83,8 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], dict[str, int]]:
-    """Return the training pages, and the number of pages from each source."""
+def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weights, dict[str, int]]:
+    """Return the training pages, the weights of their blocks, and the number of pages from each source."""
     specs = [spec for spec in arguments.data if ":" in spec or not Path(spec).exists()]
     typed_after_data = [Path(name) for name in arguments.data if name not in specs]
     kinds = {spec: parse_data(spec) for spec in specs}
@@ -91,23 +92,23 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], dict[s
     if not (paths or specs):
         raise DataError("nothing to learn from; give annotation files, or gold standards with --data KIND:DIR")
     pages = _load_annotations(arguments, find_annotations(paths), config) if paths else []
+    weights: list[Sequence[float] | None] = [None] * len(pages)
     counts = {"annotation files": len(pages)} if paths else {}
 
     def warn(message: str) -> None:
         arguments.say(f"left out: {message}")
 
     for spec in [spec for spec in specs if kinds[spec][0] != "anno"]:
-        if kinds[spec][0] in VALUE_KINDS:
-            arguments.say(f"{spec}: the gold lists values, not texts; the model will learn to keep only these values")
         for page in load_gold([spec], config, warn, arguments.site_key):
             if page.document.blocks:
                 pages.append(page.annotated)
+                weights.append(page.weights)
             else:
                 warn(f"{kinds[spec][0]}: {page.name}: the page has no text")
         counts[spec] = len(pages) - sum(counts.values())
     if not pages:
         raise DataError(f"{', '.join(specs)}: no usable page")
-    return pages, counts
+    return pages, weights, counts
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:

@@ -32,7 +32,7 @@ from victorpy.model.encode import Codes, encode, make_encoders, show_features
 from victorpy.model.evidence import Evidence, Findings, block_weights, expected_f1, fit_evidence
 from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.kinds import Kinds, fit_kinds
-from victorpy.model.evidence.stage import Report
+from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
 from victorpy.sites.grouping import SITE_KEYS, site_of
@@ -105,8 +105,13 @@ class ModelLabeller(Labeller):
         labels: Labels = None,
         progress: Progress | None = None,
         report: Report = lambda message: None,
+        weights: Weights | None = None,
     ) -> Self:
-        """Train the trees, if the config has any, and then the CRF."""
+        """Train the trees, if the config has any, and then the CRF.
+
+        `weights` are those of `fit_evidence`. The CRF learns only from pages without weights, since it needs every
+        label of a sequence.
+        """
         from victorpy.model.crf.training import make_crf, train  # needs packages that cleaning does not need
 
         prepared = self.prepare()
@@ -114,13 +119,19 @@ class ModelLabeller(Labeller):
             raise DataError("a CRF learns from labels: pass the labels of every page's blocks to fit()")
         given = {"c1": self.c1, "c2": self.c2, "max_iterations": self.max_iterations}
         crf = make_crf(prepared.config, progress, self.algorithm, **given)
-        pages, sequences = [], []
-        for document, page_labels in zip(documents, labels, strict=True):
+        pages, sequences, factors = [], [], []
+        for document, page_labels, factor in zip(documents, labels, weights or [None] * len(labels), strict=True):
             sequence = [str(label) for label in page_labels or ()]
             check_labels(document, sequence, prepared.config.labels)
             if sequence:
                 pages.append(document)
                 sequences.append(sequence)
+                factors.append(factor)
+        if sequences and None not in factors:
+            raise DataError(
+                "the CRF learns from pages whose blocks all have labels, but the gold of every page is partial; "
+                "add other pages, such as --data wcxb:DIR"
+            )
         if len({label for sequence in sequences for label in sequence}) < 2:
             raise DataError("nothing can be learned from these pages: their blocks need at least two labels")
         sites = [
@@ -136,14 +147,22 @@ class ModelLabeller(Labeller):
         if prepared.config.get(EVIDENCE):
             columns = list(columns)
             content = [np.array([Label(label).is_content for label in sequence]) for sequence in sequences]
-            fitted = fit_evidence(columns, content, sites, prepared.config, report)
+            fitted = fit_evidence(columns, content, sites, prepared.config, report, factors)
             evidence, self.training_log_odds_ = fitted.evidence, [findings.log_odds for findings in fitted.findings]
             if prepared.config.get(KINDS):
-                kinds = fit_kinds(columns, fitted.findings, sequences, prepared.config, report)
+                known = [number for number, factor in enumerate(factors) if factor is None]
+                kinds = fit_kinds(
+                    [columns[number] for number in known],
+                    [fitted.findings[number] for number in known],
+                    [sequences[number] for number in known],
+                    prepared.config,
+                    report,
+                )
             columns = map(Columns.with_evidence, columns, self.training_log_odds_)
         examples = []
-        for page, sequence in zip(columns, sequences, strict=True):
-            examples.append((encode(page, prepared.encoders), sequence))
+        for page, sequence, factor in zip(columns, sequences, factors, strict=True):
+            if factor is None:
+                examples.append((encode(page, prepared.encoders), sequence))
             page.forget_characters()
         tables = train(examples, prepared.encoders, prepared.template, crf)
         self.stages_ = Stages(tables, crf.model_, evidence, kinds)

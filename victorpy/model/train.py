@@ -13,7 +13,7 @@ from victorpy.config import Config
 from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.model.crf import Progress
-from victorpy.model.evidence.stage import Report
+from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import save_model
 from victorpy.outputs import CleanPage
@@ -70,26 +70,30 @@ def train(
     progress: Progress | None = None,
     report: Report = lambda message: None,
     site_key: str = SITE_KEYS[0],
+    weights: Weights | None = None,
 ) -> Trained:
-    """Train a model on annotated pages."""
+    """Train a model on annotated pages. `weights` are those of `ModelLabeller.fit`."""
     labeller = ModelLabeller(config, site_key=site_key)
-    labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report)
-    return Trained(labeller, config, describe_training(pages, labeller))
+    labeller.fit([page.document for page in pages], [page.labels for page in pages], progress, report, weights)
+    return Trained(labeller, config, describe_training(pages, labeller, weights))
 
 
-def describe_training(pages: Sequence[CleanPage], labeller: ModelLabeller) -> dict[str, Any]:
-    """Describe the training pages, and score the labeller on them. Scores on new pages are lower."""
+def describe_training(
+    pages: Sequence[CleanPage], labeller: ModelLabeller, weights: Weights | None = None
+) -> dict[str, Any]:
+    """Describe the training pages, and score the labeller on those without weights. Scores on new pages are lower."""
+    known = [page for page, factor in zip(pages, weights or [None] * len(pages), strict=True) if factor is None]
     digest = hashlib.sha256()
     for text in sorted(write_anno(page) for page in pages):
         digest.update(text.encode())
-    gold_labels = [label for page in pages for label in page.labels]
-    predicted = [label for page in pages for label in labeller.label(page.document).labels]
+    gold_labels = [label for page in known for label in page.labels]
+    predicted = [label for page in known for label in labeller.label(page.document).labels]
     pairs = list(zip(predicted, gold_labels, strict=True))
     right = sum(ours == gold for ours, gold in pairs)
     right_content = sum((ours is Label.OTHER) == (gold is Label.OTHER) for ours, gold in pairs)
     return {
         "pages": len(pages),
-        "blocks": len(gold_labels),
+        "blocks": sum(len(page.labels) for page in pages),
         "labels": dict(sorted(Counter(map(str, gold_labels)).items())),
         "data-sha256": digest.hexdigest(),
         "scores": {

@@ -46,6 +46,8 @@ class GoldPage:
     site_key: str = SITE_KEYS[0]
     annotation: Path | None = None
     """Annotation file with the labels that a person gave. Other gold is aligned with the page to label its blocks."""
+    partial: bool = False
+    """Whether the gold is only a part of the content. Blocks outside it are unknown, and training ignores them."""
 
     @property
     def site(self) -> str:
@@ -267,6 +269,34 @@ def read_wcxb(directory: Path, warn: Warn) -> Iterator[GoldPage]:
     for page in sorted(directory.glob("**/html/*.html*")):
         if not (page.parents[1] / "ground-truth" / f"{page.name.partition('.')[0]}.json").is_file():
             warn(f"{page}: no ground truth")
+
+
+@DATASETS.register("pages")
+def read_pages(directory: Path, warn: Warn) -> Iterator[GoldPage]:
+    """Your own pages: pages.jsonl with one object per page (id; optional url, site, type), html/ID.html, gold/ID.txt.
+
+    The directory may contain several such directories. ``"partial": true`` marks a gold that is only a part of the
+    content.
+    """
+    for index in sorted(directory.glob("**/pages.jsonl")):
+        for number, line in enumerate(_read_gold(index, warn).split("\n"), 1):
+            try:
+                record = json.loads(line)
+                name = record["id"]
+                texts = [record.get(key) or "" for key in ("url", "site", "type")]
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                warn(f'{index}:{number}: left out; expected a JSON object such as {{"id": "1", "url": "http://…"}}')
+                continue
+            if not all(isinstance(text, str) for text in (name, *texts)) or not name:
+                warn(f"{index}:{number}: left out; id, url, site and type must be strings")
+                continue
+            url, site, page_type = texts
+            if site and site not in site_of(url, "host"):
+                url = f"http://{re.sub(r'[^0-9a-z]+', '-', site.lower())}.example/{name}"
+            page, gold = index.parent / "html" / f"{name}.html", index.parent / "gold" / f"{name}.txt"
+            for _, content, _, text in _read_pairs([page], [gold], warn):
+                path = str((index.parent / name).relative_to(directory))
+                yield GoldPage(path, content, (Gold(text),), url, page_type, partial=record.get("partial") is True)
 
 
 # Files

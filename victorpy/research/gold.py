@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from victorpy.base.words import aligned_words
 from victorpy.cleaner import read_document
 from victorpy.config import Config, load_config
 from victorpy.document import Document, Label, Labelling
 from victorpy.errors import VictorError
+from victorpy.labellers.site_style_tree import SiteStyleTree
 from victorpy.outputs import CleanPage, Output
 from victorpy.outputs.anno import AnnotationWriter, load_anno, load_annotation
 from victorpy.outputs.text import render_cleaneval
 from victorpy.page.same_blocks import find_difference
 from victorpy.research.align import Gold, align
-from victorpy.research.datasets import GoldPage, Warn, parse_data, read_dataset
+from victorpy.research.datasets import VALUE_KINDS, GoldPage, Warn, parse_data, read_dataset
 from victorpy.sites.grouping import SITE_KEYS
+
+# Pages whose gold is values, such as the title and the price of a book
+_TREE_PAGES = 60
+"""Number of pages of a site that its style tree is made from."""
+_TREE_THRESHOLD = 0.4
+_VALUE_PAGES = 10
+"""Maximum number of labelled pages of a site. Pages of a site are alike, so more of them add little."""
+_VALUE_WEIGHT = 3.0
+_FIELD_NAMES = 5
+"""Maximum length of a run of noise between two values that may be the names of fields."""
 
 _TAGS = {Label.HEADER: "<h>", Label.PARAGRAPH: "<p>", Label.LIST: "<l>"}
 
@@ -31,6 +44,8 @@ class LabelledPage:
     document: Document
     labels: tuple[Label, ...]
     gold: tuple[Gold, ...]
+    weights: tuple[float, ...] | None = None
+    """Weight of each block in training, or None if all blocks count the same."""
 
     @property
     def has_segments(self) -> bool:
@@ -56,9 +71,14 @@ class LabelledPage:
 
 def load_gold(specs: Iterable[str], config: Config, warn: Warn, site_key: str = SITE_KEYS[0]) -> list[LabelledPage]:
     """Read data sets, given as KIND:DIR, and label their pages."""
-    pages = []
+    pages: list[LabelledPage] = []
     for spec in specs:
         kind, directory = parse_data(spec)
+        if kind in VALUE_KINDS:
+            by_site = itertools.groupby(read_dataset(kind, directory, warn), lambda page: (page.page_type, page.site))
+            for _, its_pages in by_site:
+                pages += label_values(list(its_pages), spec, config)
+            continue
         for page in read_dataset(kind, directory, warn, site_key):
             try:
                 pages.append(label_page(page, spec, config))
@@ -78,7 +98,31 @@ def label_page(page: GoldPage, data: str, config: Config) -> LabelledPage:
     else:
         document = read_document(page.html, config, page.url or None, source=page.name)
         labels = align(document, page.gold, config.cuts.block_level)
-    return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold)
+    weights = tuple(float(label.is_content) for label in labels) if page.partial else None
+    return LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, weights)
+
+
+def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterator[LabelledPage]:
+    """Label some pages of a site whose gold is values, with a style tree of many pages of the site.
+
+    Blocks with a value are content. Blocks that the tree drops are noise, except a few blocks between two values, which
+    may be the names of fields. Everything else is unknown.
+    """
+    read = [(page, read_document(page.html, config, page.url, source=page.name)) for page in pages[:_TREE_PAGES]]
+    tree = SiteStyleTree(t=_TREE_THRESHOLD).fit([document for _, document in read])
+    for page, document in read[:: -(-len(read) // _VALUE_PAGES)]:
+        is_kept = [label.is_content for label in tree.label(document).labels]
+        values = [f" {' '.join(words)} " for part in page.gold if (words := aligned_words(part.text))]
+        texts = (f" {' '.join(aligned_words(block.text))} " for block in document.blocks)
+        is_value = [kept and any(value in text for value in values) for kept, text in zip(is_kept, texts, strict=True)]
+        weights = [_VALUE_WEIGHT if value else float(not kept) for value, kept in zip(is_value, is_kept, strict=True)]
+        inside = range(is_value.index(True), len(is_value) - is_value[::-1].index(True)) if any(is_value) else range(0)
+        for weight, run in itertools.groupby(inside, weights.__getitem__):
+            blocks = list(run)
+            if weight == 1 and len(blocks) <= _FIELD_NAMES:
+                weights[blocks[0] : blocks[-1] + 1] = [0.0] * len(blocks)
+        labels = tuple(Label.PARAGRAPH if value else Label.OTHER for value in is_value)
+        yield LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, tuple(weights))
 
 
 def gold_labels(page: GoldPage, document: Document, config: Config) -> tuple[Label, ...]:

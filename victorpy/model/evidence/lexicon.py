@@ -206,19 +206,20 @@ class Votes:
         self.content = _sums(where, shares, len(self.hashes))
 
     def table(self, without: str | None = None) -> Table:
-        """Return the log-odds from the votes of all sites, or of all but one."""
-        content, count = self.content, self.count
+        """Return the log-odds from the votes of all sites.
+
+        `without` leaves out the vote of one site. The table then has only the tokens of this site.
+        """
+        hashes, content, count = self.hashes, self.content, self.count
         if without in self.sites:
             vote = self.sites[without]
-            at = np.searchsorted(self.hashes, vote.hashes)
-            content, count = content.copy(), count.copy()
-            content[at] -= vote.share
-            count[at] -= 1
+            at = np.searchsorted(hashes, vote.hashes)
+            hashes, content, count = vote.hashes, content[at] - vote.share, count[at] - 1
         enough = count >= FEWEST_SITES
         share = (content[enough] + self.base * DOUBT) / (count[enough] + DOUBT)
         share = np.clip(share, 0.001, 0.999)
         odds = np.log(share / (1 - share)) - np.log(self.base / (1 - self.base))
-        return Table(self.hashes[enough], np.round(odds, DIGITS))
+        return Table(hashes[enough], np.round(odds, DIGITS))
 
 
 class Poll:
@@ -228,18 +229,20 @@ class Poll:
         self._votes: list[dict[str, list[Vote]]] = [{} for _ in KINDS]
         self._shares: list[float] = []
 
-    def add(self, page: Columns, content: Flags, site: str) -> None:
-        """Count the tokens of a page whose content is known."""
+    def add(self, page: Columns, content: Flags, site: str, known: Flags | None = None) -> None:
+        """Count the tokens of a page. Whether a block is content may be known for some blocks only."""
         if not page.count:
             return
-        weight = np.sqrt(np.minimum(page.words, 50) + 1)
-        self._shares.append(float((weight * content).sum() / weight.sum()))
+        weight = np.sqrt(np.minimum(page.words, 50) + 1) * (1.0 if known is None else known)
+        if known is None or known.all():
+            self._shares.append(float((weight * content).sum() / weight.sum()))
         for votes, pairs in zip(self._votes, _tokens_of_blocks(page), strict=True):
             hashes, block = _distinct(*pairs)
             tokens, number = np.unique(hashes, return_inverse=True)
             total = _sums(number, weight[block], len(tokens))
             kept = _sums(number, (weight * content)[block], len(tokens))
-            votes.setdefault(site, []).append(Vote(tokens, kept, total))
+            is_known = total > 0
+            votes.setdefault(site, []).append(Vote(tokens[is_known], kept[is_known], total[is_known]))
 
     def votes(self) -> list[Votes]:
         """Return the votes on names, words and headings."""

@@ -24,6 +24,9 @@ TREES_FILE = "trees.npy"
 Report = Callable[[str], None]
 """Called with a message about each step of training."""
 
+Weights = Sequence[Sequence[float] | None]
+"""Factors for the weights of each page's blocks in training, or None for a page whose blocks all count."""
+
 # All pages have the same weight. Within a page, a block's weight is its number of words, up to a maximum.
 _MOST_WORDS = 200
 _PAGE_WEIGHT = 100.0
@@ -108,11 +111,14 @@ def fit_evidence(
     sites: Sequence[str],
     config: Config,
     report: Report = lambda message: None,
+    weights: Weights | None = None,
 ) -> Fitted:
     """Train layer after layer on pages whose content is known.
 
-    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site.
+    Each layer is trained on predictions from trees of the previous layer that had not seen the page's site. `weights`
+    has a factor for each block of each page, or None for a page whose blocks all count; 0 means unknown.
     """
+    factors = [np.asarray(1.0 if page is None else page) for page in weights or [None] * len(pages)]
     settings = tree_settings(config)
     folds = int(config.one("evidence-folds", "4"))
     groups = sites
@@ -123,7 +129,7 @@ def fit_evidence(
     fold_of = make_folds(groups, folds, seed=1)
     inputs = Inputs(config)
     report(f"evidence: features of {len(pages):,} pages")
-    votes, matrices = _first_inputs(pages, content, sites, inputs)
+    votes, matrices = _first_inputs(pages, content, sites, factors, inputs)
     own_rows = _input_count(inputs, layer=0)
     layer_count = _layer_count(config)
     layers: list[Forest] = []
@@ -140,10 +146,10 @@ def fit_evidence(
             samples = []
             for page in chosen:
                 most_blocks = float(config.one("evidence-blocks", "inf"))
-                blocks, weights = sample_blocks(training_weights(pages[page]), most_blocks, random)
+                blocks, weights = sample_blocks(training_weights(pages[page]) * factors[page], most_blocks, random)
                 samples.append((matrices[page][:, blocks], content[page][blocks], weights))
-            parts, targets, block_weights = zip(*samples, strict=True)
-            target, weight = np.concatenate(targets), np.concatenate(block_weights)
+            parts, targets, its_weights = zip(*samples, strict=True)
+            target, weight = np.concatenate(targets), np.concatenate(its_weights)
             forests.append(grow(np.hstack(parts), target, weight, settings | {"random_seed": seed}))
         return average(forests)
 
@@ -166,7 +172,11 @@ def fit_evidence(
 
 
 def _first_inputs(
-    pages: Sequence[Columns], content: Sequence[Flags], sites: Sequence[str], inputs: Inputs
+    pages: Sequence[Columns],
+    content: Sequence[Flags],
+    sites: Sequence[str],
+    factors: Sequence[Floats],
+    inputs: Inputs,
 ) -> tuple[list[Votes], list[Matrix]]:
     """Return the votes for the lexicon, and the inputs of the first layer for every page."""
     poll = Poll()
@@ -174,7 +184,7 @@ def _first_inputs(
     pages_of_site: dict[str, list[int]] = {}
     for number, (page, flags, site) in enumerate(zip(pages, content, sites, strict=True)):
         matrices.append(inputs.matrix(page))
-        poll.add(page, flags, site)
+        poll.add(page, flags, site, factors[number] > 0)
         pages_of_site.setdefault(site, []).append(number)
         page.forget_characters()
     votes = poll.votes()
@@ -191,7 +201,8 @@ def sample_blocks(weights: Floats, most: float, random: np.random.Generator) -> 
 
     The weights make up for the blocks left out, so the expected weight of a page does not change.
     """
-    chance = np.minimum(most * weights / max(float(weights.sum()), 1.0), 1.0)
+    share = weights / max(float(weights.sum()), 1.0)
+    chance = np.minimum(np.where(share > 0, most, 0) * np.maximum(share, 1e-300), 1.0)
     sampled = np.flatnonzero(random.random(len(weights)) < chance)
     return sampled, weights[sampled] / chance[sampled]
 
@@ -203,5 +214,5 @@ def training_weights(page: Columns) -> Floats:
 
 
 def make_lexicon(votes: Sequence[Votes], without: str | None = None) -> Lexicon:
-    """Make a lexicon from the votes of all sites, or of all but one."""
+    """Make a lexicon from the votes of all sites, or one for the pages of a site without the votes of this site."""
     return Lexicon(tuple(kind.table(without) for kind in votes))
