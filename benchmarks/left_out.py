@@ -1,75 +1,235 @@
-"""Compare configs with trees on data sets that are left out whole.
+"""Train without one data set (or one family of sets) at a time, and measure on it, next to other cleaners.
 
-    python -m benchmarks.left_out --data wcxb:DIR dragnet:DIR l3s:DIR --configs default mine.conf --step 4
+    python -m benchmarks.left_out --data wcxb:DIR dragnet:DIR l3s:DIR pages:A,pages:B --configs default mine.conf
 
-For each data set, the trees of each config are trained on the other sets and score its pages. Differences to the
-first config are means over pages with their standard errors. To try features, write a config with `include default`
-and an `evidence-template` that adds them.
+Each argument of --data is a data set, or several sets joined by commas, which are left out together because they have
+sites or a style in common. The verticals of SWDE are left out half by half. The trees of each config are trained on
+everything else, and the pages of the sets are cleaned with them.
+
+The score of a set is the mean word F1 of its pages. In scripts without spaces a letter counts as a word. Sets whose
+gold is only a part of the content (values, recipes) show the share of the gold that is kept and the share of the page's
+words that is removed. The column `mean` is the mean over all sets with F1: this number decides which config is better.
+Differences to the first config are means over pages with their standard errors.
+
+Training uses all pages; --step N measures on every N-th page. With --cache DIR, scores are stored by set and method,
+and only missing ones are computed. Delete the directory after changes of the code.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.lib.command import make_parser, run
 from benchmarks.lib.tables import table
-from victorpy.columns import Columns, Floats
+from victorpy.base.score import Score
+from victorpy.base.words import aligned_words
+from victorpy.columns import Columns
 from victorpy.config import Config, load_config
 from victorpy.errors import DataError
-from victorpy.model.evidence import Keeping, fit_evidence, probabilities
+from victorpy.model.evidence import Evidence, Keeping, fit_evidence, probabilities
+from victorpy.model.evidence.inputs import load_tree_template
+from victorpy.peers import PEERS, installed_peers, load_peer, versions
+from victorpy.research.datasets import VALUE_KINDS, parse_data, read_dataset, set_name
 from victorpy.research.gold import LabelledPage, load_gold
-from victorpy.research.scores import word_f1
+
+NO_HEADLINE = frozenset(["pages:newspaper", "pages:wwwxmu"])
+"""Sets whose gold has no headlines, by the description of their makers. The headline is dropped from the output."""
+
+Row = tuple[float, float]
+"""The scores of a page: F1 and 0, or the shares of gold kept and of words removed if the gold is partial."""
 
 
-def scores_by_set(data: list[str], config: Config, step: int) -> dict[str, Floats]:
-    """Return the word F1 of every page of each set, by trees that were trained on the other sets."""
-    pages = [page for page in load_gold(data, config, lambda message: None)[::step] if page.document.blocks]
-    columns = [Columns(page.document, config) for page in pages]
-    scores = {}
-    for left_out in data:
-        training = [number for number, page in enumerate(pages) if page.data != left_out]
-        fitted = fit_evidence(
-            [columns[number] for number in training],
-            [np.array([label.is_content for label in pages[number].labels]) for number in training],
-            [pages[number].site for number in training],
-            config,
-            partial(print, f"without {left_out}:", file=sys.stderr, flush=True),
-        )
-        judged = [(page, its) for page, its in zip(pages, columns, strict=True) if page.data == left_out]
-        scores[left_out] = np.array(
-            [score(page, its, fitted.evidence.judge(its).log_odds, config) for page, its in judged]
-        )
-    return scores
+@dataclass
+class Part:
+    """A data set, or a vertical of SWDE, that is left out with the others of its family."""
+
+    name: str
+    family: int
+    pages: list[LabelledPage]
+    measured: list[LabelledPage]
+    """The pages that scores are measured on. Other families are trained on all pages."""
+    scores: dict[str, list[Row]] = field(default_factory=dict)
+    """The scores of each method, in the order of the measured pages."""
+
+    @property
+    def is_partial(self) -> bool:
+        return self.pages[0].weights is not None
 
 
-def score(page: LabelledPage, columns: Columns, log_odds: Floats, config: Config) -> float:
-    """Return the word F1 of a page."""
-    kept = Keeping.of(config).kept(probabilities(log_odds), columns)
-    text = "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
-    return word_f1(text, "\n".join(segment.text for segment in page.gold)).f1
+def read_parts(families: Sequence[str], config: Config, step: int) -> list[Part]:
+    """Read all data sets. The halves of SWDE are families of their own."""
+    parts: list[Part] = []
+    for number, family in enumerate(families):
+        for spec in family.split(","):
+            pages = load_gold([spec], config, partial(print, file=sys.stderr))
+            pages = [page for page in pages if page.document.blocks]
+            if parse_data(spec)[0] not in VALUE_KINDS:
+                parts.append(Part(set_name(spec), number, pages, pages[::step]))
+                continue
+            for half, vertical in enumerate(sorted({page.page_type for page in pages})):
+                its_pages = [page for page in pages if page.page_type == vertical]
+                family_number = -2 * number - 1 - half % 2
+                parts.append(Part(f"{set_name(spec)}/{vertical}", family_number, its_pages, its_pages[::step]))
+    return parts
+
+
+def score(text: str, page: LabelledPage) -> Row:
+    """Score the text that a method keeps."""
+    ours, gold = aligned_words(text), aligned_words("\n".join(part.text for part in page.gold))
+    words = Score((Counter(ours) & Counter(gold)).total(), len(ours), len(gold))
+    if page.weights is None:
+        return words.f1, 0.0
+    everything = sum(len(aligned_words(block.text)) for block in page.document.blocks)
+    removed = 1 - len(ours) / max(everything, 1)
+    if parse_data(page.data)[0] not in VALUE_KINDS:
+        return words.recall, removed
+    kept = f" {' '.join(ours)} "
+    values = [f" {' '.join(value)} " for part in page.gold if (value := aligned_words(part.text))]
+    return sum(value in kept for value in values) / max(len(values), 1), removed
+
+
+def train(parts: Sequence[Part], columns: dict[int, Columns], config: Config) -> Evidence:
+    """Train the trees of a config on the pages of the parts."""
+    pages = [page for part in parts for page in part.pages]
+    fitted = fit_evidence(
+        [columns[id(page)] for page in pages],
+        [np.array([label.is_content for label in page.labels]) for page in pages],
+        [page.site for page in pages],
+        config,
+        partial(print, file=sys.stderr, flush=True),
+        [page.weights for page in pages],
+    )
+    return fitted.evidence
+
+
+def clean(page: LabelledPage, columns: Columns, evidence: Evidence, config: Config, headline: bool) -> str:
+    """Return the text that the trees keep."""
+    kept = Keeping.of(config).kept(probabilities(evidence.judge(columns).log_odds), columns)
+    if not headline and columns.title_share[columns.headline] > 0.5:
+        kept[columns.headline] = False
+    return "\n".join(block.text for block, keep in zip(page.document.blocks, kept, strict=True) if keep)
+
+
+def score_config(parts: Sequence[Part], config: Config, name: str, store: Store) -> None:
+    """Score a config on every part, with trees that were trained on the other families."""
+    training = sorted((part.name, len(part.pages)) for part in parts)
+    settings = f"{config.text()}{load_tree_template(config).lines}{training}"
+    key = f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
+    missing = [part for part in parts if not store.load(part, name, key)]
+    columns = {id(page): Columns(page.document, config) for part in parts for page in part.pages if missing}
+    for family in dict.fromkeys(part.family for part in missing):
+        left_out = [part for part in parts if part.family == family]
+        print(f"{name}: without {', '.join(part.name for part in left_out)}", file=sys.stderr, flush=True)
+        evidence = train([part for part in parts if part.family != family], columns, config)
+        for part in left_out:
+            headline = part.name not in NO_HEADLINE
+            rows = [score(clean(page, columns[id(page)], evidence, config, headline), page) for page in part.measured]
+            store.save(part, name, key, rows)
+
+
+def score_peer(parts: Sequence[Part], sources: Sequence[str], name: str, store: Store) -> None:
+    """Score another cleaner on every part."""
+    program, _, settings = name.partition("(")
+    extract = load_peer(program, [settings.rstrip(")")] if settings else [])
+    key = f"{name}-{versions()[program]}"
+    for part in parts:
+        if store.load(part, name, key):
+            continue
+        print(f"{name}: {part.name}", file=sys.stderr, flush=True)
+        wanted = {page.name: page for page in part.measured}
+        kind, directory = parse_data(next(spec for spec in sources if set_name(spec) == part.name.partition("/")[0]))
+        rows = {}
+        for page in read_dataset(kind, directory, lambda _: None):
+            if page.name in wanted:
+                rows[page.name] = score(_try(extract, page.html), wanted[page.name])
+        store.save(part, name, key, [rows[page.name] for page in part.measured])
+
+
+def _try(extract: Callable[[bytes], str], html: bytes) -> str:
+    """Return the text of a page, or nothing if the other cleaner fails."""
+    try:
+        return extract(html)
+    except Exception:  # other programs may raise anything
+        return ""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Scores on disk, one file per part and method. Nothing is stored without a directory."""
+
+    directory: Path | None
+
+    def load(self, part: Part, method: str, key: str) -> bool:
+        """Read the scores of a method into the part, if they are stored."""
+        path = self._path(part, key)
+        if path is None or not path.is_file():
+            return False
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        if not rows.keys() >= {page.name for page in part.measured}:
+            return False
+        part.scores[method] = [tuple(rows[page.name]) for page in part.measured]
+        return True
+
+    def save(self, part: Part, method: str, key: str, rows: list[Row]) -> None:
+        part.scores[method] = rows
+        path = self._path(part, key)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            names = [page.name for page in part.measured]
+            path.write_text(json.dumps(dict(zip(names, rows, strict=True))), encoding="utf-8")
+
+    def _path(self, part: Part, key: str) -> Path | None:
+        name = "".join(char if char.isalnum() or char in "-." else "_" for char in f"{part.name}-{key}.json")
+        return None if self.directory is None else self.directory / name
+
+
+def show(part: Part, method: str, first: str, is_config: bool) -> str:
+    """Return the table cell of a method: its score, and for configs the difference to the first config."""
+    scores = np.array(part.scores[method])
+    if part.is_partial:
+        return f"{scores[:, 0].mean():.3f} kept, {scores[:, 1].mean():.3f} removed"
+    text = f"{scores[:, 0].mean():.4f}"
+    if is_config and method != first:
+        difference = scores[:, 0] - np.array(part.scores[first])[:, 0]
+        text += f" ({difference.mean():+.4f} ± {difference.std() / np.sqrt(len(difference)):.4f})"
+    return text
 
 
 def main() -> None:
-    """Print one line per config and one column per data set."""
+    """Print one line per set and one column per config and other cleaner."""
     parser = make_parser(__doc__)
-    parser.add_argument("--configs", nargs="+", default=["default"], metavar="CONFIG")
+    parser.add_argument("--configs", nargs="*", default=["default"], metavar="CONFIG")
+    parser.add_argument("--peers", action="store_true", help="also score the other cleaners that are installed")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="store scores here, and reuse them")
     arguments = parser.parse_args()
-    if len(arguments.data) < 2:
+    parts = read_parts(arguments.data, load_config("default"), arguments.step)
+    if len({part.family for part in parts}) < 2:
         raise DataError("--data needs at least two data sets, because one is left out")
-    results = {name: scores_by_set(arguments.data, load_config(name), arguments.step) for name in arguments.configs}
-    first = results[arguments.configs[0]]
+    store = Store(arguments.cache)
+    for name in arguments.configs:
+        score_config(parts, load_config(name), name, store)
+    peers = [name for name in PEERS if name in installed_peers()] if arguments.peers else []
+    peers += ["trafilatura(comments=no)"] if "trafilatura" in peers else []
+    for name in peers:
+        score_peer(parts, [spec for family in arguments.data for spec in family.split(",")], name, store)
+    methods = [*arguments.configs, *peers]
     rows = []
-    for name, scores in results.items():
-        cells = []
-        for data, f1 in scores.items():
-            difference = f1 - first[data]
-            error = difference.std() / np.sqrt(len(difference))
-            cells.append(f"{f1.mean():.4f} ({difference.mean():+.4f} ± {error:.4f})")
-        rows.append([name, *cells])
-    print(table(["config", *(data.partition(":")[0] for data in first)], rows))
+    for part in parts:
+        cells = [show(part, name, methods[0], name in arguments.configs) for name in methods]
+        rows.append([part.name, len(part.measured), *cells])
+    complete = [part for part in parts if not part.is_partial]
+    means = [np.mean([np.mean(part.scores[name], axis=0)[0] for part in complete]) for name in methods]
+    rows.append(["mean", sum(len(part.measured) for part in complete), *(f"{mean:.4f}" for mean in means)])
+    print(table(["left out", "pages", *methods], rows))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ _SCRIPT_END_IN_STRING = re.compile(
     rb"(?:(?:<(?!(?i:script)\b)|=\\?(?:\"[^\"\n]*\"|'[^'\n]*')?)[^\n\"'`=<]*+){0,20}+"
     rb"(?P<quote>[\"'`])\s*?(?:[;,.:?+)\]}&|\n]|</(?i:script)))"
 )
+_OPEN_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
 _C1_REFERENCE = re.compile(b"&#(1[2-5][0-9]);")
 _CLEANEVAL_WRAPPER = re.compile(r"\s*<text\b(?P<attributes>[^>]*\bid\s*=[^>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
@@ -74,13 +75,16 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     if wrapper_tag:
         for name, double, single, bare in _ATTRIBUTE.findall(wrapper_tag["attributes"]):
             wrapper[name.lower()] = html.unescape(double or single or bare)
-    root, losses = _parse_without_loss(text, utf8 or text.encode())
+    utf8 = utf8 or text.encode()
+    root, losses = _parse_without_loss(text, utf8)
+    title = _find_title(root)
+    if title is not None and "<" in (title.text or "") and b"</title" not in utf8.lower():
+        # The title has no end tag, so the parser took the whole page for a title. It ends before the next tag.
+        utf8 = _OPEN_TITLE.sub(rb"\g<0></title>", utf8, count=1)
+        root, losses = _parse_without_loss(utf8.decode(), utf8)
+        title = _find_title(root)
     if root is None:
         return Tree(None, wrapper.get("id", ""), wrapper.get("title", ""), losses)
-    head = next(iter(root), root)
-    title = next(head.iter("title"), None) if head.tag == "head" else None
-    if title is None:  # searching the whole page is slow, since lxml looks ahead for a second match
-        title = next(root.iter("title"), None)
     title_text = (title.text if title is not None else "") or wrapper.get("title", "")
     url = wrapper.get("id", "")
     if not url.strip():
@@ -88,6 +92,15 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
         url = next(canonical, "")
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, tags)
+
+
+def _find_title(root: etree._Element | None) -> etree._Element | None:
+    if root is None:
+        return None
+    head = next(iter(root), root)
+    title = next(head.iter("title"), None) if head.tag == "head" else None
+    # Searching the whole page is slow, since lxml looks ahead for a second match.
+    return next(root.iter("title"), None) if title is None else title
 
 
 def prune(tree: Tree, delete: Iterable[str]) -> Tree:
