@@ -31,7 +31,15 @@ from victorpy.model.evidence.cut import with_whole_tables
 from victorpy.model.evidence.inputs import Inputs
 from victorpy.model.evidence.lexicon import COLUMNS, KINDS, Lexicon, Poll, Table, Votes, spell
 from victorpy.model.evidence.stage import make_lexicon, sample_blocks, training_weights
-from victorpy.model.evidence.trees import Forest, average, constant, grow
+from victorpy.model.evidence.trees import (
+    Forest,
+    LeafwiseForest,
+    ObliviousForest,
+    average,
+    constant,
+    from_lightgbm,
+    grow,
+)
 from victorpy.model.labeller import ModelLabeller
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train
@@ -262,7 +270,7 @@ def test_shallower_trees_predict_the_same_as_catboost():
 
 
 def test_a_value_equal_to_the_border_is_not_above_it():
-    forest = Forest(
+    forest = ObliviousForest(
         np.array([[0]], dtype=np.int32),
         np.array([[0.5]], dtype=np.float32),
         np.array([[-1.0, 2.0]], dtype=np.float32),
@@ -304,7 +312,7 @@ def test_average_forest_gives_the_average_log_odds():
     ]
     matrix = random_data(12).matrix
     together = average(forests)
-    assert together.features.shape == (9, 4)
+    assert together.features.shape == (8, 4)
     expected = np.mean([forest.log_odds(matrix) for forest in forests], axis=0)
     assert together.log_odds(matrix) == pytest.approx(expected, abs=1e-6)
 
@@ -331,16 +339,119 @@ def arrays(*given):
         (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((2, 4)), [0.0]), "do not match"),
         (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.zeros((1, 8)), [0.0]), "do not match"),
         (arrays(np.full((2, 3), -1), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]), "do not match"),
-        (arrays(np.zeros(3, int), np.zeros(3), np.zeros(8), [0.0]), "do not match"),
+        (arrays(np.zeros((1, 2, 3), int), np.zeros((1, 2, 3)), np.zeros(8), [0.0]), "do not match"),
+        (arrays(np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 8)), [0.0]), "do not match"),
+        (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.full((2, 8), np.nan), [0.0]), "NaN"),
         (arrays(np.array([print], dtype=object)), "pickle"),
         (io.BytesIO(b"no trees at all"), "pickle"),
     ],
-    ids=["borders", "leaves", "trees", "negative feature", "one row", "objects are never unpickled", "no numpy file"],
+    ids=[
+        "borders",
+        "leaves",
+        "trees",
+        "negative feature",
+        "a cube",
+        "floats",
+        "NaN",
+        "objects are never unpickled",
+        "no numpy file",
+    ],
 )
 def test_trees_that_do_not_fit_together_are_refused(damaged, message):
     damaged.seek(0)
     with pytest.raises(ValueError, match=message):
         Forest.load(damaged, 6)
+
+
+def boosted(data, **given):
+    """A booster of LightGBM."""
+    lightgbm = pytest.importorskip("lightgbm")
+    settings = {"objective": "binary", "num_threads": 1, "verbose": -1, "seed": 1, "min_data_in_leaf": 2, **given}
+    return lightgbm.train(settings, lightgbm.Dataset(data.matrix.T, data.content), 12)
+
+
+@pytest.mark.parametrize("given", [{"num_leaves": 2}, {"num_leaves": 64}, {"min_data_in_leaf": 1000}])
+def test_leafwise_trees_predict_the_same_as_lightgbm(given):
+    data, unseen = random_data(1), random_data(101).matrix
+    booster = boosted(data, **given)
+    forest = from_lightgbm(booster)
+    again = Forest.load(io.BytesIO(saved_bytes(forest)), len(unseen))
+    for matrix in (data.matrix, unseen):
+        assert forest.log_odds(matrix) == pytest.approx(booster.predict(matrix.T, raw_score=True), abs=1e-6)
+        assert again.log_odds(matrix).tolist() == forest.log_odds(matrix).tolist()
+
+
+def test_leafwise_forests_are_averaged_too():
+    forests = [from_lightgbm(boosted(random_data(seed))) for seed in (1, 2)] + [constant(np.array([0.3]))]
+    matrix = random_data(12).matrix
+    expected = np.mean([forest.log_odds(matrix) for forest in forests], axis=0)
+    assert average(forests).log_odds(matrix) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "damage", "message"),
+    [
+        ({"num_leaves": 65}, None, "at most 64 leaves"),
+        ({"objective": "multiclass", "num_class": 2}, None, "one score"),
+        ({"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}, None, "random forests"),
+        ({}, np.nan, "missing values"),
+    ],
+    ids=["leaves", "classes", "random forest", "missing"],
+)
+def test_other_boosters_are_not_converted(given, damage, message):
+    data = random_data(1)
+    if damage is not None:
+        data.matrix[0, ::3] = damage
+    booster = boosted(data, **given)
+    with pytest.raises(ValueError, match=message):
+        from_lightgbm(booster)
+
+
+def leafwise(**changed):
+    """Two trees: one with two questions, one with one question."""
+    parts = {
+        "features": np.array([3, 0, 5], dtype=np.int16),
+        "borders": np.array([0.5, -1, 2], dtype=np.float32),
+        "leaves": np.array([1, 2, 4, 8, 16], dtype=np.float32),
+        "bias": np.array([0.25]),
+        "sizes": np.array([2, 1], dtype=np.int8),
+        "children": np.array([[1, ~0], [~1, ~2], [~0, ~1]], dtype=np.int8),
+    }
+    return LeafwiseForest(**parts | changed)
+
+
+def test_leafwise_trees_lead_to_the_right_leaf():
+    matrix = np.zeros((6, 3), dtype=np.float32)
+    matrix[3], matrix[0], matrix[5] = [0.5, 0.4, 0.6], [-1, 0, 0], [2, 3, 2]
+    assert leafwise().log_odds(matrix).tolist() == [0.25 + 2 + 8, 0.25 + 4 + 16, 0.25 + 1 + 8]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"features": np.array([3, 0, 6], dtype=np.int16)}, "need feature 6, but there are only 6"),
+        ({"features": np.array([3, 0, -1], dtype=np.int16)}, "do not match"),
+        ({"borders": np.array([0.5, np.nan, 2], dtype=np.float32)}, "NaN"),
+        ({"borders": np.zeros(2, dtype=np.float32)}, "do not match"),
+        ({"leaves": np.array([1, 2, 4, np.nan, 8], dtype=np.float32)}, "NaN"),
+        ({"leaves": np.zeros(4, dtype=np.float32)}, "do not match"),
+        ({"bias": np.array([np.nan])}, "NaN"),
+        ({"bias": np.zeros(2)}, "do not match"),
+        ({"sizes": np.array([1, 1], dtype=np.int8)}, "do not match"),
+        ({"sizes": np.array([3, 0], dtype=np.int8)}, "2 to 64 leaves"),
+        ({"sizes": np.array([2, 1])}, "do not match"),
+        ({"children": np.zeros((3, 3), dtype=np.int8)}, "do not match"),
+        ({"children": np.array([[0, ~0], [~1, ~2], [~0, ~1]], dtype=np.int8)}, "not connected"),
+        ({"children": np.array([[~2, ~0], [~1, 1], [~0, ~1]], dtype=np.int8)}, "not connected"),
+        ({"children": np.array([[1, ~0], [~1, ~1], [~0, ~1]], dtype=np.int8)}, "not connected"),
+        ({"children": np.array([[1, ~0], [~1, ~2], [~0, 100]], dtype=np.int8)}, "not connected"),
+        ({"children": np.array([[1, ~0], [~1, ~2], [~0, -128]], dtype=np.int8)}, "not connected"),
+    ],
+)
+def test_damaged_leafwise_trees_are_refused(changed, message):
+    Forest.load(io.BytesIO(saved_bytes(leafwise())), 6)
+    with pytest.raises(ValueError, match=message):
+        Forest.load(io.BytesIO(saved_bytes(leafwise(**changed))), 6)
 
 
 # The context of a block.

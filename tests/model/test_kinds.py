@@ -20,7 +20,7 @@ from victorpy.document import Label
 from victorpy.features import find_feature
 from victorpy.methods import Method
 from victorpy.model.evidence.kinds import fit_kinds
-from victorpy.model.evidence.trees import Forest, train_forest
+from victorpy.model.evidence.trees import Forest, ObliviousForest, train_forest
 from victorpy.model.store import load_model
 from victorpy.model.train import load_pages, train
 
@@ -102,7 +102,7 @@ def test_trees_predict_the_same_as_catboost(depth):
 
 
 def hand_made():
-    return Forest(
+    return ObliviousForest(
         np.array([[0]], dtype=np.int32),
         np.array([[0.5]], dtype=np.float32),
         np.log(np.array([[[1.0, 3.0], [4.0, 1.0]]])).astype(np.float32),

@@ -139,18 +139,46 @@ def test_models_give_the_same_labels_and_probabilities(model, monkeypatch):
         assert ours.to("text") == twin.to("text")
 
 
-def test_forests_are_equal_bit_for_bit(monkeypatch):
+def random_forests():
+    """Forests with 50 trees that ask for 9 features, of both kinds."""
     rng = np.random.default_rng(1)
     for classes, depth in ((1, 6), (4, 3)):
         shape = (50, 1 << depth) if classes == 1 else (50, 1 << depth, classes)
-        forest = trees.Forest(
+        yield trees.ObliviousForest(
             rng.integers(0, 9, (50, depth), dtype=np.int32),
             rng.normal(size=(50, depth)).astype(np.float32),
             rng.normal(size=shape).astype(np.float32),
             rng.normal(size=classes),
         )
-        for blocks in (0, 1, 7, 700):
-            matrix = rng.normal(size=(9, blocks)).astype(np.float32)
+    sizes = rng.integers(1, trees.MOST_LEAVES, 50, dtype=np.int8)
+    sizes[:2] = 1, trees.MOST_LEAVES - 1
+    children = []
+    for size in sizes.tolist():
+        # Every question replaces a random leaf of the questions before it.
+        tree = [[None, None] for _ in range(size)]
+        for question in range(1, size):
+            gaps = [(node, side) for node in range(question) for side in (0, 1) if tree[node][side] is None]
+            node, side = gaps[rng.integers(len(gaps))]
+            tree[node][side] = question
+        leaf = iter(rng.permutation(size + 1).tolist())
+        children += [[~next(leaf) if child is None else child for child in pair] for pair in tree]
+    count = len(children)
+    yield trees.LeafwiseForest(
+        rng.integers(0, 9, count, dtype=np.int16),
+        rng.integers(-3, 3, count).astype(np.float32) / 2,  # so that values are equal to borders
+        rng.normal(size=count + 50).astype(np.float32),
+        rng.normal(size=1),
+        sizes,
+        np.array(children, dtype=np.int8),
+    )
+
+
+def test_forests_are_equal_bit_for_bit():
+    rng = np.random.default_rng(2)
+    for forest in random_forests():
+        forest._check()
+        for blocks in (0, 1, 7, 8, 63, 64, 65, 256, 257, 700):
+            matrix = np.round(2 * rng.normal(size=(9, blocks)).astype(np.float32)) / 2
             ours = forest._scores(matrix)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(trees, "_native", None)

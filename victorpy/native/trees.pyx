@@ -2,7 +2,8 @@
 # distutils: language = c++
 """The native twin of parts of model/evidence/: inputs, forests, the lexicon and the context of blocks."""
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
 from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
@@ -47,6 +48,113 @@ def forest_scores(
                 for block in range(blocks):
                     sums[block] += added[leaf_of[block]]
     return np.asarray(scores)
+
+
+cdef enum:
+    WORDS = 4  # words of 64 blocks that are evaluated together
+    MOST_LEAVES = 64
+    LEAF_BITS = 6
+
+
+def leafwise_scores(
+    const float[:, ::1] matrix, const int32_t[::1] features, const int32_t[::1] starts, const float[::1] borders,
+    const int32_t[::1] questions, const int8_t[::1] sizes, const int8_t[:, ::1] children, const double[::1] leaves,
+):
+    """Return the sum of the trees' leaves for each block. Twin of `LeafwiseForest._leaf_indices`.
+
+    Sets of blocks are bits of words. First each distinct question gets the set of blocks that answer yes. A tree then
+    divides the set of all blocks question by question, which takes a few operations for many blocks. At the end each
+    leaf has a set. The sets of leaves whose numbers have bit b make up bit b of the numbers of the blocks' leaves.
+    """
+    cdef Py_ssize_t blocks = matrix.shape[1], trees = sizes.shape[0], part, start, count, block, tree, group
+    cdef Py_ssize_t row, question, first, leaf, first_leaf, size, low, left, half, bit, begin, word
+    cdef double[:, ::1] scores = np.zeros((1, blocks))
+    cdef vector[uint64_t] all_answers
+    cdef uint64_t *answers
+    cdef uint64_t *answer
+    cdef uint64_t *no
+    cdef uint64_t *yes
+    cdef uint64_t *here
+    cdef uint64_t sets[2 * MOST_LEAVES][WORDS]
+    cdef uint64_t planes[LEAF_BITS][WORDS]
+    cdef uint8_t leaf_of[64 * WORDS]
+    cdef uint64_t square
+    cdef const float *values
+    cdef const double *added
+    cdef float value
+    all_answers.resize((borders.shape[0] + 1) * WORDS)
+    answers = all_answers.data()
+    with nogil:
+        for part in range((blocks + 64 * WORDS - 1) / (64 * WORDS)):
+            start = part * 64 * WORDS
+            count = min(blocks - start, 64 * WORDS)
+            memset(answers, 0, all_answers.size() * sizeof(uint64_t))
+            for row in range(features.shape[0]):
+                values = &matrix[features[row], start]
+                for block in range(count):
+                    # A block answers yes to the questions whose borders are below its value. It is added to the last
+                    # of these questions, and below to the earlier ones.
+                    value = values[block]
+                    low, left = starts[row], starts[row + 1] - starts[row]
+                    while left:  # a binary search without branches that depend on the value
+                        half = (left + 1) >> 1
+                        low += half * (borders[low + half - 1] < value)
+                        left -= half
+                    if low > starts[row]:
+                        answers[(low - 1) * WORDS + (block >> 6)] |= <uint64_t>1 << (block & 63)
+                for question in range(starts[row + 1] - 2, starts[row] - 1, -1):
+                    for word in range(WORDS):
+                        answers[question * WORDS + word] |= answers[(question + 1) * WORDS + word]
+            first = first_leaf = 0
+            for tree in range(trees):
+                size = sizes[tree]
+                for word in range(WORDS):
+                    sets[0][word] = ~<uint64_t>0
+                for question in range(size):
+                    answer = answers + questions[first + question] * WORDS
+                    here = sets[question]
+                    no = sets[slot(children[first + question, 0], size)]
+                    yes = sets[slot(children[first + question, 1], size)]
+                    for word in range(WORDS):
+                        no[word] = here[word] & ~answer[word]
+                        yes[word] = here[word] & answer[word]
+                memset(planes, 0, sizeof(planes))
+                for bit in range(LEAF_BITS):
+                    begin = 1 << bit
+                    while begin <= size:
+                        for leaf in range(begin, min(begin + (1 << bit), size + 1)):
+                            for word in range(WORDS):
+                                planes[bit][word] |= sets[size + leaf][word]
+                        begin += 2 << bit
+                for group in range((count + 7) >> 3):
+                    square = 0
+                    for bit in range(LEAF_BITS):
+                        square |= ((planes[bit][group >> 3] >> (8 * (group & 7))) & 0xFF) << (8 * bit)
+                    store_transposed(square, leaf_of + 8 * group)
+                added = &leaves[first_leaf]
+                for block in range(count):
+                    scores[0, start + block] += added[leaf_of[block]]
+                first += size
+                first_leaf += size + 1
+    return np.asarray(scores)
+
+
+cdef inline Py_ssize_t slot(int8_t child, Py_ssize_t size) noexcept nogil:
+    return child if child >= 0 else size + ~child
+
+
+cdef inline void store_transposed(uint64_t square, uint8_t *rows) noexcept nogil:
+    """Swap the rows and columns of 8 x 8 bits, and store the rows (Warren, Hacker's Delight, 7-3)."""
+    cdef uint64_t swap
+    cdef int row
+    swap = (square ^ (square >> 7)) & 0x00AA00AA00AA00AAu
+    square ^= swap ^ (swap << 7)
+    swap = (square ^ (square >> 14)) & 0x0000CCCC0000CCCCu
+    square ^= swap ^ (swap << 14)
+    swap = (square ^ (square >> 28)) & 0x00000000F0F0F0F0u
+    square ^= swap ^ (swap << 28)
+    for row in range(8):
+        rows[row] = (square >> (8 * row)) & 0xFF
 
 
 def shifted_rows(

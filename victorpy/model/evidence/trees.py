@@ -1,14 +1,16 @@
-"""Boosted trees as arrays: trained by CatBoost, evaluated by numpy.
+"""Boosted trees as arrays: trained by CatBoost or LightGBM, evaluated by numpy.
 
 CatBoost's trees are oblivious: all nodes of a level ask the same question. So a tree of depth d is d comparisons and
-one look-up among 2**d leaves, and a few array operations evaluate all trees for all blocks.
+one look-up among 2**d leaves, and a few array operations evaluate all trees for all blocks. LightGBM's trees are
+leaf-wise: each node has its own question. numpy walks down all trees for all blocks at once, one question per step.
 """
 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -28,7 +30,10 @@ Matrix = npt.NDArray[np.float32]
 """Inputs of trees, one row per feature and one column per block."""
 
 DEEPEST = 8
-"""Maximum depth of a tree. The index of a leaf is a byte."""
+"""Maximum depth of an oblivious tree. The index of a leaf is a byte."""
+
+MOST_LEAVES = 64
+"""Maximum number of leaves of a leaf-wise tree."""
 
 # Number of blocks evaluated at a time, so that their answers stay in the processor's cache.
 _STRIDE = 512
@@ -37,15 +42,15 @@ _native = native.load("trees")
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(ABC):
     """Trees that score blocks. Two classes share one score, the log-odds; more classes have one score each."""
 
-    features: npt.NDArray[np.int32]
-    """The feature in each question, one row per tree and one column per level."""
+    features: npt.NDArray[np.integer[Any]]
+    """The feature in each question."""
     borders: Matrix
     """The value that each feature is compared with. The answer is yes if the feature is greater."""
     leaves: Matrix
-    """What each leaf adds to the scores. Bit b of a leaf's index is the answer at level b."""
+    """What each leaf adds to the scores."""
     bias: Floats
     """The initial scores of every block."""
 
@@ -62,9 +67,7 @@ class Forest:
     def _scores(self, matrix: Matrix) -> Floats:
         """Return the scores of the blocks, one row per class."""
         if _native:
-            matrix = np.ascontiguousarray(matrix, dtype=np.float32)
-            sums: Floats = _native.forest_scores(matrix, self.features, self.borders, self._added)
-            return sums + self.bias[:, None]
+            return self._native_sums(np.ascontiguousarray(matrix, dtype=np.float32)) + self.bias[:, None]
         scores = np.empty((len(self.bias), matrix.shape[1]))
         for start in range(0, matrix.shape[1], _STRIDE):
             leaf = self._leaf_indices(matrix[:, start : start + _STRIDE])
@@ -77,8 +80,55 @@ class Forest:
         """The leaves of all trees in the precision of the sum, one row per class."""
         return np.ascontiguousarray(self.leaves.reshape(-1, len(self.bias)).T, dtype=np.float64)
 
+    @abstractmethod
     def _leaf_indices(self, matrix: Matrix) -> Counts:
         """Return the leaf of each block, one row per tree. Leaves are numbered across all trees."""
+
+    @abstractmethod
+    def _native_sums(self, matrix: Matrix) -> Floats:
+        """Return the sums of the leaves, one row per class, computed by the native core."""
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise ValueError if the arrays do not match."""
+
+    @classmethod
+    @abstractmethod
+    def join(cls, forests: Sequence[Self], bias: Floats) -> Self:
+        """Return a forest with the trees of all forests."""
+
+    def save(self, file: BinaryIO) -> None:
+        for field in fields(self):
+            np.save(file, getattr(self, field.name), allow_pickle=False)
+
+    @staticmethod
+    def load(file: BinaryIO, inputs: int) -> Forest:
+        """Read what `save` wrote. Raises ValueError if the trees are damaged or need more than `inputs` features."""
+        try:
+            features = np.load(file, allow_pickle=False)
+            kind: type[Forest] = LeafwiseForest if features.ndim == 1 else ObliviousForest
+            forest = kind(features, *(np.load(file, allow_pickle=False) for _ in fields(kind)[1:]))
+        except EOFError as error:
+            raise ValueError("its trees are truncated") from error
+        if features.dtype.kind != "i" or features.min(initial=0) < 0 or forest.borders.shape != features.shape:
+            raise ValueError("its tree arrays do not match")
+        forest._check()
+        if features.max(initial=0) >= inputs:
+            raise ValueError(f"its trees need feature {features.max()}, but there are only {inputs}")
+        if any(np.isnan(numbers).any() for numbers in (forest.borders, forest.leaves, forest.bias)):
+            raise ValueError("its trees contain NaN")
+        return forest
+
+
+@dataclass(frozen=True)
+class ObliviousForest(Forest):
+    """Trees whose nodes of one level ask the same question, as CatBoost grows them.
+
+    The questions have one row per tree and one column per level. So do the leaves, with one column per leaf. Bit b of
+    a leaf's number is the answer at level b.
+    """
+
+    def _leaf_indices(self, matrix: Matrix) -> Counts:
         trees, depth = self.features.shape
         features, borders, question_of = self._distinct_questions
         answers = (np.take(matrix, features, axis=0) > borders).view(np.uint8)
@@ -96,54 +146,169 @@ class Forest:
         features, borders = distinct[0].astype(np.int32), distinct[1].astype(np.float32)[:, None]
         return features, borders, np.ascontiguousarray(number.reshape(self.features.shape).T)
 
-    def save(self, file: BinaryIO) -> None:
-        for array in (self.features, self.borders, self.leaves, self.bias):
-            np.save(file, array, allow_pickle=False)
+    def _native_sums(self, matrix: Matrix) -> Floats:
+        sums: Floats = _native.forest_scores(matrix, self.features, self.borders, self._added)
+        return sums
 
-    @classmethod
-    def load(cls, file: BinaryIO, inputs: int) -> Self:
-        """Read what `save` wrote. Raises ValueError if the trees are damaged or need more than `inputs` features."""
-        try:
-            features, borders, leaves, bias = (np.load(file, allow_pickle=False) for _ in range(4))
-        except EOFError as error:
-            raise ValueError("its trees are truncated") from error
-        if features.ndim != 2 or borders.shape != features.shape or features.min(initial=0) < 0:
+    def _check(self) -> None:
+        if self.features.ndim != 2:
             raise ValueError("its tree arrays do not match")
-        trees, depth = features.shape
+        trees, depth = self.features.shape
         if not 0 < depth <= DEEPEST:
             raise ValueError(f"its trees are {depth} levels deep")
-        classes = () if leaves.ndim == 2 and len(bias) == 1 else (len(bias),)
-        if leaves.shape != (trees, 2**depth, *classes):
+        classes = () if self.leaves.ndim == 2 and len(self.bias) == 1 else (len(self.bias),)
+        if self.leaves.shape != (trees, 2**depth, *classes):
             raise ValueError("its tree arrays do not match")
-        if features.max(initial=0) >= inputs:
-            raise ValueError(f"its trees need feature {features.max()}, but there are only {inputs}")
+
+    @classmethod
+    def join(cls, forests: Sequence[Self], bias: Floats) -> Self:
+        depth = max(forest.features.shape[1] for forest in forests)
+        padded = []
+        for forest in forests:
+            levels = forest.features.shape[1]
+            features = np.pad(forest.features, [(0, 0), (0, depth - levels)])
+            # At added levels the answer is always no.
+            borders = np.pad(forest.borders, [(0, 0), (0, depth - levels)], constant_values=np.inf)
+            padded.append((features, borders, np.pad(forest.leaves, [(0, 0), (0, 2**depth - 2**levels)])))
+        features, borders, leaves = map(np.concatenate, zip(*padded, strict=True))
         return cls(features, borders, leaves, bias)
+
+
+@dataclass(frozen=True)
+class LeafwiseForest(Forest):
+    """Binary trees of any shape, as LightGBM grows them. They have one score.
+
+    The questions and the leaves of all trees are in one array each, tree after tree. A tree with n questions has n + 1
+    leaves.
+    """
+
+    sizes: npt.NDArray[np.int8]
+    """Number of questions of each tree."""
+    children: npt.NDArray[np.int8]
+    """Where each question leads after no and after yes: a later question of its tree, or ~leaf."""
+
+    def _leaf_indices(self, matrix: Matrix) -> Counts:
+        first, children = self._across_trees
+        leaf = np.empty((len(first), matrix.shape[1]), dtype=np.int64)
+        tree, block = (rows.reshape(-1) for rows in np.indices(leaf.shape))
+        question = first[tree]
+        while len(question):
+            answer = matrix[self.features[question], block] > self.borders[question]
+            question = children[question, answer.astype(np.int8)]
+            is_leaf = question < 0
+            leaf[tree[is_leaf], block[is_leaf]] = ~question[is_leaf]
+            tree, block, question = tree[~is_leaf], block[~is_leaf], question[~is_leaf]
+        return leaf
+
+    @cached_property
+    def _across_trees(self) -> tuple[Counts, Counts]:
+        """The first question of each tree, and the children of questions, numbered across all trees."""
+        sizes = self.sizes.astype(np.int64)
+        first = np.cumsum(sizes) - sizes
+        first_leaf = first + np.arange(len(sizes))
+        shift = np.where(self.children >= 0, np.repeat(first, sizes)[:, None], -np.repeat(first_leaf, sizes)[:, None])
+        return first, self.children.astype(np.int64) + shift
+
+    def _native_sums(self, matrix: Matrix) -> Floats:
+        sums: Floats = _native.leafwise_scores(matrix, *self._native_plan, self.sizes, self.children, self._added[0])
+        return sums
+
+    @cached_property
+    def _native_plan(self) -> tuple[npt.NDArray[Any], ...]:
+        """The features that questions ask for, the distinct borders of each, and the border of each question."""
+        order = np.lexsort([self.borders, self.features])
+        features, borders = self.features[order], self.borders[order]
+        is_new_feature = np.diff(features, prepend=-1) != 0
+        is_new = is_new_feature | (np.diff(borders, prepend=0) != 0)
+        number = np.empty(len(order), dtype=np.int32)
+        number[order] = np.cumsum(is_new) - 1
+        starts = np.append(np.flatnonzero(is_new_feature[is_new]), is_new.sum())
+        used = features[is_new_feature]
+        return used.astype(np.int32), starts.astype(np.int32), borders[is_new], number
+
+    def _check(self) -> None:
+        sizes, children, questions = self.sizes, self.children, len(self.features)
+        shapes = [(sizes.size,), (questions, 2), (questions + sizes.size,), (1,)]
+        kinds = [array.dtype for array in (sizes, children, self.leaves, self.borders)]
+        if (
+            [sizes.shape, children.shape, self.leaves.shape, self.bias.shape] != shapes
+            or kinds != [np.int8, np.int8, np.float32, np.float32]
+            or sizes.sum(dtype=np.int64) != questions
+        ):
+            raise ValueError("its tree arrays do not match")
+        if sizes.min(initial=1) < 1 or sizes.max(initial=1) >= MOST_LEAVES:
+            raise ValueError(f"its trees do not have 2 to {MOST_LEAVES} leaves")
+        # Every question of a tree but the first, and every leaf, is the child of one earlier question.
+        tree = np.repeat(np.arange(len(sizes)), sizes)
+        own = np.arange(questions) - np.repeat(np.cumsum(sizes, dtype=np.int64) - sizes, sizes)
+        counted = np.bincount((256 * tree[:, None] + 128 + children).reshape(-1), minlength=256 * len(sizes))
+        child = np.arange(-128, 128)
+        expected = (child >= ~sizes[:, None]) & (child < sizes[:, None]) & (child != 0)
+        if (counted.reshape(-1, 256) != expected).any() or ((children >= 0) & (children <= own[:, None])).any():
+            raise ValueError("its trees are not connected")
+
+    @classmethod
+    def join(cls, forests: Sequence[Self], bias: Floats) -> Self:
+        joined = {field.name: [getattr(forest, field.name) for forest in forests] for field in fields(cls)}
+        return cls(**{name: np.concatenate(arrays) for name, arrays in joined.items()} | {"bias": bias})
 
 
 def constant(bias: Floats) -> Forest:
     """Return a forest that gives every block the same scores, for training pages with only one class."""
     shape = (1, 2) if len(bias) == 1 else (1, 2, len(bias))
     no_question = np.zeros((1, 1), dtype=np.int32), np.full((1, 1), np.inf, dtype=np.float32)
-    return Forest(*no_question, np.zeros(shape, dtype=np.float32), bias)
+    return ObliviousForest(*no_question, np.zeros(shape, dtype=np.float32), bias)
 
 
 def average(forests: Sequence[Forest]) -> Forest:
-    """Return one forest whose log-odds are the average log-odds of the given forests."""
-    depth = max(forest.features.shape[1] for forest in forests)
-    padded = []
-    for forest in forests:
-        levels = forest.features.shape[1]
-        features = np.pad(forest.features, [(0, 0), (0, depth - levels)])
-        # At added levels the answer is always no.
-        borders = np.pad(forest.borders, [(0, 0), (0, depth - levels)], constant_values=np.inf)
-        leaves = np.pad(forest.leaves / len(forests), [(0, 0), (0, 2**depth - 2**levels)])
-        padded.append((features, borders, leaves.astype(np.float32), forest.bias))
-    all_features, all_borders, all_leaves, biases = zip(*padded, strict=True)
-    return Forest(
-        np.concatenate(all_features),
-        np.concatenate(all_borders),
-        np.concatenate(all_leaves),
-        np.sum(biases, axis=0) / len(forests),
+    """Return one forest whose log-odds are the average log-odds of the given forests, which must be of one kind."""
+    bias = np.mean([forest.bias for forest in forests], axis=0)
+    shares = [
+        replace(forest, leaves=(forest.leaves / len(forests)).astype(np.float32))
+        for forest in forests
+        if forest.leaves.any()
+    ]
+    return type(shares[0]).join(shares, bias) if shares else constant(bias)
+
+
+def from_lightgbm(booster: Any) -> Forest:
+    """Convert a booster of LightGBM with one score, numerical features and no missing values."""
+    model = booster.dump_model()
+    if model["num_tree_per_iteration"] != 1 or model["average_output"]:
+        raise ValueError("only boosters with one score can be converted, and no random forests")
+    roots = [tree["tree_structure"] for tree in model["tree_info"]]
+    bias = np.array([sum((root["leaf_value"] for root in roots if "split_index" not in root), 0.0)])
+    trees = [_lightgbm_tree(root) for root in roots if "split_index" in root]
+    return LeafwiseForest.join(trees, bias) if trees else constant(bias)
+
+
+def _lightgbm_tree(root: Mapping[str, Any]) -> LeafwiseForest:
+    """Convert a tree of nested nodes."""
+    questions, leaves, nodes = {}, {}, [root]
+    while nodes:
+        node = nodes.pop()
+        if "split_index" not in node:
+            leaves[node["leaf_index"]] = node["leaf_value"]
+            continue
+        if node["decision_type"] != "<=" or node["missing_type"] != "None":
+            raise ValueError("boosters with categorical features or missing values cannot be converted")
+        sides = [node["left_child"], node["right_child"]]
+        children = [side["split_index"] if "split_index" in side else ~side["leaf_index"] for side in sides]
+        questions[node["split_index"]] = node["split_feature"], node["threshold"], children
+        nodes += sides
+    if len(leaves) > MOST_LEAVES:
+        raise ValueError(f"trees have at most {MOST_LEAVES} leaves, not {len(leaves)}")
+    features, exact, pairs = zip(*(questions[number] for number in range(len(questions))), strict=True)
+    borders = np.array(exact, dtype=np.float32)
+    # Inputs have 32 bits, so a border may be rounded down to 32 bits, but not up.
+    borders = np.where(borders > exact, np.nextafter(borders, np.float32(-np.inf)), borders)
+    return LeafwiseForest(
+        np.array(features, dtype=np.int16),
+        borders,
+        np.array([leaves[number] for number in range(len(leaves))], dtype=np.float32),
+        np.zeros(1),
+        np.array([len(questions)], dtype=np.int8),
+        np.array(pairs, dtype=np.int8),
     )
 
 
@@ -201,7 +366,9 @@ def train_forest(matrix: Matrix, target: Counts, weights: Floats, settings: Mapp
             borders[number, level] = question["border"]
         values = np.array(tree["leaf_values"]).reshape(-1, len(bias)) * scale
         leaves[number, : len(values)] = values
-    return Forest(features, borders, leaves[:, :, 0] if len(bias) == 1 else leaves, np.array(bias, dtype=np.float64))
+    return ObliviousForest(
+        features, borders, leaves[:, :, 0] if len(bias) == 1 else leaves, np.array(bias, dtype=np.float64)
+    )
 
 
 def _catboost() -> Any:
