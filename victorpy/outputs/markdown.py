@@ -23,6 +23,10 @@ _UNESCAPED_PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 _LINE_START = re.compile(
     r"^(\d*)(?=#{1,6}(\s|$)|>|[-+](\s|$)|(-\s*){2,}$|=+$|(?<=\d)[.)](\s|$)|\|\s*:?-|:?-+:?\s*\|)",
 )
+# TeX between dollar signs or \\( and \\). A dollar sign before a space or a digit does not end a formula: $5 or $10.
+_FORMULA = re.compile(
+    r"\$\$[^$]++\$\$|\$(?![\s$])[^$\n]*+(?<![\s\\])\$(?!\d)|\\\((?:(?!\\\)).)++\\\)|\\\[(?:(?!\\\]).)++\\\]"
+)
 _QUOTE = "> "
 _MAX_ITEM_NUMBER = 999_999_999
 _HARD_BREAK = "  \n"  # all Markdown dialects support it, and unlike a backslash it adds no visible character
@@ -169,11 +173,18 @@ def _write_span(span: _Span) -> str:
     inner = span.text.strip()
     if not inner:
         return _space(span.text)
-    if "code" in span.styles:
-        written = _code(inner)
-    else:  # most texts have no special characters, and a search is faster than a substitution
-        written = _SPECIAL.sub(r"\\\g<0>", inner) if _SPECIAL.search(inner) else inner
-    return _with_space_of(span.text, written)
+    return _with_space_of(span.text, _code(inner) if "code" in span.styles else _escape(inner))
+
+
+def _escape(text: str) -> str:
+    """Escape special characters outside formulas."""
+    if not _SPECIAL.search(text):
+        return text  # most texts
+    written, done = "", 0
+    for formula in _FORMULA.finditer(text) if "$" in text or "\\" in text else ():
+        written += _SPECIAL.sub(r"\\\g<0>", text[done : formula.start()]) + formula[0]
+        done = formula.end()
+    return written + _SPECIAL.sub(r"\\\g<0>", text[done:])
 
 
 def _with_space_of(text: str, written: str) -> str:

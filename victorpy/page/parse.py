@@ -11,6 +11,7 @@ from lxml import etree
 
 from victorpy import native
 from victorpy.errors import ParseError
+from victorpy.page.formulas import MARKS, write_formulas
 
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
@@ -90,6 +91,8 @@ def parse_whole(text: str, utf8: bytes | None = None) -> Tree:
     if not url.strip():
         canonical = (link.get("href") or "" for link in root.iter("link") if link.get("rel", "").lower() == "canonical")
         url = next(canonical, "")
+    if any(mark in utf8 for mark in MARKS):
+        write_formulas(root)
     tags = UNKNOWN_VOID | {"text"} if wrapper else UNKNOWN_VOID
     return Tree(root, "".join(url.split()), " ".join(title_text.split()), losses, tags)
 
