@@ -1,16 +1,17 @@
 """Guarded workers: a poisoned page fails on its own, is reported with a reason, and can be retried."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.batchpages import crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 from support.commands import ENVIRONMENT, ROOT, clean, clean_process
 
-from victorpy.batch.local.guard import Task, clean_batch, cleaning_guard
+from victorpy.batch.local.guard import MOST_RESTARTS, Guard, Task, clean_batch, cleaning_guard
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Kind, Problem, Record, Status
-from victorpy.errors import install_command
+from victorpy.errors import VictorError, install_command
 from victorpy.methods import Method
 
 pytestmark = pytest.mark.processes
@@ -130,6 +131,46 @@ def test_worker_that_exits_is_replaced(model):
     with cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=3.0))) as workers:
         found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
     assert found == [[None, Kind.TIMEOUT, None], [None]]
+
+
+def start_badly(flag: Path, times: int, _memory: int) -> None:
+    """Start a worker that breaks its pool the first few times."""
+    with flag.open("a") as file:
+        file.write("x")
+    if flag.stat().st_size <= times:
+        raise RuntimeError("no worker today")
+
+
+def double(numbers: list[int]) -> list[int]:
+    return [2 * number for number in numbers]
+
+
+@pytest.mark.parametrize("breaks", [1, 3])
+def test_unfinished_tasks_run_again_in_a_new_pool(tmp_path, breaks):
+    tasks = [Task(double, [number, number + 1]) for number in range(0, 10, 2)]
+    with Guard(partial(start_badly, tmp_path / "starts", breaks), Limits(jobs=1)) as workers:
+        found = [outcomes for _, outcomes in workers.map(tasks)]
+    assert found == [[0, 2], [4, 6], [8, 10], [12, 14], [16, 18]]
+
+
+def test_a_pool_is_replaced_between_tasks(tmp_path):
+    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
+        first, second, third = tasks = [Task(double, [number]) for number in range(3)]
+        for task in tasks[:2]:
+            workers.submit(task)
+        assert workers.result(first) == [0]
+        workers.stop()  # as if all workers had died
+        workers.submit(third)
+        assert [workers.result(second), workers.result(third)] == [[2], [4]]
+
+
+def test_workers_that_never_start_end_the_run(tmp_path):
+    with (
+        pytest.raises(VictorError, match="workers crash repeatedly, whatever their task"),
+        Guard(partial(start_badly, tmp_path / "starts", 1_000), Limits(jobs=1)) as workers,
+    ):
+        list(workers.map([Task(double, [1])]))
+    assert (tmp_path / "starts").stat().st_size == MOST_RESTARTS + 1
 
 
 def test_without_pebble_only_one_process_cleans_files(model, tmp_path):
