@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
-import json
+import gc
 import os
 import random
 import re
@@ -22,25 +22,24 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from itertools import islice, zip_longest
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import pytest
-from coverage import CoverageData
 from more_itertools import unique_everseen
+
+from tools.reached import Reached
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutants"
 TREE = WORK / "tree"
 PACKAGE = TREE / "victorpy"
 NO_EFFECT = Path(__file__).with_name("mutants-no-effect.txt")
-SECONDS_PER_BUG = 60
-"""Tests are chosen until they took this long when they were recorded."""
 
 BOUNDARY = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 COMPARISON = {
@@ -52,11 +51,11 @@ OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 PROSE = {"add_argument", "add_parser", "print", "warn", "warning", "error", "info", "write", "cast", "TypeVar", "join"}
 """Functions whose text arguments are prose or types."""
 
-LIBRARIES = """
-    hypothesis lxml.html numpy msgspec sklearn.linear_model sklearn_crfsuite pandas pyarrow.parquet pyspark.sql catboost
-    urwid rapidfuzz w3lib.html html5lib datasketch pebble cchardet
-""".split()
-"""Imported once, because every run of pytest would import them again."""
+TESTS = ["tests", "victorpy", "docs", "README.md"]
+PLAIN = ["-q", "-n", "0", "-p", "no:cacheprovider"]
+MOST_IMPORTING = 100
+"""A bug that has an effect on import needs a new process for its tests, which is slower."""
+MISSED = {"missed", "not reached"}
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,13 @@ class Bug:
     """Names that the line defines on import."""
 
     def plant(self, source: str) -> str:
-        """Return the source with the bug."""
+        """Return the source with the bug; all other lines keep their numbers."""
         lines = source.splitlines(keepends=True)
         before, after = lines[self.line - 1].encode()[: self.start], lines[self.last - 1].encode()[self.end :]
-        lines[self.line - 1 : self.last] = [before.decode() + self.text + after.decode()]
+        lines[self.line - 1 : self.last] = [
+            before.decode() + self.text + after.decode(),
+            "\n" * (self.last - self.line),
+        ]
         return "".join(lines)
 
     def describe(self, source: str) -> tuple[str, str]:
@@ -224,69 +226,93 @@ def _is_prose(node: ast.AST) -> bool:
     return not names.isdisjoint(PROSE)
 
 
-class Reached:
-    """The tests that reach a line, from what tools.reached recorded."""
+class Trial:
+    """A pytest plugin that plants bugs after collection, and runs the tests of each bug in a copy of the process."""
 
-    def __init__(self) -> None:
-        self._lines = CoverageData(str(WORK / "lines"))
-        self._lines.read()
-        tests = json.loads((WORK / "tests.json").read_text())
-        self.seconds = {test: noted["seconds"] for test, noted in tests.items()}
-        self._users = defaultdict[str, list[str]](list)
-        for test, noted in tests.items():
-            for fixture in noted["fixtures"]:
-                self._users[fixture].append(test)
+    def __init__(self, bugs: list[Bug], reached: Reached) -> None:
+        self.bugs, self.reached = bugs, reached
+        self.ended: list[tuple[Bug, str]] = []
 
-    def by_line(self, path: Path) -> dict[int, list[str]]:
-        """Return the tests and shared fixtures that reach each line of a file."""
-        return self._lines.contexts_by_lineno(str(path))
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try every bug."""
+        gc.collect()
+        self._functions = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+        self._items = {item.nodeid: item for item in session.items}
+        for bug in self.bugs:
+            right, wrong = bug.describe((TREE / bug.path).read_text())
+            if (bug.path, right, wrong) in without_effect():
+                continue
+            self.ended.append((bug, self._try(bug)))
+            if self.ended[-1][1] in MISSED:
+                print(f"\n{bug.path}:{bug.line}: {self.ended[-1][1]}\n- {right}\n+ {wrong}", flush=True)
+        return True
 
-    def batches(self, bug: Bug) -> list[list[str]]:
-        """Return the tests that reach a bug: the quick ones of its package, then all others, slow ones last."""
-        by_line = self.by_line(TREE / bug.path)
-        contexts = {context for line in bug.reached_at for context in by_line.get(line, ())}
-        if not contexts - {""}:  # runs on import
-            contexts = {context for place in self._mentions(bug) for context in place}
-        users = (test for context in contexts for test in self._users.get(context, ()))
-        reaching = sorted({*contexts.intersection(self.seconds), *users}, key=self.seconds.__getitem__)
-        near, far, total = list[str](), list[str](), 0.0
-        for test in reaching:
-            total += self.seconds[test]
-            if total > SECONDS_PER_BUG and (near or far):
-                break
-            is_near = f"/{package_of(bug.path)}/" in test and self.seconds[test] < 0.5
-            (near if is_near else far).append(test)
-        # Tests of one file run together, so that their shared fixtures are made once.
-        return [near, sorted(far, key=lambda test: (self.seconds[test] > 0.5, test.partition("::")[0]))]
+    def _try(self, bug: Bug) -> str:
+        """Plant a bug, run the tests that reach it, and return how it ended."""
+        tests = [test for test in self.reached.tests(bug.path, bug.reached_at, bug.names) if test in self._items]
+        if not tests:
+            return "not reached"
+        path = TREE / bug.path
+        source = path.read_text()
+        for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+            stale.unlink()
+        try:
+            path.write_text(bug.plant(source))
+            code = in_child(lambda: self._run(bug, tests), 60 + 5 * sum(map(self.reached.seconds.__getitem__, tests)))
+        finally:
+            path.write_text(source)
+        return "missed" if code == 0 else "hangs" if code is None else "caught"
 
-    def _mentions(self, bug: Bug) -> Iterator[list[str]]:
-        """Yield the tests of lines that mention what the line defines, or else of all lines of the file."""
-        pattern = re.compile(rf"\b({'|'.join(bug.names)})\b") if bug.names else None
-        for path in PACKAGE.rglob("*.py"):
-            source = path.read_text()
-            if path == TREE / bug.path or (pattern and pattern.search(source)):
-                by_line = self.by_line(path)
-                for number, line in enumerate(source.splitlines(), 1):
-                    if pattern is None or pattern.search(line):
-                        yield by_line.get(number, [])
+    def _run(self, bug: Bug, tests: list[str]) -> int:
+        if not bug.reached_at or not self._plant_here(bug):  # the module has to be imported again
+            command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *tests[:MOST_IMPORTING]]
+            return subprocess.run(command, cwd=TREE, check=False).returncode
+        items = [self._items[test] for test in tests]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if item.session.testsfailed:
+                return 1
+        return 0
+
+    def _plant_here(self, bug: Bug) -> bool:
+        """Replace the code of the functions that are already imported. Return False if that is not possible."""
+        path = str(TREE / bug.path)
+        if not any(getattr(module, "__file__", None) == path for module in sys.modules.values()):
+            return True
+        wanted = dict(codes(compile(Path(path).read_text(), path, "exec")))
+        try:
+            for function in self._functions:
+                code = function.__code__
+                if code.co_filename == path:
+                    function.__code__ = wanted[code.co_qualname, code.co_firstlineno]
+        except (KeyError, ValueError):
+            return False
+        return bug.kind != "default"
 
 
-def run_tests(arguments: list[str], timeout: float = 7200, **variables: str) -> int | None:
-    """Run pytest in a copy of this process, which has no modules of victorpy yet, and return its exit code."""
+def codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
+    """Yield the code of all functions in a module by name and line."""
+    yield (code.co_qualname, code.co_firstlineno), code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def in_child(run: Callable[[], int], seconds: float) -> int | None:
+    """Run a function in a copy of this process, and return its exit code, or None if it takes too long."""
     child = os.fork()
     if not child:
         os.setsid()
-        os.chdir(TREE)
-        sys.path.insert(0, str(TREE))
-        os.environ.update(variables, PYTHONPATH=str(TREE), PYTHONDONTWRITEBYTECODE="1")
-        sys.dont_write_bytecode = True
-        log = os.open(WORK / "pytest.log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
-        for stream in (1, 2):
-            os.dup2(log, stream)
-        os._exit(pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tools.reached", *arguments]))
-    stop, ended, status = time.monotonic() + timeout, 0, 0
+        log = os.open(WORK / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        for stream, file in enumerate([os.open(os.devnull, os.O_RDONLY), log, log]):
+            os.dup2(file, stream)
+        try:
+            os._exit(run())
+        finally:
+            os._exit(1)
+    stop, ended, status = time.monotonic() + seconds, 0, 0
     while not ended and time.monotonic() < stop:
-        time.sleep(0.02)
+        time.sleep(0.01)
         ended, status = os.waitpid(child, os.WNOHANG)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # also stops the workers that a test left behind
@@ -297,51 +323,30 @@ def run_tests(arguments: list[str], timeout: float = 7200, **variables: str) -> 
 
 def prepare() -> None:
     """Copy the checkout, and record the lines of the tests that are new: all of them if victorpy changed."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    names = [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    listing = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = [name for name in listed.splitlines() if (ROOT / name).is_file()]
     names += [str(path.relative_to(ROOT)) for path in ROOT.glob("victorpy/native/*.so")]
-    changed = [name for name in names if not same(ROOT / name, TREE / name)]
+    changed = [name for name in names if not is_same(ROOT / name, TREE / name)]
     if any(name.startswith("victorpy/") for name in changed):
         shutil.rmtree(WORK, ignore_errors=True)
         changed = names
     for name in changed:
         (TREE / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, TREE / name)
-    everything = ["tests", "victorpy", "docs", "README.md"]
     tests = [name for name in changed if re.search(r"tests/.*test_\w+\.py$", name)]
-    if changed == names or tests:
-        print("recording which lines the tests reach", flush=True)
-        run_tests(["-m", "not browser", *(everything if changed == names else tests)], MUTANTS_RECORD=str(WORK))
-        print((WORK / "pytest.log").read_text().splitlines()[-1], flush=True)
+    if tests:
+        print("recording which lines the tests reach; see build/mutants/log", flush=True)
+        environment = {**os.environ, "PYTHONPATH": str(TREE), "MUTANTS_RECORD": str(WORK)}
+        command = [sys.executable, "-m", "pytest", *PLAIN, "-p", "tools.reached", "-m", "not browser"]
+        with (WORK / "log").open("w") as log:
+            chosen = TESTS if changed == names else tests
+            subprocess.run([*command, *chosen], cwd=TREE, env=environment, stdout=log, check=False)
 
 
-def same(one: Path, other: Path) -> bool:
+def is_same(one: Path, other: Path) -> bool:
     """Tell whether a copy is up to date."""
     return other.exists() and one.read_bytes() == other.read_bytes()
-
-
-def try_bug(bug: Bug, reached: Reached) -> str:
-    """Plant a bug, run the tests that reach it, and return how it ended: caught, hangs, missed or not reached."""
-    path = TREE / bug.path
-    source = path.read_text()
-    for stale in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
-        stale.unlink()
-    ended = "not reached"
-    try:
-        path.write_text(bug.plant(source))
-        for tests in filter(None, reached.batches(bug)):
-            (WORK / "chosen.txt").write_text("\n".join(tests))
-            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-            seconds = 60 + 5 * sum(reached.seconds[test] for test in tests)
-            code = run_tests(["-x", *files], seconds, MUTANTS_TESTS=str(WORK / "chosen.txt"))
-            ended = "missed" if code == 0 else "hangs" if code is None else "caught"
-            if ended != "missed":
-                break
-    finally:
-        path.write_text(source)
-    return ended
 
 
 def draw(count: int, seed: int, package: str) -> list[Bug]:
@@ -373,7 +378,10 @@ def table(rows: list[tuple[str, str]], title: str) -> str:
         groups["all"][ended] += 1
     lines = [f"| {title} | bugs | caught | share |", "|---|---:|---:|---:|"]
     for group in sorted(groups, key=lambda group: (group == "all", group)):
-        caught, total = groups[group]["caught"] + groups[group]["hangs"], groups[group].total()
+        caught, total = (
+            sum(count for ended, count in groups[group].items() if ended not in MISSED),
+            groups[group].total(),
+        )
         lines.append(f"| {group} | {total} | {caught} | {caught / total:.0%} |")
     return "\n".join(lines)
 
@@ -386,28 +394,22 @@ def package_of(path: str) -> str:
 
 def main() -> None:
     """Draw bugs, try them, report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0], allow_abbrev=False)
     parser.add_argument("--count", type=int, default=300, help="number of bugs (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random choice (default: %(default)s)")
     parser.add_argument("--package", default="", help="plant bugs only in this package or file, such as page/split.py")
     options = parser.parse_args()
-    for library in LIBRARIES:
-        with suppress(ImportError):
-            import_module(library)
     prepare()
-    reached = Reached()
-    rows, kinds, started = [], [], time.monotonic()
-    for bug in draw(options.count, options.seed, options.package):
-        right, wrong = bug.describe((TREE / bug.path).read_text())
-        if (bug.path, right, wrong) in without_effect():
-            continue
-        ended = try_bug(bug, reached)
-        rows.append((package_of(bug.path), ended))
-        kinds.append((bug.kind, ended))
-        if ended not in {"caught", "hangs"}:
-            print(f"\n{bug.path}:{bug.line}: {ended}\n- {right}\n+ {wrong}", flush=True)
-    print(f"\nseed {options.seed}, {(time.monotonic() - started) / 60:.0f} minutes\n")
-    print(table(rows, "package"), table(kinds, "kind of bug"), sep="\n\n")
+    trial = Trial(draw(options.count, options.seed, options.package), Reached(WORK, TREE))
+    os.chdir(TREE)
+    os.environ.update(PYTHONPATH=str(TREE), PYTHONDONTWRITEBYTECODE="1")
+    sys.path.insert(0, str(TREE))
+    started = time.monotonic()
+    pytest.main([*PLAIN, "-s", "--basetemp", str(WORK / "tmp"), *TESTS], plugins=[trial])  # ^C ends the sample early
+    minutes = (time.monotonic() - started) / 60
+    print(f"\nseed {options.seed}, {len(trial.ended)} bugs with an effect, {minutes:.0f} minutes\n")
+    print(table([(package_of(bug.path), ended) for bug, ended in trial.ended], "package"))
+    print("\n" + table([(bug.kind, ended) for bug, ended in trial.ended], "kind of bug"))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ sigterm = true
 concurrency = multiprocessing,thread
 disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse,no-sysmon
 """
+
+MOST_SECONDS = 60
+"""Tests of a line are chosen until they took this long when they were recorded."""
 
 
 class Recorder:
@@ -104,20 +108,6 @@ class Recorder:
         path.write_text(json.dumps(tests))
 
 
-class Chooser:
-    """Runs only the listed tests, in the listed order."""
-
-    def __init__(self, listed: list[str]) -> None:
-        self._places = {test: place for place, test in enumerate(listed)}
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop and sort tests."""
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self._places), key=lambda item: self._places[item.nodeid]
-        )
-
-
 def context_of(fixture: Any) -> str:
     """Return the name under which the lines of a shared fixture are recorded."""
     return f"{fixture.baseid}::{fixture.argname}"
@@ -127,5 +117,48 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start what the environment asks for."""
     if directory := os.environ.get("MUTANTS_RECORD"):
         config.pluginmanager.register(Recorder(Path(directory)))
-    if listed := os.environ.get("MUTANTS_TESTS"):
-        config.pluginmanager.register(Chooser(Path(listed).read_text().splitlines()))
+
+
+class Reached:
+    """The tests that reach a line, by what was recorded in a directory for a tree of files."""
+
+    def __init__(self, directory: Path, tree: Path) -> None:
+        self._tree = tree
+        self._lines = CoverageData(str(directory / "lines"))
+        self._lines.read()
+        tests = json.loads((directory / "tests.json").read_text())
+        self.seconds = {test: noted["seconds"] for test, noted in tests.items()}
+        self._users = defaultdict[str, list[str]](list)
+        for test, noted in tests.items():
+            for fixture in noted["fixtures"]:
+                self._users[fixture].append(test)
+
+    def tests(self, path: str, lines: Sequence[int], names: Sequence[str]) -> list[str]:
+        """Return the tests that reach lines of a file, the fastest first, at most `MOST_SECONDS` of them.
+
+        If no test reaches the lines, they run on import. Then return the tests of lines that mention a name.
+        """
+        by_line = self._lines.contexts_by_lineno(str(self._tree / path))
+        contexts = {context for line in lines for context in by_line.get(line, ())} - {""}
+        contexts = contexts or set(self._mentioning(path, names))
+        users = (test for context in contexts for test in self._users.get(context, ()))
+        chosen, total = list[str](), 0.0
+        for test in sorted({*contexts.intersection(self.seconds), *users}, key=self.seconds.__getitem__):
+            total += self.seconds[test]
+            if total > MOST_SECONDS and chosen:
+                break
+            chosen.append(test)
+        # Tests of one file run together, so that their shared fixtures are made once.
+        return sorted(
+            chosen, key=lambda test: (self.seconds[test] > 0.1, self.seconds[test] > 1, test.partition("::")[0])
+        )
+
+    def _mentioning(self, path: str, names: Sequence[str]) -> Iterator[str]:
+        pattern = re.compile(rf"\b({'|'.join(names)})\b")
+        for file in (self._tree / "victorpy").rglob("*.py"):
+            source = file.read_text()
+            if file == self._tree / path or (names and pattern.search(source)):
+                by_line = self._lines.contexts_by_lineno(str(file))
+                for number, line in enumerate(source.splitlines(), 1):
+                    if pattern.search(line):
+                        yield from by_line.get(number, ())

@@ -166,12 +166,56 @@ def test_long_table_is_read_in_linear_time():
     assert [row[0].text for row in found.rows] == [str(number) for number in range(5_000)]
 
 
+def rows_of(*rows, tag="td"):
+    return "".join(f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in row)}</tr>" for row in rows)
+
+
+FULL, HALF, WIDE, TWO = ["a", "b"], ["a", ""], ["a", "b", "c"], "<p>a</p><p>b</p>"
+
+
 @pytest.mark.parametrize(
-    ("tag", "words", "is_table"), [("td", 5, True), ("td", 100, False), ("th", 100, True), ("th", 600, False)]
+    ("rows", "is_table"),
+    [
+        (rows_of(FULL, FULL, ["a", "t" * 400]), True),  # the longest cell
+        (rows_of(FULL, FULL, ["a", "t" * 401]), False),
+        (rows_of(FULL, ["a", "t" * 2_000], tag="th"), True),
+        (rows_of(FULL, ["a", "t" * 2_001], tag="th"), False),
+        (rows_of(["t" * 120] * 2, ["t" * 120] * 2), True),  # the median cell
+        (rows_of(["t" * 120] * 2, ["t" * 121] * 2), False),
+        (rows_of(["t" * 121, "a"], ["a", "t" * 121]), True),
+        (rows_of(FULL, FULL, HALF, HALF), True),  # rows with two filled cells
+        (rows_of(FULL, FULL, HALF, HALF, HALF), False),
+        (rows_of(FULL, HALF, HALF), False),
+        (rows_of(FULL, FULL, FULL, WIDE, WIDE), True),  # rows of the same width
+        (rows_of(FULL, FULL, FULL, WIDE, WIDE, ["a"]), False),
+        (rows_of([TWO, TWO], FULL, HALF), True),  # cells with several paragraphs
+        (rows_of([TWO, TWO], [TWO, "b"], HALF), False),
+        (rows_of(FULL, ["a", "<h2>b</h2><p>c</p>"]), False),
+        (rows_of(FULL, ["a", "<h2>b</h2>"]), True),
+    ],
 )
-def test_cells_of_data_are_short_and_may_be_longer_beside_headings(tag, words, is_table):
-    row = f"<tr><{tag}>name</{tag}><td>{'tea ' * words}</td></tr>"
-    assert bool(tables_of(page_of(f"<table>{row * 3}</table>"))) == is_table
+def test_exact_limits_of_a_table_of_data(rows, is_table):
+    assert bool(tables_of(page_of(f"<table>{rows}</table>"))) == is_table
+    for role in ("presentation", "none"):
+        assert not tables_of(page_of(f"<table role={role}>{rows}</table>"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "has_header"),
+    [
+        (rows_of(FULL, tag="th") + rows_of(FULL), True),
+        ("<tr><th>a</th><td>b</td></tr>" + rows_of(FULL), False),
+        ("<tr><td></td><th>b</th></tr>" + rows_of(FULL, FULL), True),  # the corner is empty
+        ("<thead>" + rows_of(FULL) + "</thead>" + rows_of(FULL), True),
+        (rows_of(["<b>a</b>", "<strong>b</strong>"], FULL), True),
+        (rows_of(["<b>a</b>", "b"], FULL), False),
+        (rows_of(["<b>a</b>", "<b>b</b>"], ["<b>a</b>", "<b>b</b>"]), False),
+        (rows_of(["", "<b>b</b>"], FULL, FULL), False),
+    ],
+)
+def test_header_of_a_table(rows, has_header):
+    (found,) = tables_of(page_of(f"<table>{rows}</table>"))
+    assert found.has_header is has_header
 
 
 @pytest.mark.parametrize(("labels", "is_table"), [("pppp", True), ("pppo", False), ("popo", False), ("oooo", False)])

@@ -67,9 +67,35 @@ def test_loss_names_the_encoding_and_reaches_the_document(default_config: Config
     assert read_document("<p>čaj</p>".encode(), default_config).losses == ()
 
 
-@pytest.mark.parametrize("share", [0.005, 0.5])
-def test_declared_encoding_is_accepted_with_up_to_one_percent_damage(share: float) -> None:
-    good, bad = "ž čaj ".encode() * 200, b"\xff"
-    page = good + bad * int(1200 * share)
-    decoded = decode(page, "text/html; charset=utf-8")
-    assert (decoded.source == "header" and "characters" in decoded.loss) == (share < 0.01)
+@pytest.mark.parametrize(("bad", "source"), [(12, "header"), (13, "fallback")])
+def test_declared_encoding_is_accepted_with_up_to_one_percent_damage(bad: int, source: str) -> None:
+    decoded = decode("ž čaj ".encode() * 198 + b"\xff" * bad, "text/html; charset=utf-8")
+    assert (decoded.source == "header") == (source == "header")
+    assert ("characters" in decoded.loss) == (source == "header")
+
+
+@pytest.mark.parametrize(("korean", "is_accepted"), [(b"\xc7\xd1", True), (b"", False)])
+def test_declared_encoding_must_explain_half_of_the_other_characters(korean: bytes, is_accepted: bool) -> None:
+    decoded = decode(b"tea " * 100 + korean + b" \xff ", "text/html; charset=euc-kr")
+    assert (decoded.source == "header") is is_accepted
+
+
+def test_one_control_character_in_twenty_is_allowed() -> None:
+    assert decode(b"\x01" * 5 + b"\xe9" + b"t" * 94).text.endswith("t")
+    with pytest.raises(DataError, match="this is binary data"):
+        decode(b"\x01" * 6 + b"\xe9" + b"t" * 93)
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize(
+    ("text", "is_utf16"),
+    [
+        ("<p" + "茶" * 8, True),  # one byte in ten is NUL
+        ("<" + "茶" * 9, False),
+        ("<" * 11 + "Ā", True),  # more than ten times as many NUL bytes in one half
+        ("<" * 10 + "Ā", False),
+        ("茶" + "<" * 9, False),  # the first character is not ASCII
+    ],
+)
+def test_utf16_without_a_mark_is_recognised_by_its_nul_bytes(text: str, is_utf16: bool, order: str) -> None:
+    assert (decode(text.encode(f"utf-16-{order}")).encoding == f"utf-16-{order}") is is_utf16

@@ -11,7 +11,7 @@ import pytest
 from support.cases import read_cases
 
 from victorpy import Config, read_document
-from victorpy.page.parse import FLATTEN_DEPTH, Tree, parse
+from victorpy.page.parse import FLATTEN_DEPTH, MOST_ATTRIBUTES, Tree, parse
 
 CASES = read_cases("parse.json")
 MUCH = 11_000_000  # more than libxml2 takes without being told to
@@ -72,6 +72,14 @@ def test_flattening_is_reported(depth: int) -> None:
     assert parse("<b>" * depth + "tea").losses == ((loss,) if depth > FLATTEN_DEPTH else ())
 
 
+def test_elements_up_to_the_limit_survive_flattening() -> None:
+    deep = 5_000
+    tree = parse("<b>" * deep + "tea" + "</b>" * (deep - FLATTEN_DEPTH + 1) + "<i>milk")
+    assert tree.root is not None
+    assert len(tree.root.findall(".//b")) == FLATTEN_DEPTH
+    assert len(list(tree.root.find(".//i").iterancestors("b"))) == FLATTEN_DEPTH - 1
+
+
 @pytest.mark.parametrize("opening", ["<b>tea ", "<ul><li>tea ", "<table><tr><td>tea ", "<p><i>tea "])
 def test_no_text_is_lost_if_no_element_is_closed(opening: str, config: Config) -> None:
     assert words_of(opening * 3_000 + "last", config) == ["tea"] * 3_000 + ["last"]
@@ -126,6 +134,20 @@ def test_flood_of_attributes_is_dropped_at_once_and_reported(attributes: str) ->
     [loss] = tree.losses
     assert loss.startswith("the attributes of 1 tags")
     assert loss.endswith("were dropped")
+
+
+@pytest.mark.parametrize("filler", ["", "<br>" * 3, "<i " + "a=1 " * 30_000 + "></i>"], ids=["alone", "later", "flood"])
+def test_attributes_are_dropped_above_an_exact_number(filler: str) -> None:
+    for attributes, is_dropped in ((MOST_ATTRIBUTES - 1, False), (MOST_ATTRIBUTES, True)):
+        tags = " ".join(f"attribute{number}" for number in range(attributes))
+        tree = parse(f"<p>first</p>{filler}<p {tags}>in it</p><p>last</p>")
+        assert tree.root is not None
+        assert len(tree.root.findall(".//p")[1].attrib) == (0 if is_dropped else attributes)
+        dropped = is_dropped + ("<i" in filler)
+        assert tree.losses == (
+            (f"the attributes of {dropped} tags with more than 2,000 of them were dropped",) if dropped else ()
+        )
+        assert text_of(tree) == "firstin itlast"
 
 
 def test_lost_alt_text_is_reported(default_config: Config) -> None:

@@ -73,8 +73,9 @@ def test_style_elements_for_print_are_ignored():
 def test_number_of_rules_and_comparisons_is_limited(monkeypatch):
     monkeypatch.setattr(styles, "MOST_RULES", 1)
     assert style_of("li{float:left} li{display:none}", "li") == "float:left"
-    monkeypatch.setattr(styles, "MOST_COMPARISONS", 0)
-    assert style_of("li{float:left}", "li") is None
+    for most, style in ((1, "float:left"), (0, None)):
+        monkeypatch.setattr(styles, "MOST_COMPARISONS", most)
+        assert style_of("li{float:left}", "li") == style
 
 
 def config_with(directory, *lines):
