@@ -159,6 +159,7 @@ def test_family_returns_variables_by_the_part_between_prefix_and_suffix(tmp_path
     config = read(tmp_path, "feature-words-values: 0 1\nfeature-a-b-values: 0\nfeature-words-scale: 3\n")
     assert config.family("feature-", "-values") == {"words": ("0", "1"), "a-b": ("0",)}
     assert config.family("crf-param-") == {}
+    assert read(tmp_path, "class-a: x\n").family("class-", "a") == {}
 
 
 def test_labels_default_to_all_labels(tmp_path: Path) -> None:

@@ -337,8 +337,10 @@ def test_codings_are_undone_even_if_the_header_is_wrong(codings, encode):
 @pytest.mark.parametrize("encode", [gzip.compress, zlib.compress, raw_deflate, zstd, brotli])
 def test_limit_applies_to_every_coding(encode):
     coding = {gzip.compress: "gzip", zstd: "zstd", brotli: "br"}.get(encode, "deflate")
-    with pytest.raises(ProblemError, match="expand to more than the limit"):
-        undo_codings(encode(b"a" * 10_000_000), (coding,), 1_000_000)
+    assert len(undo_codings(encode(b"a" * 1_000_000), (coding,), 1_000_000)) == 1_000_000
+    for size in (1_000_001, 10_000_000):
+        with pytest.raises(ProblemError, match="expand to more than the limit"):
+            undo_codings(encode(b"a" * size), (coding,), 1_000_000)
 
 
 def test_truncated_body_is_decoded_up_to_the_cut():
@@ -432,6 +434,28 @@ def test_oversized_line_is_skipped(tmp_path, name):
     flood = json.dumps({"html": "a" * 5_000_000}).encode() + b"\n"
     records = read(write_lines(tmp_path / name, flood + PLAIN + flood), most_bytes=1_000_000)
     assert kinds(records) == [Kind.TOO_LARGE, *[None] * 6, Kind.TOO_LARGE]
+
+
+@lines
+def test_line_of_exactly_the_limit_is_read(tmp_path, name):
+    """The limit for a line is twice the limit for a page, and such lines are read in several pieces."""
+    longest = 600_000
+    page = b"<p>" + b"tea " * 100
+    exact, longer = (
+        json.dumps({"html": page.decode()}).encode().ljust(size) + b"\n" for size in (longest, longest + 1)
+    )
+    for content, expected in ((exact + longer + exact, [page, None, page]), (exact[:-1], [page])):
+        records = read(write_lines(tmp_path / name, content), most_bytes=longest // 2)
+        assert kinds(records) == [None if wanted else Kind.TOO_LARGE for wanted in expected]
+        assert [record.read().encode() for record in records if not record.problem] == list(filter(None, expected))
+
+
+def test_page_of_exactly_the_limit_is_read(tmp_path):
+    (tmp_path / "a.html").write_bytes(b"tea")
+    for record in (Record("a", Path("a"), payload=b"tea"), Record("a", Path("a"), file=tmp_path / "a.html")):
+        assert record.read(3) == b"tea"
+        with pytest.raises(ProblemError, match="3 bytes are more than the limit of 2"):
+            record.read(2)
 
 
 def test_first_record_comes_before_the_others_are_read(tmp_path):

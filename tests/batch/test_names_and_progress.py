@@ -57,6 +57,15 @@ def test_long_names_stay_different():
     assert safe_place("x" * 400 + "a.html", ".txt") != safe_place("x" * 400 + "b.html", ".txt")
 
 
+def test_names_of_exactly_the_limits_do_not_change():
+    deep, long = "/".join("abcdefghijkl"), "x" * (LONGEST_PART - len(".txt"))
+    assert [str(safe_place(f"{name}.html", ".txt")) for name in (deep, long)] == [f"{deep}.txt", f"{long}.txt"]
+    deeper, longer = safe_place(f"z/{deep}.html", ".txt"), safe_place(f"{long}x.html", ".txt")
+    assert (len(deeper.parts), deeper.parts[:3], deeper.name) == (12, ("z", "a", "b"), "l.txt")
+    assert (len(longer.name), longer.name[:100]) == (LONGEST_PART, "x" * 100)
+    assert len({*deeper.parts, *safe_place(f"z/{deep}".replace("k", "q") + ".html", ".txt").parts}) == 13
+
+
 def test_names_are_unique():
     names = Names(("failed.jsonl",))
     given = [str(names.unique(safe_place(name, ".txt"))) for name in ("a", "a", "A", "a-2", "a", "failed")]
@@ -120,6 +129,15 @@ def test_only_the_first_failures_are_reported():
         progress.add(Mark(0, number), Record(str(number), Path("x")), Outcome(Status.FAILED), Counts())
     assert stream.getvalue().count("failed: ") == 20
     assert stream.getvalue().endswith("clean: more pages failed; all of them are in failed.jsonl\n")
+
+
+@pytest.mark.parametrize(("confidence", "hint"), [(0.98, True), (0.99, False), (None, False)])
+def test_empty_page_is_reported_with_a_hint_if_the_model_is_not_sure(confidence, hint):
+    stream = io.StringIO()
+    progress = Progress(stream, 1, every_page=True)
+    progress.add(Mark(0, 0), Record("a", Path("a")), Outcome(Status.EMPTY, confidence=confidence), Counts())
+    assert ("--favor recall" in stream.getvalue()) is hint
+    assert stream.getvalue().startswith("clean: a: no content was found")
 
 
 def test_clean_record_returns_a_row():

@@ -115,6 +115,29 @@ def test_nearest_pages_vote_by_similarity():
     assert model.scores(vector).sum() == pytest.approx(sum(similar))
 
 
+@pytest.mark.parametrize("categories_count", [2, 3])
+@pytest.mark.parametrize("classifier", ["linear-svm", "logistic"])
+def test_scores_of_a_linear_model_are_those_of_scikit_learn(classifier, categories_count):
+    linear_model, svm = pytest.importorskip("sklearn.linear_model"), pytest.importorskip("sklearn.svm")
+    topics = ["tea", "pots", "bikes"][:categories_count]
+    # There are more pages of the first topic, so that intercepts matter.
+    labels = [topic for number, topic in enumerate(topics) for _ in range(6 - number)]
+    bags = [{topic: 1 + page % 2, "the": 1 + page % 3, f"page{page % 2}": 1} for page, topic in enumerate(labels)]
+    model = train_categories(bags, labels, Settings(classifier=classifier, terms=10))
+    vectors = np.stack([model.vector(bag) for bag in bags])
+    fitted = (
+        svm.LinearSVC(random_state=0) if classifier == "linear-svm" else linear_model.LogisticRegression(C=10)
+    ).fit(vectors, labels)
+    expected = fitted.decision_function(vectors)
+    scores = np.stack([model.scores(vector) for vector in vectors])
+    assert np.abs(fitted.intercept_).max() > 0.01
+    if categories_count == 2:
+        assert scores[:, 1] == pytest.approx(expected, abs=1e-3)
+        assert scores[:, 0] == pytest.approx(-expected, abs=1e-3)
+    else:
+        assert scores == pytest.approx(expected, abs=1e-3)
+
+
 def test_levels_are_decided_from_the_top():
     """Three votes for dance are more than two for football, but sport has four."""
     bags = [{"ball": 1, "goal": 1}, {"ball": 1, "goal": 1}, {"ball": 1, "net": 1}, {"ball": 1, "net": 1}]
@@ -303,8 +326,17 @@ def test_train_and_predict(folders, tmp_path, method):
     assert [line.split()[:2] for line in lines[1:]] == [["bikes", "6"], ["ships", "6"], ["tea", "6"], ["mean", "18"]]
     assert lines[-1].split()[-1] == "100.00"
     assert load_categories(model).method == method
-    told = categories("predict", model, *(folders / topic / "0.html" for topic in TEXTS)).stdout.decode()
-    assert [line.split("\t")[1] for line in told.splitlines()] == list(TEXTS)
+    pages = [folders / topic / "0.html" for topic in TEXTS]
+    predicted = categories("predict", model, *pages)
+    assert predicted.returncode == 0
+    assert [line.split("\t") for line in predicted.stdout.decode().splitlines()] == [
+        [str(page), topic] for page, topic in zip(pages, TEXTS, strict=True)
+    ]
+    (tmp_path / "picture.html").write_bytes(bytes(range(256)) * 20)
+    predicted = categories("predict", model, tmp_path / "picture.html", pages[0])
+    assert predicted.returncode == 1
+    assert "picture.html: left out: this is binary data" in predicted.stderr.decode()
+    assert predicted.stdout.decode().endswith(f"\t{next(iter(TEXTS))}\n")
 
 
 @pytest.mark.parametrize("weights", ["counts", "blocks"])

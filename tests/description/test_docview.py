@@ -427,6 +427,13 @@ def test_tei_has_the_record_in_its_header(cleaner):
     assert find("//t:ref/@target")[0] == "https://weir.example/ringers"
 
 
+def test_tei_of_a_page_without_metadata_is_complete():
+    find = tei("<p>tea</p>")
+    assert find("string(//t:publicationStmt/t:publisher)") == "unknown"
+    assert find("//t:publicationStmt/t:date | //t:titleStmt/t:author | //t:abstract") == []
+    assert len(find("//t:sourceDesc/t:bibl/t:ptr")) == 1
+
+
 def test_tei_has_tables_of_rows_of_cells():
     rows = "<tr><th>Tea<th>Cups</tr><tr><th>green<td>2<br>or 3</tr><tr><th>black<td>\x0b5</tr>"
     html = f"<body><h2>Teas</h2><table><caption>A table</caption>{rows}</table><ul><li>one</li></ul></body>"

@@ -453,9 +453,9 @@ def report(tmp_path_factory):
     values = write_swde(directory / "swde", [("book", "amazon"), ("camera", "amazon")])
     names = "everything,repeated,repeated(share=0.9),crf"
     data = [f"cleaneval:{sites}", f"swde:{values}"]
-    ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "out")
+    ended = victor("compare", "--methods", names, "--data", *data, "-o", directory / "new" / "out")
     assert ended.returncode == 0, ended.stderr
-    return ended, directory / "out"
+    return ended, directory / "new" / "out"
 
 
 @pytest.fixture(scope="module")

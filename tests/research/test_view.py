@@ -275,6 +275,8 @@ def test_view_goes_to_a_file_or_to_standard_output(tmp_path):
     ended = victor(TEA, "-o", tmp_path / "view.html")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert (tmp_path / "view.html").read_bytes() == victor_process("view", TEA).stdout
+    features = blocks_in(tree_of((tmp_path / "view.html").read_text()))[2].get("data-features")
+    assert json.loads(features)["container.class-header"] == "1"
 
 
 def test_command_shows_title_and_url():
