@@ -6,7 +6,7 @@ ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
 NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
-.PHONY: demo test quick check bench bench-batch wheel fuzz-native clean
+.PHONY: demo test quick check bench bench-batch wheel fuzz-native mutants clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -40,6 +40,9 @@ wheel: $(ENV)  ## an sdist and a wheel in dist/, tried in empty environments
 
 fuzz-native: $(ENV)  ## generated pages through the native core under ASAN and UBSAN; SECONDS=600 sets the time
 	$(BIN)/python tests/native/fuzz.py --seconds $(or $(SECONDS),120)
+
+mutants: $(ENV)  ## plant random bugs and report the share that the tests catch; COUNT=300 SEED=1 PACKAGE=page
+	$(BIN)/python -m tools.mutants --count $(or $(COUNT),300) --seed $(or $(SEED),1) --package "$(PACKAGE)"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

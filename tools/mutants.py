@@ -258,7 +258,7 @@ class Trial:
             stale.unlink()
         try:
             path.write_text(bug.plant(source))
-            code = in_child(lambda: self._run(bug, tests), 60 + 5 * sum(map(self.reached.seconds.__getitem__, tests)))
+            code = in_child(lambda: self._run(bug, tests), 120 + 10 * sum(map(self.reached.seconds.__getitem__, tests)))
         finally:
             path.write_text(source)
         return "missed" if code == 0 else "hangs" if code is None else "caught"
