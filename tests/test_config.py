@@ -136,8 +136,18 @@ def test_a_shipped_config_can_be_included_from_anywhere(tmp_path: Path) -> None:
     assert config.get("class-list") == load_config("base").get("class-list")
 
 
-def test_includes_are_found_beside_the_file_first(tmp_path: Path) -> None:
-    assert dict(read(tmp_path, "include base\n", base="class-mine: x\n").values) == {"class-mine": ("x",)}
+def test_shipped_names_win_over_local_files_which_need_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dict(read(tmp_path, "include ./base\n", base="class-mine: x\n").values) == {"class-mine": ("x",)}
+    with pytest.warns(UserWarning, match=r"'base' is the shipped file .*write '\./base' to use"):
+        assert read(tmp_path, "include base\n").get("class-mine") == ()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "blocks").write_text("feature-modules: evil.py\n")
+    with pytest.warns(UserWarning, match=r"'\./blocks'"):
+        assert load_config("blocks").get("feature-modules") == ()
+    assert load_config("./blocks").get("feature-modules") == ("evil.py",)
+
+
+def test_includes_are_found_beside_the_file(tmp_path: Path) -> None:
     others = {"deep/one": "include two\n", "deep/two": "class-two: x\n"}
     assert read(tmp_path, "include deep/one\n", **others).get("class-two") == ("x",)
 

@@ -114,15 +114,16 @@ class Cleaner:
         return f"<Cleaner {self.name!r}, labeller={type(self.labeller).__name__}>"
 
     @classmethod
-    def load(cls, model: str | Path = DEFAULT, favor: str | None = None) -> Cleaner:
+    def load(cls, model: str | Path = DEFAULT, favor: str | None = None, allow_code: bool = False) -> Cleaner:
         """Load a model: the name of a bundled model (``victor list models``) or the path of a model directory.
 
-        `favor` is as in `favoring`. Raises ModelError if there is no such model, or if it is damaged.
+        `favor` is as in `favoring`. A model may contain Python code, its feature modules; pass ``allow_code=True`` to
+        run it. Raises ModelError if there is no such model, if it is damaged, or if its code is not allowed to run.
 
         >>> Cleaner.load("default", favor="recall").config.one("favor", "")
         'recall'
         """
-        loaded = load_model(model)
+        loaded = load_model(model, allow_code)
         cleaner = cls(loaded.labeller, loaded.config, Path(model).name)
         return cleaner if favor is None else cleaner.favoring(favor)
 

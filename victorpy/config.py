@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from victorpy.base import resources
-from victorpy.base.textformat import expand, read_lines, strip_comment, tokens
+from victorpy.base.textformat import Line, LineReader, expand, tokens
 from victorpy.base.variables import VARIABLES, kind_of
 from victorpy.document import Label
 from victorpy.errors import ConfigError, suggest
 
 USES = ("decode", "threshold", "favor", "empty-below", "heading-least", "kinds-share", "kinds-content-share")
 """Variables that control how a trained model is used. They may be changed after training."""
+
+MOST_VALUES = 20_000
+"""Maximum number of values that the lines of a config may set, together."""
+_LONGEST_QUOTE = 200  # characters of a value in an error message
 
 _FREE = (
     *USES,
@@ -58,6 +63,10 @@ class Config:
     """FILE:LINE of each variable, for error messages."""
     directory: Path | None = None
     """Directory of the config file, where files that it names are looked up first."""
+    digests: Mapping[str, str] | None = None
+    """The config of a model can only name files of the model, which have these digests. None for other configs."""
+    allow_code: bool = True
+    """Whether the feature modules of the config may run."""
 
     def __repr__(self) -> str:
         return f"<Config {self.name!r}, variables={len(self.values)}>"
@@ -86,7 +95,7 @@ class Config:
     @property
     def features(self) -> tuple[str, ...]:
         """The names of the features to compute, in order."""
-        off = self.get("crf-features-off")
+        off = frozenset(self.get("crf-features-off"))
         return tuple(name for name in self.get("crf-features") if name not in off)
 
     @property
@@ -101,14 +110,30 @@ class Config:
 
     def files(self, variable: str) -> list[Path]:
         """Return the paths of the files that a variable names, beside the config or in the current directory."""
-        paths = []
-        for name in self.get(variable):
-            candidates = [Path(name)] if self.directory is None else [self.directory / name, Path(name)]
-            path = next((candidate for candidate in candidates if candidate.is_file()), None)
+        return [self._file(variable, name) for name in self.get(variable)]
+
+    def _file(self, variable: str, name: str) -> Path:
+        if self.directory is None or self.digests is None:
+            places = [Path(name)] if self.directory is None else [self.directory / name, Path(name)]
+            path = next((place for place in places if os.path.isfile(place)), None)  # noqa: PTH113  (never raises)
             if path is None:
                 raise self.error(variable, f"no file {name!r} beside the config or in the current directory")
-            paths.append(path)
-        return paths
+            return path
+        if name not in self.digests:
+            raise self.error(variable, f"{name!r} is not a file of the model")
+        return self.directory / name
+
+    def template(self, variable: str, default: str) -> Path:
+        """Return the path of the template that a variable names."""
+        name = self.one(variable, default)
+        if self.digests is not None:
+            return self._file(variable, name)
+        path = resources.find(name, "templates", ".tpl", beside=self.directory)
+        if path is None:
+            shipped = resources.names("templates", ".tpl")
+            hint = f"{suggest(name, shipped)}; choose from {', '.join(shipped)}"
+            raise self.error(variable, f"no template {name!r}{hint}")
+        return path
 
     def error(self, variable: str, message: str) -> ConfigError:
         """Return an error with the file and line where a variable was set."""
@@ -149,84 +174,77 @@ def load_config(name: str | Path) -> Config:
     return read_config(path)
 
 
-def read_config(path: Path) -> Config:
-    """Read a config file and the files that it includes."""
+def read_config(path: Path, digests: Mapping[str, str] | None = None, allow_code: bool = True) -> Config:
+    """Read a config file and the files that it includes. For the config of a model, give the digests of its files."""
     reader = _Reader()
-    reader.read(path)
-    config = Config(path.name.removesuffix(".conf"), reader.values, reader.places, path.parent)
-    for name, values in config.values.items():
-        problem = VARIABLES[kind_of(name) or ""].check(values) if values else ""
+    for line in LineReader("configs", ".conf", ConfigError, may_include=digests is None).read(path):
+        try:
+            reader.read(line)
+        except ValueError as error:
+            raise ConfigError(f"{line.place}: {'not a line of a config' if line.foreign else error}") from None
+    values = {name: tuple(values) for name, values in reader.values.items()}
+    config = Config(path.name.removesuffix(".conf"), values, reader.places, path.parent, digests, allow_code)
+    for name, checked in values.items():
+        problem = VARIABLES[kind_of(name) or ""].check(checked) if checked else ""
         if problem:
-            raise config.error(name, f"{problem}, not {' '.join(values)!r}")
+            raise config.error(name, f"{problem}, not {_quote(checked)}")
     return config
 
 
+def _quote(values: Sequence[str]) -> str:
+    text = " ".join(values)
+    return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}...")
+
+
 class _Reader:
-    """Reads config files line by line into one table of variables."""
+    """Reads the lines of a config into one table of variables. Raises ValueError if a line is wrong."""
 
     def __init__(self) -> None:
-        self.values: dict[str, tuple[str, ...]] = {}
+        self.values: dict[str, list[str]] = {}
         self.places: dict[str, str] = {}
-        self._open: list[Path] = []
-        self._done: set[Path] = set()
+        self._count = 0
 
-    def read(self, path: Path, place: str = "") -> None:
-        """Read a file. `place` is the line that includes it."""
-        try:
-            lines = read_lines(path)
-        except OSError as error:
-            raise ConfigError(f"{place or path}: cannot be read: {error}") from error
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-        self._open.append(path)
-        for number, raw_line in enumerate(lines, 1):
-            line, line_place = strip_comment(raw_line).strip(), f"{path}:{number}"
-            name, colon, values = line.partition(":")
-            if re.match(r"include\s+[^\s:]", line):
-                self._include(line.split(None, 1)[1], line_place)
-            elif colon:
-                try:
-                    for variable in expand(name.strip()):
-                        self._assign(variable, values, line_place)
-                except ValueError as error:
-                    raise ConfigError(f"{line_place}: {error}") from error
-            elif line:
-                raise ConfigError(f"{line_place}: expected 'variable: value ...' or 'include NAME', found {line!r}")
-        self._open.pop()
-        self._done.add(path.resolve())
-
-    def _include(self, name: str, place: str) -> None:
-        path = resources.find(name, "configs", ".conf", beside=self._open[-1].parent)
-        if path is None:
-            shipped = resources.names("configs", ".conf")
-            raise ConfigError(f"{place}: no config {name!r} to include{suggest(name, shipped)}")
-        if path.resolve() in [opened.resolve() for opened in self._open]:
-            raise ConfigError(f"{place}: {name!r} includes itself")
-        if path.resolve() not in self._done:  # read a file once, even if several files include it
-            self.read(path, place)
+    def read(self, line: Line) -> None:
+        name, colon, text = line.text.partition(":")
+        if colon:
+            for variable in expand(name.strip()):
+                self._assign(variable, text, line.place)
+        elif line.text:
+            raise ValueError(f"expected 'variable: value ...' or 'include NAME', found {_quote([line.text])}")
 
     def _assign(self, variable: str, text: str, place: str) -> None:
         kind = kind_of(variable)
         if kind is None:
-            raise ConfigError(f"{place}: unknown variable {variable!r}{suggest(variable, [*VARIABLES, *self.values])}")
+            known = [*VARIABLES, *self.values]
+            raise ValueError(f"unknown variable {_quote([variable])}{suggest(variable, known)}")
         definition = VARIABLES[kind]
         try:
-            written = tokens(text)
+            values = self._values(text)
         except ValueError as error:
-            raise ConfigError(f"{place}: {variable}: {error}") from error
-        values: tuple[str, ...] = ()
-        for token, is_quoted in written:
+            raise ValueError(f"{variable}: {error}") from error
+        self._count += len(values) + 1
+        if self._count > MOST_VALUES:
+            raise ValueError(f"the config sets more than {MOST_VALUES:,} values")
+        old = [] if definition.single or not values else self.values.get(variable, [])
+        # The last old value is enough to check the order of numbers.
+        problem = definition.check((*old[-1:], *values)) if values and definition.line_by_line else ""
+        if problem:
+            raise ValueError(f"{variable}: {problem}, not {_quote([*old, *values])}")
+        old.extend(values)
+        self.values[variable] = old
+        self.places[variable] = place
+
+    def _values(self, text: str) -> list[str]:
+        """Return the values in a line, with references replaced by the values of other variables."""
+        values: list[str] = []
+        for token, is_quoted in tokens(text):
             for value in [token] if is_quoted else expand(token):
                 if is_quoted or not value.startswith("$"):
-                    values += (value,)
+                    values.append(value)
                 elif value[1:] in self.values:
                     values += self.values[value[1:]]
                 else:
-                    raise ConfigError(f"{place}: {value} is not set above{suggest(value[1:], self.values)}")
-        if values and not definition.single:
-            values = (*self.values.get(variable, ()), *values)
-        problem = definition.check(values) if values and definition.line_by_line else ""
-        if problem:
-            raise ConfigError(f"{place}: {variable}: {problem}, not {' '.join(values)!r}")
-        self.values[variable] = values
-        self.places[variable] = place
+                    raise ValueError(f"{value} is not set above{suggest(value[1:], self.values)}")
+                if len(values) > MOST_VALUES:
+                    raise ValueError(f"more than {MOST_VALUES:,} values")
+        return values

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+
+_LONGEST_NAME = 200
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 DISTRIBUTION = "victor-clean"
 """Name on the package index. The package is imported as victorpy."""
 
 
+def visible(text: str, keep_lines: bool = False) -> str:
+    r"""Replace control characters and text-direction marks by their code points, so that terminals do not obey them.
+
+    All text from pages, archives, file names and models passes through this function before a terminal or a log.
+    With `keep_lines`, tabs and line ends are kept.
+
+    >>> visible("red: \x1b[31m")
+    'red: ⟨U+001B⟩[31m'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _CONTROL.sub(
+        lambda match: match[0] if keep_lines and match[0] in "\n\t" else f"⟨U+{ord(match[0]):04X}⟩", text
+    )
+
+
 class VictorError(Exception):
     """Base class of all errors that victorpy raises on purpose."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class ConfigError(VictorError):
@@ -85,6 +108,8 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     import difflib  # slow to import, and only needed for errors
 
+    if len(name) > _LONGEST_NAME:  # difflib takes quadratic time
+        return ""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" (did you mean {str(close[0])!r}?)" if close else ""
 

@@ -36,8 +36,8 @@ def method_names() -> list[str]:
     return sorted([*bundled_models(), *LABELLERS])
 
 
-def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
-    """Load a method; `settings` are its parameters, each as ``NAME=VALUE``."""
+def load_method(name: str, settings: Sequence[str] = (), allow_code: bool = False) -> Cleaner:
+    """Load a method; `settings` are its parameters, each as ``NAME=VALUE``. `allow_code` is as in `Cleaner.load`."""
     if name in LABELLERS:
         labeller = LABELLERS.get(name)
         return Cleaner(labeller(**parse_settings(name, labeller, settings)), load_config(CONFIG))
@@ -45,7 +45,7 @@ def load_method(name: str, settings: Sequence[str] = ()) -> Cleaner:
         raise _unknown_method(name, method_names())
     if settings:
         raise ConfigError(f"the method {name!r} is a trained model and has no parameters to set: {' '.join(settings)}")
-    return Cleaner.load(OLD_NAMES.get(name, name))
+    return Cleaner.load(OLD_NAMES.get(name, name), allow_code=allow_code)
 
 
 def _is_model(name: str) -> bool:
@@ -80,6 +80,8 @@ class Method:
     """precision, recall or balanced: moves the cut between content and noise."""
     label: str = ""
     """Name to show in tables."""
+    allow_code: bool = False
+    """Whether the Python code in a model may run."""
 
     @property
     def name(self) -> str:
@@ -137,7 +139,7 @@ def _load_cleaner(method: Method) -> Cleaner:
         raise ConfigError("`method` cannot be combined with `model` or `config`; give only one of them")
     if method.parameters and not name:
         raise ConfigError(f"`param` {method.parameters[0]} needs a `method`; the settings of a model are in its config")
-    cleaner = load_method(name, method.parameters) if name else _load_model(method)
+    cleaner = load_method(name, method.parameters, method.allow_code) if name else _load_model(method)
     if method.favor and cleaner.labeller.learns_from is not LearnsFrom.LABELS:
         raise ConfigError(f"`favor` needs probabilities, which the method {name} does not estimate")
     return cleaner.favoring(method.favor) if method.favor else cleaner
@@ -145,7 +147,7 @@ def _load_cleaner(method: Method) -> Cleaner:
 
 def _load_model(method: Method) -> Cleaner:
     """Load a model, and replace its config. Both configs must have the same features."""
-    cleaner = Cleaner.load(method.model_name)
+    cleaner = Cleaner.load(method.model_name, allow_code=method.allow_code)
     if method.config is None:
         return cleaner
     config = load_config(method.config)
@@ -159,9 +161,9 @@ def _load_model(method: Method) -> Cleaner:
     return cleaner.with_config(config)
 
 
-def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
+def find_method(name: str, parameters: Sequence[str] = (), allow_code: bool = False) -> Method:
     """Return a method of any kind. Loads it, so that wrong names and parameters raise here."""
-    method = Method(name, tuple(parameters))
+    method = Method(name, tuple(parameters), allow_code=allow_code)
     if method.is_peer:
         load_peer(name, parameters)
     elif name not in method_names() and not _is_model(name):
@@ -171,7 +173,7 @@ def find_method(name: str, parameters: Sequence[str] = ()) -> Method:
     return method
 
 
-def load_methods(names: str) -> list[Method]:
+def load_methods(names: str, allow_code: bool = False) -> list[Method]:
     """Load a comma-separated list of methods, each with optional parameters in parentheses.
 
     >>> [method.name for method in load_methods("everything, default")]
@@ -180,7 +182,7 @@ def load_methods(names: str) -> list[Method]:
     methods: list[Method] = []
     for name, parameters in split_names(names):
         if name not in {ALL, ALL_PEERS}:
-            methods.append(find_method(name, parameters))
+            methods.append(find_method(name, parameters, allow_code))
             continue
         if parameters:
             raise ConfigError(f"{name!r} means several methods; give parameters to a single method")

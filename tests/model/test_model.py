@@ -318,7 +318,7 @@ def test_a_feature_module_travels_with_the_model(tmp_path, pages):
         path.unlink()
     script = (
         "import sys, pathlib, victorpy; page = pathlib.Path(sys.argv[2]).read_bytes();"
-        "print(*victorpy.Cleaner.load(sys.argv[1]).document(page).labels)"
+        "print(*victorpy.Cleaner.load(sys.argv[1], allow_code=True).document(page).labels)"
     )
     ended = run_process("-c", script, elsewhere, ARTICLES[0].with_suffix(".html"), text=True)
     assert ended.stderr == ""

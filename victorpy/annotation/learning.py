@@ -1,8 +1,8 @@
 """Models of the annotation tool: predict labels, and train on finished pages in the background.
 
-``python -m victorpy.annotation.learning FOLDER CONFIG MODEL`` trains in a separate process on the annotations in
-``FOLDER/data``: first without every third page, to evaluate the result on these pages, and then on all pages. The
-model is saved in ``FOLDER/model``, and the evaluation in ``FOLDER/learned.json``.
+``python -m victorpy.annotation.learning FOLDER CONFIG MODEL ALLOW_CODE`` trains in a separate process on the
+annotations in ``FOLDER/data``: first without every third page, to evaluate the result on these pages, and then on all
+pages. The model is saved in ``FOLDER/model``, and the evaluation in ``FOLDER/learned.json``.
 
 The result is always compared with the model that the program started with. A model from an earlier training would have
 an advantage, because it was trained on the held-out pages, too.
@@ -46,13 +46,16 @@ class Predictor:
     identity: str
     """The name and a digest, which changes if the model is trained again."""
     directory: Path
+    allow_code: bool = False
+    """Whether the Python code in the model may run."""
 
     @classmethod
-    def load(cls, model: str | Path, name: str = "") -> Self:
+    def load(cls, model: str | Path, name: str = "", allow_code: bool = False) -> Self:
         directory = find_model(model)
+        cleaner = Cleaner.load(directory, allow_code=allow_code)
         digest = hashlib.blake2b((directory / "meta.json").read_bytes(), digest_size=6).hexdigest()
         name = name or str(model)
-        return cls(Cleaner.load(directory), name, f"{name} {digest}", directory)
+        return cls(cleaner, name, f"{name} {digest}", directory, allow_code)
 
     def __call__(self, document: Document) -> Prediction:
         labelling = self.cleaner.labeller.label(document)
@@ -135,10 +138,10 @@ class Learning:
             shutil.copyfile(path, folder / "data" / f"{number:05}.anno")
         source = str(Path(victorpy.__file__).parents[1])
         search_path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-        model = str(self._start.directory) if self._start is not None else ""
+        model, allow_code = (self._start.directory, self._start.allow_code) if self._start else ("", False)
         with (folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "victorpy.annotation.learning", str(folder), CONFIG, model],
+                [sys.executable, "-m", __name__, str(folder), CONFIG, str(model), "yes" if allow_code else ""],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -178,7 +181,7 @@ class Learning:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def learn(folder: Path, config_name: str, model: str) -> Learned:
+def learn(folder: Path, config_name: str, model: str, allow_code: bool) -> Learned:
     """Train on the annotations in a folder, and compare the result with a model."""
     from victorpy.model.train import load_pages, train
 
@@ -187,7 +190,7 @@ def learn(folder: Path, config_name: str, model: str) -> Learned:
     held_out = pages[::3]
     others = [page for number, page in enumerate(pages) if number % 3]
     documents, labels = [page.document for page in held_out], [page.labels for page in held_out]
-    before = Cleaner.load(model).labeller.score(documents, labels) if model else None
+    before = Cleaner.load(model, allow_code=allow_code).labeller.score(documents, labels) if model else None
     after = train(others, config).labeller.score(documents, labels)
     train(pages, config).save(folder / "model")
     learned = Learned(len(pages), len(held_out), before, after)
@@ -198,6 +201,6 @@ def learn(folder: Path, config_name: str, model: str) -> Learned:
 if __name__ == "__main__":
     os.nice(10)
     try:
-        learn(Path(sys.argv[1]), *sys.argv[2:])
+        learn(Path(sys.argv[1]), sys.argv[2], sys.argv[3], allow_code=bool(sys.argv[4]))
     except VictorError as error:
         sys.exit(str(error))

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from victorpy.base.files import open_regular, read_bounded
 from victorpy.errors import ModelError
 
 META = "meta.json"
+MOST_BYTES = 200_000_000
+"""Maximum size of all files in a directory, together."""
+_MOST_FILES = 100
+_MOST_META_BYTES = 1_000_000
 _ADVICE = "get the model again or train it again"
 
 
@@ -28,7 +34,10 @@ def write_directory(directory: Path, meta: Mapping[str, Any]) -> Iterator[Path]:
         fresh = Path(temporary) / "model"
         fresh.mkdir()
         yield fresh
-        digests = {path.name: _digest(path.read_bytes()) for path in sorted(fresh.iterdir())}
+        paths = sorted(fresh.iterdir())
+        if sum(path.stat().st_size for path in paths) > MOST_BYTES or len(paths) > _MOST_FILES:
+            raise ModelError(f"{directory}: a model has at most {MOST_BYTES:,} bytes in {_MOST_FILES} files")
+        digests = {path.name: _digest(path.read_bytes()) for path in paths}
         complete = {**meta, "files": digests}
         complete["digest"] = _meta_digest(complete)
         text = json.dumps(complete, indent=2, sort_keys=True) + "\n"
@@ -42,25 +51,45 @@ def read_meta(directory: Path) -> dict[str, Any]:
     """Read meta.json. The caller checks its format, then calls `verify_directory`."""
     path = directory / META
     try:
-        meta = json.loads(path.read_bytes())
-        _ = meta["digest"], dict(meta["files"]), meta["format"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(f"{path} is damaged: {type(error).__name__}: {error}") from error
-    return dict(meta)
+        meta = json.loads(read_bounded(path, _MOST_META_BYTES))
+        if not isinstance(meta, dict) or not {"digest", "files", "format"} <= meta.keys():
+            raise ValueError("it needs digest, files and format")
+        if not isinstance(meta["files"], dict) or not all(map(_is_file_name, meta["files"])):
+            raise ValueError("files must contain the names of files in this directory")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path} is damaged: {error}; {_ADVICE}") from error
+    return meta
 
 
-def verify_directory(directory: Path, meta: Mapping[str, Any]) -> None:
-    """Raise ModelError if meta.json or a file that it lists does not match its digest."""
+def _is_file_name(name: str) -> bool:
+    return name == Path(name).name and name not in {"", ".", ".."} and name.isprintable() and "\\" not in name
+
+
+def verify_directory(directory: Path, meta: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of the files by name. Raises ModelError if a file is not regular or does not match.
+
+    A symbolic link to a file outside of the directory does not count as a file.
+    """
     if meta["digest"] != _meta_digest(meta):
-        raise ModelError(f"{directory / META} is damaged: its content does not match its digest")
-    for name, expected in dict(meta["files"]).items():
+        raise ModelError(f"{directory / META} is damaged: its content does not match its digest; {_ADVICE}")
+    digests: dict[str, str] = meta["files"]
+    if len(digests) > _MOST_FILES:
+        raise ModelError(f"{directory / META} is damaged: it lists more than {_MOST_FILES} files; {_ADVICE}")
+    home = os.path.realpath(directory)
+    bytes_left = MOST_BYTES
+    for name, expected in digests.items():
         path = directory / name
+        if os.path.dirname(os.path.realpath(path)) != home:  # noqa: PTH120
+            raise ModelError(f"{path} is a link to a file outside of the model; {_ADVICE}")
         try:
-            content = path.read_bytes()
+            with open_regular(path, bytes_left) as file:
+                bytes_left -= os.fstat(file.fileno()).st_size
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise ModelError(f"{path}: missing or unreadable ({error.strerror}); {_ADVICE}") from error
-        if _digest(content) != expected:
+        if digest != expected:
             raise ModelError(f"{path} is damaged: it does not match the digest in meta.json; {_ADVICE}")
+    return digests
 
 
 def _meta_digest(meta: Mapping[str, Any]) -> str:

@@ -1,11 +1,39 @@
-"""Write files atomically, so that a killed program never leaves half a file."""
+"""Read files within limits, and write them atomically, so that a killed program never leaves half a file."""
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
+import stat
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
+
+
+def open_regular(path: Path, most_bytes: int) -> BufferedReader:
+    """Open a file for reading. Raises OSError if it is not a regular file, or if it is too large."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # NUL in the name
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
+    status = os.fstat(descriptor)
+    problem = "" if stat.S_ISREG(status.st_mode) else "not a regular file"
+    if status.st_size > most_bytes:
+        problem = problem or f"larger than {most_bytes:,} bytes"
+    if problem:
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, problem, str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bounded(path: Path, most_bytes: int) -> bytes:
+    """Read a file. Raises OSError if it is not a regular file, or if it is too large."""
+    with open_regular(path, most_bytes) as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:  # it grew, or the file system does not know its size
+        raise OSError(errno.EINVAL, f"larger than {most_bytes:,} bytes", str(path))
+    return content
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = False, alone: bool = False) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
@@ -14,12 +16,20 @@ def shipped(kind: str) -> Path:
 
 
 def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path | None:
-    """Find a file in the directory `beside`, by path, or by name among the shipped files."""
+    """Find a file: the shipped file with this name, else a path, which may be relative to the directory `beside`.
+
+    A local file with the name of a shipped one needs a path, such as ``./base``.
+    """
     places = [Path(name)]
     if beside is not None:
         places = [beside / name, beside / f"{name}{suffix}", *places]
-    places.append(shipped(kind) / f"{name}{suffix}")
-    return next((place for place in places if place.is_file()), None)
+    local = next((place for place in places if os.path.isfile(place)), None)  # noqa: PTH113  (never raises)
+    own = shipped(kind) / f"{name}{suffix}"
+    if Path(name).name != name or not os.path.isfile(own):  # noqa: PTH113
+        return local
+    if local is not None and not local.samefile(own):
+        warnings.warn(f"{name!r} is the shipped file {own}; write './{name}' to use {local}", stacklevel=2)
+    return own
 
 
 def names(kind: str, suffix: str) -> list[str]:

@@ -37,14 +37,14 @@ def _one_value(values: tuple[str, ...]) -> str:
 
 def _number(low: float, high: float = inf, whole: bool = False) -> Check:
     kind = "a whole number" if whole else "a number"
-    problem = f"must be {kind} from {low:g}" + ("" if high == inf else f" to {high:g}")
+    problem = f"must be {kind} from {low:g}" + ("" if high == inf else f" to {high:,}")
 
     def check(values: tuple[str, ...]) -> str:
         try:
             (value,) = map(int if whole else float, values)
-        except ValueError:
+            return "" if low <= value <= high and math.isfinite(value) else problem
+        except (ValueError, OverflowError):
             return problem
-        return "" if low <= value <= high and math.isfinite(value) else problem
 
     return check
 
@@ -72,8 +72,8 @@ def _regexps(values: tuple[str, ...]) -> str:
     for value in values:
         try:
             re.compile(value)
-        except re.error as error:
-            return f"must be regular expressions (in {value!r}: {error})"
+        except (re.error, RecursionError, OverflowError) as error:
+            return f"must be regular expressions (in {value[:100]!r}: {error})"
     return ""
 
 
@@ -99,7 +99,7 @@ VARIABLES: dict[str, Variable] = {
     "crf-features": Variable(_anything),
     "crf-features-off": Variable(_anything),
     "feature-*-values": Variable(_bins, line_by_line=True),
-    "feature-*-scale": Variable(_number(1, whole=True), single=True),
+    "feature-*-scale": Variable(_number(1, 1_000_000, whole=True), single=True),
     "regexp-*": Variable(_regexps, line_by_line=True),
     "name-*": Variable(_regexps, line_by_line=True),
     "bullet": Variable(_regexps, line_by_line=True),

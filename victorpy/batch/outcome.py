@@ -153,12 +153,13 @@ def clean_record(
     model: str | None = None,
     method: str | None = None,
     favor: str | None = None,
+    allow_code: bool = False,
 ) -> dict[str, Any]:
     """Clean a record and return a row. If the page fails, the row contains the reason, and nothing is raised.
 
     Use this function in engines that map a function over records. A record has `html` (bytes or text) and may have
     `url`, `content_type` and `name`. The row has, among others, `text`, `title`, `status` (kept, empty, skipped,
-    failed), `kind` and `reason`. The model is loaded once per process.
+    failed), `kind` and `reason`. The model is loaded once per process. `allow_code` is as in `Cleaner.load`.
 
     >>> row = clean_record({"url": "http://tea.example/", "html": "<p>Tea is made by pouring hot water over the cured "
     ...                     "leaves of the tea bush, and it is drunk all over the world.</p>"})
@@ -167,7 +168,7 @@ def clean_record(
     >>> clean_record({"url": "http://tea.example/"})["reason"]
     "there is no page in the field 'html'; the row has these fields: url"
     """
-    pages = _page_cleaner(Plan(format=format, method=Method(method, model=model, favor=favor)))
+    pages = _page_cleaner(Plan(format=format, method=Method(method, model=model, favor=favor, allow_code=allow_code)))
     if not isinstance(record, Record):
         from victorpy.batch.sources.rows import field_record
 

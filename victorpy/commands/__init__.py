@@ -12,12 +12,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from types import ModuleType
 from typing import NoReturn
 
 from victorpy import native
+from victorpy.base.terminal import SafeStream
 from victorpy.base.version import __version__
-from victorpy.errors import DISTRIBUTION, VictorError, suggest
+from victorpy.errors import DISTRIBUTION, VictorError, suggest, visible
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
@@ -34,7 +36,7 @@ class Arguments(argparse.Namespace):
 
     def say(self, message: str) -> None:
         """Print a message on stderr, after the command's name."""
-        line = f"{self.command}: {self.as_typed(message)}"
+        line = visible(f"{self.command}: {self.as_typed(message)}")
         if "tqdm" in sys.modules:  # do not write into a progress bar
             sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
         else:
@@ -111,7 +113,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(name: str, arguments: Sequence[str] | None = None, program: str | None = None) -> int:
-    """Run one command. `program` is what the user typed, ``NAME.py`` by default."""
+    """Run one command. `program` is what the user typed, ``NAME.py`` by default.
+
+    Text for people passes through `SafeStream`. Data for other programs does not, nor what draws a full screen.
+    """
+    _prepare_streams()
+    is_raw = name == "annotate" or (name in {"clean", "view"} and not sys.stdout.isatty())
+    output = sys.stdout if is_raw else SafeStream(sys.stdout)
+    with redirect_stdout(output), redirect_stderr(SafeStream(sys.stderr)):
+        return _run(name, arguments, program)
+
+
+def _prepare_streams() -> None:
+    for mode, stream in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
+        if getattr(sys, stream) is None:  # closed by the caller: the next opened file would get its descriptor
+            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    for output in (sys.stdout, sys.stderr):
+        if isinstance(output, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
+            output.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
+
+
+def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int:
     parsed = Arguments(command=name, program=program or f"{name}.py", options={})
     if name == "clean" and "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting numpy's threads takes longer than cleaning a page
@@ -123,14 +145,8 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
         parser.shorten_usage()
         parsed.options = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         parser.parse_intermixed_args(arguments, parsed)
-        for mode, stream in (("r", "stdin"), ("w", "stdout"), ("w", "stderr")):
-            if getattr(sys, stream) is None:  # closed by the caller: the next opened file would get its descriptor
-                setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
-        for output in (sys.stdout, sys.stderr):
-            if isinstance(output, io.TextIOWrapper):  # UTF-8 in any locale; writing to stderr never fails
-                output.reconfigure(encoding="utf-8", errors="backslashreplace", newline="")
         return int(command.run(parsed))
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

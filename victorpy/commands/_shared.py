@@ -6,7 +6,7 @@ import argparse
 import errno
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,7 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
 
     add = parser.add_argument_group("model or method").add_argument
     add("-m", "--model", metavar="NAME", help="a bundled model, or a model directory (default: default)")
+    add_allow_code(add)
     add("-c", "--config", metavar="NAME", help="use the model that was trained with this config")
     add("--method", metavar="NAME", help="a method such as sst; victor list methods shows all")
     add("--param", action="append", default=[], metavar="NAME=VALUE", help="set a parameter of the method")
@@ -93,6 +94,11 @@ def add_cleaning(parser: argparse.ArgumentParser) -> tuple[argparse._ArgumentGro
     return page, site, many
 
 
+def add_allow_code(add: Callable[..., object]) -> None:
+    """Add --allow-code, for commands that load models."""
+    add("--allow-code", action="store_true", help="run the Python code in a model; only if you trust its author")
+
+
 def method_of(arguments: Arguments, at_site: bool) -> Method:
     """Return the method or model to clean with. For pages of a site the default is the model site."""
     method = arguments.method
@@ -101,7 +107,10 @@ def method_of(arguments: Arguments, at_site: bool) -> Method:
     if arguments.site_key and not arguments.by_site:
         raise ConfigError(f"--site-key {arguments.site_key} needs --by-site")
     announce_model(arguments)
-    chosen = Method(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor)
+    chosen = Method(
+        *(method, tuple(arguments.param), arguments.model, arguments.config, arguments.favor),
+        allow_code=arguments.allow_code,
+    )
     if arguments.by_site and not learns_from_site(chosen):
         raise ConfigError(
             f"{name_of(chosen)} does not learn from sites; leave out --by-site, or use --method site or sst"

@@ -25,7 +25,7 @@ from victorpy.errors import DataError
 from victorpy.research.agreement import compare_annotators
 from victorpy.research.annotators import read_annotators
 from victorpy.research.report import agreement
-from victorpy.research.report.base import check_directory, to_text, visible, write_json, write_report
+from victorpy.research.report.base import check_directory, to_text, write_json, write_report
 
 SHOWN = 10
 
@@ -57,7 +57,7 @@ def run(arguments: Arguments) -> int:
     config = load_config(arguments.config) if arguments.config else None
     annotators = read_annotators(arguments.annotations, config, arguments.with_models)
     for message in (*annotators.unpaired, *annotators.refused):
-        arguments.say(f"left out: {visible(message)}")
+        arguments.say(f"left out: {message}")
     unconfirmed = dict(zip(annotators.names, annotators.unconfirmed, strict=True))
     try:
         scores = compare_annotators(annotators.names, annotators.pages, arguments.seed)

@@ -22,7 +22,7 @@ from victorpy.annotation import ORDERS
 from victorpy.annotation.learning import Predictor
 from victorpy.annotation.tui.keys import Keys
 from victorpy.commands import Arguments
-from victorpy.commands._shared import describe_model
+from victorpy.commands._shared import add_allow_code, describe_model
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model.store import DEFAULT, find_model
@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     config = "use the keys and the splitting rules of this config, and the model trained with it"
     add("-c", "--config", metavar="NAME", help=config)
     add("-m", "--model", metavar="NAME", help="name of a bundled model, or a model directory (default: default)")
+    add_allow_code(add)
     add("--no-model", action="store_true", help="start without predictions")
     add("--read-only", action="store_true", help="write nothing")
     add("--order", choices=ORDERS, default="name", help="order of the pages in a directory (default: name)")
@@ -121,7 +122,7 @@ def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:
         except ModelError:
             missing = f"no model is named {config.name}"
             note = f"using the bundled model {DEFAULT}, because {missing}; choose another with --model"
-    predictor = Predictor.load(name)
+    predictor = Predictor.load(name, allow_code=arguments.allow_code)
     if config is not None:
         different = predictor.cleaner.config.differences(config)
         if different:

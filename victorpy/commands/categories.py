@@ -25,7 +25,7 @@ from victorpy.batch.inputs import find_records
 from victorpy.batch.record import Record
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments
-from victorpy.commands._shared import add_number, add_site_key
+from victorpy.commands._shared import add_allow_code, add_number, add_site_key
 from victorpy.description import categories
 from victorpy.description.terms import check_packages
 from victorpy.errors import DataError, VictorError, plural
@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("inputs", nargs="+", metavar="PATH", help="training directory, or a model and pages")
     add("-o", "--output", type=Path, metavar="MODEL", help="model file to write (train)")
     add("-m", "--method", metavar="NAME", help="method that cleans the pages (default: default, or as in training)")
+    add_allow_code(add)
     classifiers = f"{', '.join(categories.CLASSIFIERS)} (default: {default.classifier})"
     add("--classifier", default=default.classifier, metavar="NAME", help=classifiers)
     add_number(parser, "--terms", default=default.terms, help="number of terms, selected by χ²")
@@ -73,7 +74,7 @@ def _train(arguments: Arguments) -> int:
         arguments.classifier, arguments.terms, arguments.k, arguments.seed, arguments.weights
     )
     method = arguments.method or DEFAULT
-    bags, labels, groups = _read_folders(arguments, load_method(*split_name(method)))
+    bags, labels, groups = _read_folders(arguments, load_method(*split_name(method), arguments.allow_code))
     predicted = [""] * len(bags)
     if arguments.folds:
         folds = categories.cross_validate(bags, labels, groups, settings, arguments.folds)
@@ -128,7 +129,7 @@ def _predict(arguments: Arguments) -> int:
     if not pages:
         raise DataError(f"{path}: name the pages to classify after the model")
     model = categories.load_categories(path)
-    cleaner = load_method(*split_name(arguments.method or model.method))
+    cleaner = load_method(*split_name(arguments.method or model.method), arguments.allow_code)
     failed: list[str] = []
     for record, page in _clean(arguments, find_records(pages), cleaner, failed):
         print(record.name, model.category(page), sep="\t")

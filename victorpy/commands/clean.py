@@ -40,7 +40,7 @@ from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments, _shared
 from victorpy.dedup.base import Keep
-from victorpy.errors import ConfigError, DataError
+from victorpy.errors import ConfigError, DataError, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
@@ -236,7 +236,7 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
         if outcome.status not in {Status.KEPT, Status.EMPTY}:
             return
         if titled:
-            stream.write(f"{'' if is_first else chr(10)}==> {record.name} <==\n")
+            stream.write(f"{'' if is_first else chr(10)}==> {visible(record.name)} <==\n")
         stream.write(output.header + outcome.text if is_first or titled else outcome.text)
         stream.flush()
         is_first = False

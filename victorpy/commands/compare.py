@@ -20,7 +20,7 @@ import sys
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_experiment, add_number
+from victorpy.commands._shared import add_allow_code, add_experiment, add_number
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
 from victorpy.research.report import comparison
@@ -31,6 +31,7 @@ from victorpy.research.site_runs import share_out
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help="methods, separated by commas")
     add_experiment(parser)
+    add_allow_code(parser.add_argument)
     tune = "give methods the labels of N pages per site; these pages are not scored"
     add_number(parser, "--tune", default=0, help=tune)
 
@@ -40,7 +41,7 @@ def run(arguments: Arguments) -> int:
     if output:
         check_directory(output)
     plan = Plan(arguments.sample, arguments.tune, arguments.seed)
-    methods = load_methods(arguments.methods)
+    methods = load_methods(arguments.methods, arguments.allow_code)
     warnings: list[str] = []
     sets = open_sets(arguments.data, warnings.append, arguments.site_key)
     for warning in warnings:

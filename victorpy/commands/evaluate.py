@@ -21,7 +21,7 @@ from dataclasses import replace
 from tqdm import tqdm
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_experiment, add_number
+from victorpy.commands._shared import add_allow_code, add_experiment, add_number
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError
 from victorpy.labellers.base import LearnsFrom
@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     config = "cross-validate this config: a shipped name or a file (default: default)"
     parser.add_argument("-c", "--config", metavar="NAME", help=config)
     parser.add_argument("--method", metavar="NAME", help="score this method or model instead")
+    add_allow_code(parser.add_argument)
     folds = parser.add_argument_group("cross-validation")
     folds.add_argument("--folds", type=int, metavar="N", help=f"number of folds (default: {FOLDS})")
     group = "keep pages of a site in one fold (site, the default), or ignore sites (page)"
@@ -91,9 +92,9 @@ def _score_method(arguments: Arguments) -> tuple[experiments.Evaluation, list[La
     if given:
         raise ConfigError(f"--method cannot be combined with {', '.join(given)}")
     plan = Plan(sample=arguments.sample, seed=arguments.seed)
-    cleaner = experiments.load_as_is(arguments.method)
+    cleaner = experiments.load_as_is(arguments.method, arguments.allow_code)
     if cleaner.labeller.learns_from is LearnsFrom.LABELS:
-        model = find_method(arguments.method).model_name
+        model = find_method(arguments.method, allow_code=arguments.allow_code).model_name
         seen = training_sets(model, [set_name(spec) for spec in arguments.data])
         if seen:
             arguments.say(f"the model {model} was trained on {', '.join(seen)}; expect lower scores on new pages")

@@ -15,7 +15,7 @@ import argparse
 import sys
 
 from victorpy.commands import Arguments
-from victorpy.commands._shared import add_experiment, add_number
+from victorpy.commands._shared import add_allow_code, add_experiment, add_number
 from victorpy.research.mining import Settings, mine, parse_methods, read_pages
 from victorpy.research.mining.study import require_sklearn
 from victorpy.research.report import mining
@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     methods = "methods, separated by commas, such as 'pagelets,sst(t=0.4)'; none is always added"
     parser.add_argument("-m", "--methods", required=True, metavar="A,B", help=methods)
     add_experiment(parser)
+    add_allow_code(parser.add_argument)
     add_number(parser, "--limit", default=0, help="use only the first N pages of each site and type; 0 for all")
     add_number(parser, "-j", "--jobs", default=1, help="processes")
     clustering = parser.add_argument_group("clustering")
@@ -41,7 +42,7 @@ def run(arguments: Arguments) -> int:
     settings.check()
     if arguments.output:
         check_directory(arguments.output)
-    methods = parse_methods(arguments.methods)
+    methods = parse_methods(arguments.methods, arguments.allow_code)
     warnings: list[str] = []
     pages = read_pages(arguments.data, arguments.limit, warnings.append, arguments.site_key)
     scores = mine(pages, methods, settings, lambda message: print(message, file=sys.stderr, flush=True))

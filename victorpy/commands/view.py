@@ -18,6 +18,7 @@ from pathlib import Path
 from victorpy.base.parameters import split_name
 from victorpy.cleaner import Cleaner
 from victorpy.commands import Arguments
+from victorpy.commands._shared import add_allow_code
 from victorpy.document import Label
 from victorpy.errors import DataError
 from victorpy.labellers.base import LearnsFrom
@@ -45,18 +46,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help="name of a bundled model, or a model directory (default: default)",
     )
+    add_allow_code(add)
     add("--url", help="address of the page")
     add("-o", "--output", type=Path, metavar="FILE", help="output file (default: standard output)")
 
 
 def run(arguments: Arguments) -> int:
-    cleaner = Cleaner.load(arguments.model)
+    cleaner = Cleaner.load(arguments.model, allow_code=arguments.allow_code)
     content = arguments.page.read_bytes()
     page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True)
     gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
     columns = [Column(f"victorpy ({arguments.model})", page)]
     if arguments.against:
-        columns.append(Column(arguments.against, _clean_by_other(arguments.against, content, page, cleaner)))
+        other = _clean_by_other(arguments.against, content, page, cleaner, arguments.allow_code)
+        columns.append(Column(arguments.against, other))
     view = render_view(page.document.title or str(arguments.page), columns, gold)
     if arguments.output:
         arguments.output.write_text(view, encoding="utf-8")
@@ -78,12 +81,12 @@ def _gold_labels(path: Path, page: CleanPage, cleaner: Cleaner) -> tuple[Label, 
     return align(page.document, segments, cleaner.config.cuts.block_level)
 
 
-def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner) -> CleanPage:
+def _clean_by_other(name: str, content: bytes, page: CleanPage, cleaner: Cleaner, allow_code: bool) -> CleanPage:
     """Label the blocks by another method, or by aligning them with the text of another program."""
     if is_peer(name):
         text = load_peer(name)(content)
     else:
-        other = load_method(*split_name(name))
+        other = load_method(*split_name(name), allow_code)
         if other.labeller.learns_from is LearnsFrom.SITE:
             raise DataError(f"--against {name} is not possible: this method learns from several pages of a site")
         if other.config.cuts == cleaner.config.cuts:

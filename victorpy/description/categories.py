@@ -18,6 +18,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,7 +28,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from victorpy.base.arrays import checked, read_array
 from victorpy.base.digests import META, read_meta, verify_directory, write_directory
+from victorpy.base.files import read_bounded
 from victorpy.base.score import Score
 from victorpy.description.tag_tree import content_tree
 from victorpy.description.terms import language_of, terms
@@ -43,6 +46,8 @@ WEIGHTS = ("counts", "blocks")
 SEPARATOR = "/"
 """Separates the levels in the name of a category."""
 _FILES = ("terms.tsv", "arrays.npz")
+_KNN_ARRAYS = ("ends", "columns", "weights", "labels", "k")
+_MOST_BYTES = 100_000_000  # of the terms, and of the expanded arrays
 
 Bag = Mapping[str, float]
 """Number of times each term occurs on a page, or its weight there."""
@@ -275,37 +280,54 @@ def load_categories(path: str | Path) -> CategoryModel:
         raise ModelError(f"{directory} is another kind of model; train one with: victor categories train")
     if meta["format"] != FORMAT:
         raise ModelError(f"{directory} was written by another version of victorpy ({meta['format']}); train it again")
-    verify_directory(directory, meta)
+    digests = verify_directory(directory, meta)
     try:
-        lines = (directory / "terms.tsv").read_bytes().decode().split("\n")
+        if not digests.keys() >= set(_FILES):
+            raise ValueError(f"meta.json does not list {' and '.join(_FILES)}")
+        lines = read_bounded(directory / "terms.tsv", _MOST_BYTES).decode().split("\n")
         rows = [line.rsplit("\t", 1) for line in lines if line]
         selected = tuple(str(json.loads(term)) for term, _ in rows)
-        idf = np.array([float(number) for _, number in rows])
+        idf = checked(np.array([float(number) for _, number in rows]), np.float64, "weights of terms")
         settings = Settings(**meta["settings"])
-        with np.load(io.BytesIO((directory / "arrays.npz").read_bytes()), allow_pickle=False) as stored:
-            arrays = dict(stored)
-        _check_arrays(arrays, settings, len(meta["categories"]), len(selected))
-        return CategoryModel(
-            tuple(meta["categories"]), selected, idf, arrays, settings, meta["method"], meta["training"]
-        )
-    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        names, method, training = meta["categories"], meta["method"], meta["training"]
+        if not all(isinstance(name, str) for name in (*names, method)) or not isinstance(training, dict):
+            raise ValueError("the categories and the method must be text")
+        if len(set(names)) < len(names) or not names:
+            raise ValueError("the categories must be different")
+        arrays = _read_arrays(directory / "arrays.npz", settings, len(names), len(selected))
+        return CategoryModel(tuple(names), selected, idf, arrays, settings, method, training)
+    except (
+        *(OSError, ValueError, LookupError, TypeError, ConfigError, zipfile.BadZipFile, EOFError, zlib.error),
+        *(NotImplementedError, RuntimeError),  # other versions of zip, and encrypted files
+    ) as error:
         problem = str(error) or type(error).__name__
         raise ModelError(f"{directory} is damaged ({problem}); train it again") from error
 
 
-def _check_arrays(arrays: Arrays, settings: Settings, categories: int, term_count: int) -> None:
-    """Raise ValueError unless a classifier's arrays fit each other and the model."""
+def _read_arrays(path: Path, settings: Settings, categories: int, terms: int) -> Arrays:
+    """Read a classifier's arrays. Raises ValueError unless they fit each other and the model."""
+    arrays = {}
+    with zipfile.ZipFile(io.BytesIO(read_bounded(path, _MOST_BYTES))) as stored:
+        if sum(entry.file_size for entry in stored.infolist()) > _MOST_BYTES:
+            raise ValueError(f"the arrays have more than {_MOST_BYTES:,} bytes")
+        for name in ("weights", "intercepts") if settings.classifier != "knn" else _KNN_ARRAYS:
+            arrays[name] = read_array(io.BytesIO(stored.read(f"{name}.npy")), name)
+    arrays["weights"] = checked(arrays["weights"], np.float32, "weights")
     if settings.classifier != "knn":
-        if arrays["weights"].shape != (categories, term_count) or arrays["intercepts"].shape != (categories,):
+        arrays["intercepts"] = checked(arrays["intercepts"], np.float64, "intercepts")
+        if arrays["weights"].shape != (categories, terms) or arrays["intercepts"].shape != (categories,):
             raise ValueError("the shape of the arrays does not fit the terms and categories")
-        return
-    lengths = np.diff(arrays["ends"], prepend=0)
-    fit_pages = len(lengths) == len(arrays["labels"]) and (lengths >= 0).all()
-    if not fit_pages or not lengths.sum() == len(arrays["columns"]) == len(arrays["weights"]):
+        return arrays
+    highest = {"ends": len(arrays["columns"]), "columns": terms - 1, "labels": categories - 1, "k": _MOST_BYTES}
+    for name, limit in highest.items():
+        arrays[name] = checked(arrays[name], np.int32 if name in {"columns", "labels"} else np.int64, name, 0, limit)
+    one = arrays["columns"].ndim == arrays["ends"].ndim == 1 and arrays["k"].ndim == 0
+    if not one or arrays["weights"].shape != arrays["columns"].shape or arrays["ends"].shape != arrays["labels"].shape:
         raise ValueError("the arrays differ in length")
-    for name, limit in (("columns", term_count), ("labels", categories)):
-        if not ((arrays[name] >= 0) & (arrays[name] < limit)).all():
-            raise ValueError("the arrays refer to terms or categories that the model does not have")
+    lengths = np.diff(arrays["ends"], prepend=0)
+    if (lengths < 0).any() or lengths.sum() != len(arrays["columns"]):
+        raise ValueError("the arrays differ in length")
+    return arrays
 
 
 def score(predicted: Sequence[str], gold: Sequence[str]) -> dict[str, Score]:

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from victorpy.base.files import read_bounded
 from victorpy.base.registry import Registry
 from victorpy.base.textformat import expand
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.document import Block
-from victorpy.errors import suggest
+from victorpy.errors import ModelError, suggest
+
+_MOST_BYTES = 1_000_000  # of a feature file
 
 _BRACES = re.compile(r"\{[^{}]*\}")
 
@@ -88,11 +91,24 @@ def find_feature(name: str) -> Feature | None:
 
 
 def load_modules(config: Config) -> None:
-    """Run the feature files of a config, once per content. A changed file replaces its previous features."""
+    """Run the feature files of a config, once per content. A changed file replaces its previous features.
+
+    Raises ModelError if the config belongs to a model and its code is not allowed to run.
+    """
     for path in config.files("feature-modules"):
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        try:
+            digest = hashlib.sha256(read_bounded(path, _MOST_BYTES)).hexdigest()
+        except OSError as error:
+            raise config.error("feature-modules", f"{path} cannot be read: {error.strerror}") from error
+        if config.digests is not None and digest != config.digests[path.name]:
+            raise ModelError(f"{path} does not match the digest in meta.json; get the model again")
         if any(loaded_digest == digest for loaded_digest, _ in _LOADED.values()):
             continue  # already loaded, from here or from a copy in a model directory
+        if not config.allow_code:
+            raise ModelError(
+                f"the model contains Python code ({', '.join(config.get('feature-modules'))}), which has not been run; "
+                f"read {path}, and if you trust it, allow it with --allow-code, or allow_code=True in Python"
+            )
         _, previous = _LOADED.pop(path.resolve(), ("", frozenset[str]()))
         for name in previous:
             FEATURES.remove(name)
@@ -119,7 +135,7 @@ def check_features(config: Config) -> None:
             if name not in used and find_feature(name) is None:
                 variable = f"feature-{name}-{ending}"
                 raise config.error(variable, f"there is no feature {name!r}{suggest(name, [*used, *FEATURES])}")
-    for name in config.get("crf-features-off"):
+    for name in dict.fromkeys(config.get("crf-features-off")):
         if name not in used:
             raise config.error("crf-features-off", f"{name!r} is not in crf-features{suggest(name, used)}")
     for name in used:

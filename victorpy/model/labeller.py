@@ -236,6 +236,8 @@ class ModelLabeller(Labeller):
         kinds = stages.kinds.labels if stages.kinds else ()
         decoder = Decoder.of(prepared.config, stages.crf, kinds, self.threshold)
         labels, shares, content = decoder.choose(page, codes, findings)
+        if not (np.isfinite(shares).all() and np.isfinite(content).all()):
+            raise DataError("the model's probabilities are not numbers, because its weights are too large")
         names = [Label(label) for label in stages.crf.labels]
         labelling = Labelling(
             tuple([names[number] for number in labels.tolist()]),

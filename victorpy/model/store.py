@@ -20,14 +20,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from victorpy.base.digests import META, read_meta, verify_directory, write_directory
+from victorpy.base.digests import META, MOST_BYTES, read_meta, verify_directory, write_directory
+from victorpy.base.files import read_bounded
 from victorpy.base.resources import shipped
 from victorpy.base.version import __version__
 from victorpy.config import Config, read_config
+from victorpy.document import Label
 from victorpy.errors import ModelError, VictorError, suggest
+from victorpy.features import load_modules
 from victorpy.model.crf.tables import Tables
 from victorpy.model.evidence import Evidence
-from victorpy.model.evidence.kinds import Kinds
+from victorpy.model.evidence.kinds import KINDS_FILE, Kinds
+from victorpy.model.evidence.stage import LEXICON_FILE, TREES_FILE
 from victorpy.model.labeller import ModelLabeller, Stages
 from victorpy.model.template import load_template
 
@@ -116,29 +120,44 @@ def find_model(name: str | Path) -> Path:
     )
 
 
-def load_model(name: str | Path = DEFAULT) -> Model:
-    """Verify a model directory and load it."""
+def load_model(name: str | Path = DEFAULT, allow_code: bool = False) -> Model:
+    """Verify a model directory and load it. If it contains Python code, `allow_code` must be true."""
     directory = find_model(name)
     meta = read_meta(directory)
     if meta["format"] != FORMAT:
         raise ModelError(
             f"{directory} has format {meta['format']}, but this version reads format {FORMAT}: train the model again"
         )
-    verify_directory(directory, meta)
+    digests = verify_directory(directory, meta)
     try:
-        config = read_config(directory / "config.conf")
-        tables = Tables.load(directory / "tables.npy", tuple(meta["labels"]), load_template(config))
+        _check_files(digests, "config.conf", "tables.npy", "model.crfsuite")
+        config = read_config(directory / "config.conf", digests, allow_code)
+        load_modules(config)
+        _check_files(digests, *([LEXICON_FILE, TREES_FILE] if config.get("evidence") else []))
+        _check_files(digests, *([KINDS_FILE] if config.get("kinds") else []))
+        labels = tuple(Label(label) for label in meta["labels"])
+        if len(set(labels)) < len(labels):
+            raise ValueError("its labels are not different")
+        tables = Tables.load(directory / "tables.npy", tuple(map(str, labels)), load_template(config))
         evidence = Evidence.load(directory, config) if config.get("evidence") else None
         kinds = Kinds.load(directory, config, evidence.input_count) if config.get("kinds") and evidence else None
         if kinds is not None and not set(kinds.labels) <= set(tables.labels):
             raise ValueError("its trees have kinds that its CRF does not have")
-        crfsuite_model = (directory / "model.crfsuite").read_bytes()
+        crfsuite_model = read_bounded(directory / "model.crfsuite", MOST_BYTES)
         labeller = ModelLabeller(config)
         labeller.stages_ = Stages(tables, crfsuite_model, evidence, kinds)
         labeller.prepare()
-    except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
+    except ModelError:
+        raise
+    except (VictorError, ValueError, KeyError, TypeError, IndexError, OSError, RecursionError) as error:
         raise ModelError(f"{directory} cannot be loaded by this version of victorpy: {error}") from error
     return Model(labeller, config, meta)
+
+
+def _check_files(digests: Mapping[str, str], *names: str) -> None:
+    for name in names:
+        if name not in digests:
+            raise ValueError(f"meta.json does not list {name}")
 
 
 def _version(package: str) -> str:

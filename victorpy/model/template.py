@@ -9,24 +9,27 @@ together form one attribute. This is CRF++'s format with names instead of column
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from victorpy.base import resources
-from victorpy.base.textformat import expand, read_lines, strip_comment
+from victorpy.base.textformat import Line as SourceLine
+from victorpy.base.textformat import LineReader, expand
 from victorpy.config import Config
 from victorpy.errors import TemplateError, suggest
 from victorpy.model.encode import Codes, Encoder
 
 _REFERENCE = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\s\]]+)\s*\]")
-_LINE = re.compile(rf"(?:[\w.-]+:|U)?\s*({_REFERENCE.pattern}(?:\s*/?\s*{_REFERENCE.pattern})*)\s*")
-_INCLUDE = re.compile(r"\s*include\s+([^\s:]+)\s*")
+_LINE = re.compile(rf"(?:[\w.-]+:|U)?\s*({_REFERENCE.pattern}(?:\s*(?:/\s*)?{_REFERENCE.pattern})*)\s*")
 
 FARTHEST = 100
+MOST_LINES = 10_000
+"""Maximum number of lines after expansion."""
+MOST_REFERENCES = 20
+"""Maximum number of references in a line."""
 
 
 class Reference(NamedTuple):
@@ -58,103 +61,69 @@ class Template:
 
 def load_template(config: Config) -> Template:
     """Read the template of a config, without the features in crf-features-off and the lines that refer to them."""
-    path = find_template(config, "crf-template", config.name)
-    template = read_template(path, config.get("crf-features"))
-    off = config.get("crf-features-off")
+    path = config.template("crf-template", config.name)
+    template = read_template(path, config.get("crf-features"), may_include=config.digests is None)
+    off = frozenset(config.get("crf-features-off"))
     if not off:
         return template
-    features = [name for name in template.features if name not in off]
-    number = {template.features.index(name): at for at, name in enumerate(features)}
+    kept = [number for number, name in enumerate(template.features) if name not in off]
+    features = tuple(template.features[number] for number in kept)
+    number = {old: new for new, old in enumerate(kept)}
     lines = tuple(
         tuple(Reference(reference.offset, number[reference.feature]) for reference in line)
         for line in template.lines
         if all(reference.feature in number for reference in line)
     )
     if not lines:
-        raise TemplateError(f"{path}: every line refers to a feature in crf-features-off: {', '.join(off)}")
-    return Template(lines, tuple(features), template.bigrams, template.text)
+        raise TemplateError(f"{path}: every line refers to a feature in crf-features-off")
+    return Template(lines, features, template.bigrams, template.text)
 
 
-def find_template(config: Config, variable: str, default: str) -> Path:
-    """Find the template file that a config variable names."""
-    name = config.one(variable, default)
-    path = resources.find(name, "templates", ".tpl", beside=config.directory)
-    if path is None:
-        shipped = resources.names("templates", ".tpl")
-        raise config.error(variable, f"no template {name!r}{suggest(name, shipped)}; choose from {', '.join(shipped)}")
-    return path
-
-
-def read_template(path: Path, features: Sequence[str] | None) -> Template:
+def read_template(path: Path, features: Sequence[str] | None, may_include: bool = True) -> Template:
     """Read a template file. If `features` is None, any feature may be named, numbered in order of mention."""
-    numbered_lines = _read_lines(path, ())
+    numbers: dict[str, int] = {}
+    for number, name in enumerate(features or ()):
+        numbers.setdefault(name, number)
     lines: dict[Line, None] = {}
     bigrams = False
-    named: list[str] = []
-    for place, raw_line in numbered_lines:
-        line = strip_comment(raw_line).strip()
-        if line == "B":
+    raw_lines = []
+    for line in LineReader("templates", ".tpl", TemplateError, may_include).read(path):
+        raw_lines.append(line.raw)
+        if line.text == "B":
             bigrams = True
-        elif line:
+        elif line.text:
             try:
-                expanded = expand(line)
+                lines |= dict.fromkeys(_parse(line, numbers, may_add=features is None))
+                if len(lines) > MOST_LINES:
+                    raise ValueError(f"the template has more than {MOST_LINES:,} lines")
             except ValueError as error:
-                raise TemplateError(f"{place}: {error}") from error
-            if features is None:
-                mentioned = (name for reference in expanded for _, name in _REFERENCE.findall(reference))
-                named += dict.fromkeys(name for name in mentioned if name not in named)
-            available = named if features is None else features
-            lines.update(dict.fromkeys(_parse_line(text, available, place) for text in expanded))
+                reason = "not a line of a template" if line.foreign else error
+                raise TemplateError(f"{line.place}: {reason}") from None
     if not lines:
         raise TemplateError(f"{path}: there is no line with %x[OFFSET,NAME]")
-    return Template(
-        tuple(lines),
-        tuple(named if features is None else features),
-        bigrams,
-        "\n".join(raw_line for _, raw_line in numbered_lines),
-    )
+    return Template(tuple(lines), tuple(numbers if features is None else features), bigrams, "\n".join(raw_lines))
 
 
-def _read_lines(path: Path, including: tuple[Path, ...]) -> list[tuple[str, str]]:
-    """Return the lines of a template and of the templates it includes, each with its FILE:LINE."""
-    try:
-        raw_lines = read_lines(path)
-    except OSError as error:
-        raise TemplateError(f"{path}: cannot be read: {error}") from error
-    except ValueError as error:
-        raise TemplateError(str(error)) from error
-    including = (*including, path)
-    numbered_lines = []
-    for number, raw_line in enumerate(raw_lines, 1):
-        place = f"{path}:{number}"
-        include = _INCLUDE.fullmatch(strip_comment(raw_line))
-        if include is None:
-            numbered_lines.append((place, raw_line))
-            continue
-        included = resources.find(include[1], "templates", ".tpl", beside=path.parent)
-        if included is None:
-            suggestion = suggest(include[1], resources.names("templates", ".tpl"))
-            raise TemplateError(f"{place}: no template {include[1]!r} to include{suggestion}")
-        if included.resolve() in [parent.resolve() for parent in including]:
-            raise TemplateError(f"{place}: {include[1]!r} includes itself")
-        numbered_lines += _read_lines(included, including)
-    return numbered_lines
-
-
-def _parse_line(line: str, features: Sequence[str], place: str) -> Line:
-    if re.match(r"B\w*:?\s*%x", line):
-        raise TemplateError(f"{place}: B takes no %x, because crfsuite has no weights for label pairs with a feature")
-    if not _LINE.fullmatch(line):
-        raise TemplateError(f"{place}: expected %x[OFFSET,NAME] ... or B, found {line!r}")
-    references = []
-    for written_offset, name in _REFERENCE.findall(line):
-        offset = int(written_offset)
-        if abs(offset) > FARTHEST:
-            raise TemplateError(f"{place}: a reference reaches at most {FARTHEST} blocks away, not {offset}")
-        if name not in features:
-            raise TemplateError(f"{place}: the feature {name!r} is not in crf-features{suggest(name, features)}")
-        references.append(Reference(offset, features.index(name)))
-    return tuple(references)
+def _parse(line: SourceLine, numbers: dict[str, int], may_add: bool) -> Iterator[Line]:
+    """Yield the expansions of a line. With `may_add`, features without a number get the next one."""
+    for text in expand(line.text):
+        if re.match(r"B\w*:?\s*%x", text):
+            raise ValueError("B takes no %x, because crfsuite has no weights for label pairs with a feature")
+        if not _LINE.fullmatch(text):
+            raise ValueError(f"expected %x[OFFSET,NAME] ... or B, found {text[:200]!r}")
+        references = []
+        for written_offset, name in _REFERENCE.findall(text):
+            offset = int(written_offset)
+            if abs(offset) > FARTHEST:
+                raise ValueError(f"a reference reaches at most {FARTHEST} blocks away, not {offset}")
+            if may_add:
+                numbers.setdefault(name, len(numbers))
+            elif name not in numbers:
+                raise ValueError(f"the feature {name!r} is not in crf-features{suggest(name, numbers)}")
+            references.append(Reference(offset, numbers[name]))
+        if len(references) > MOST_REFERENCES:
+            raise ValueError(f"a line has at most {MOST_REFERENCES} references, not {len(references)}")
+        yield tuple(references)
 
 
 def padded(table: Codes, reach: int) -> Codes:

@@ -348,9 +348,9 @@ def parse_grid(specs: Sequence[str]) -> dict[str, list[float]]:
 # Methods without training
 
 
-def load_as_is(entry: str) -> Cleaner:
+def load_as_is(entry: str, allow_code: bool = False) -> Cleaner:
     """Load a method that labels blocks, given as ``sst(t=0.4)``."""
-    method = find_method(*split_name(entry))
+    method = find_method(*split_name(entry), allow_code)
     if method.is_peer:
         raise ConfigError(f"{method.name} is another program, which labels no blocks; use victor compare")
     return method.load()

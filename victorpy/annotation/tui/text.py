@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import urwid
 
+from victorpy import errors
 from victorpy.document import Label
 
 Cell = tuple[str, str]
@@ -23,7 +24,6 @@ LONGEST_WORD = 25
 
 DOT, BOX, RING = "·", "□", "\u25cc"
 
-_BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _MODIFIERS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x1F3FB, 0x1F400))
 """Variation selectors and skin tones, on whose width terminals disagree."""
 _COMBINING = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
@@ -40,8 +40,8 @@ class _SafeCharacters(dict[int, str]):
         category = unicodedata.category(char)
         if char in "\t\n\r" or category in {"Zs", "Zl", "Zp"}:
             shown = " "
-        elif category in {"Cc", "Cs"} or char in _BIDI_CONTROLS:
-            shown = f"⟨U+{code:04X}⟩"
+        elif errors.visible(char) != char:
+            shown = errors.visible(char)
         elif any(code in modifiers for modifiers in _MODIFIERS):
             shown = ""
         elif category == "Cf":

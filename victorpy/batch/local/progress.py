@@ -6,10 +6,12 @@ import threading
 import time
 from typing import Any, TextIO
 
+from victorpy.base.terminal import SafeStream
 from victorpy.batch.inputs import Mark
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.record import Kind, Record, Status
 from victorpy.batch.store import Counts
+from victorpy.errors import visible
 
 TERMINAL_SECONDS = 0.2
 PLAIN_SECONDS = 30.0
@@ -38,7 +40,7 @@ class Progress:
 
         With `every_page`, all warnings are shown, and a single page has no bar.
         """
-        self._stream = stream
+        self._stream = SafeStream(stream)
         self._quiet = quiet
         self._every_page = every_page
         self._in_bytes = in_bytes
@@ -59,7 +61,7 @@ class Progress:
             total=total,
             unit="B" if in_bytes else "page",
             unit_scale=in_bytes,
-            file=stream if is_terminal else _PlainLines(stream),
+            file=self._stream if is_terminal else _PlainLines(stream),
             bar_format=None if is_terminal else PLAIN_LINE,
             mininterval=interval,
             miniters=1,
@@ -115,6 +117,7 @@ class Progress:
 
     def say(self, words: str) -> None:
         """Write a line, even if quiet."""
+        words = visible(words)
         if self._bar is not None and self._stream.isatty():
             self._bar.write(f"clean: {words}", file=self._stream)
         else:

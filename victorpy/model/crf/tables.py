@@ -5,6 +5,7 @@ The score of a block is a sum of table rows, found by attribute number.
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy import native
+from victorpy.base.arrays import checked, read_array
+from victorpy.base.digests import MOST_BYTES
+from victorpy.base.files import read_bounded
 from victorpy.document import Label
 from victorpy.errors import TemplateError
 from victorpy.model.encode import Codes
@@ -27,6 +31,8 @@ _native = native.load("crf")
 
 MOST_COMBINATIONS = 1_000_000
 """Maximum number of value combinations of a template line. Each needs a table entry."""
+MOST_ATTRIBUTES = 20_000_000
+"""Maximum number of value combinations of all template lines."""
 
 
 class Layout:
@@ -36,7 +42,7 @@ class Layout:
     the second times the number of codes of the first, and so on. The lines follow one another.
     """
 
-    def __init__(self, template: Template, sizes: Sequence[int]) -> None:
+    def __init__(self, template: Template, sizes: Sequence[int] | Ints) -> None:
         self.template = template
         self.sizes = np.array(sizes, dtype=np.int64)
         # Each feature has codes for positions outside the page, for the values seen in training, and for all others.
@@ -52,6 +58,10 @@ class Layout:
                 names = ", ".join(template.features[reference.feature] for reference in line)
                 raise TemplateError(f"the features {names} have {combinations:,} combinations: use fewer bins")
             counts.append(combinations)
+            if sum(counts) > MOST_ATTRIBUTES:
+                raise TemplateError(
+                    f"the template has more than {MOST_ATTRIBUTES:,} attributes: use fewer bins or lines"
+                )
             weight = 1
             for depth, reference in enumerate(line):
                 self._features[depth, number] = reference.feature
@@ -135,12 +145,24 @@ class Tables:
 
     @classmethod
     def load(cls, path: Path, labels: tuple[str, ...], template: Template) -> Tables:
-        with path.open("rb") as file:
-            numbers, weights, transitions, sizes = (np.load(file, allow_pickle=False) for _ in range(4))
-        fits = weights.shape == (len(numbers), len(labels)) and transitions.shape == (len(labels), len(labels))
-        if not fits or len(sizes) != len(template.features):
+        """Read what `save` wrote. Raises ValueError if the tables do not fit each other or have impossible values."""
+        file = io.BytesIO(read_bounded(path, MOST_BYTES))
+        numbers, weights, transitions, sizes = (read_array(file, "tables") for _ in range(4))
+        one_per_feature, square = (len(template.features),), (len(labels), len(labels))
+        fits = numbers.ndim == 1 and weights.shape == (*numbers.shape, len(labels))
+        if not fits or transitions.shape != square or sizes.shape != one_per_feature:
             raise ValueError("its tables do not match its labels and features")
-        return cls(labels, Layout(template, sizes), numbers, weights, transitions)
+        layout = Layout(template, checked(sizes, np.int64, "sizes of features", 0, MOST_COMBINATIONS))
+        numbers = checked(numbers, np.int64, "attributes", 0, int(layout.bases[-1]) - 1)
+        if (np.diff(numbers) <= 0).any():
+            raise ValueError("its attributes are not in ascending order")
+        return cls(
+            labels,
+            layout,
+            numbers,
+            checked(weights, np.float64, "weights"),
+            checked(transitions, np.float64, "weights of label pairs"),
+        )
 
 
 def viterbi(states: Floats, transitions: Floats) -> Ints:

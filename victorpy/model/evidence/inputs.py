@@ -11,7 +11,7 @@ from victorpy.errors import TemplateError
 from victorpy.features import check_feature, load_modules
 from victorpy.model.encode import Encoder
 from victorpy.model.evidence.trees import EVIDENCE, Matrix
-from victorpy.model.template import Template, find_template, read_template
+from victorpy.model.template import Template, read_template
 
 _native = native.load("trees")
 
@@ -79,8 +79,8 @@ def shifted(table: Column, offset: int) -> Column:
 
 def load_tree_template(config: Config, stage: str = EVIDENCE) -> Template:
     """Read the template with the inputs of a stage, `evidence` or `kinds`."""
-    path = find_template(config, f"{stage}-template", stage)
-    template = read_template(path, None)
+    path = config.template(f"{stage}-template", stage)
+    template = read_template(path, None, may_include=config.digests is None)
     if template.bigrams or any(len(line) > 1 for line in template.lines):
         raise TemplateError(
             f"{path}: a template for trees has one %x[OFFSET,NAME] per line and no B, since trees combine features"

@@ -8,12 +8,16 @@ because text matters; the trees for kinds give all blocks the same weight, becau
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from victorpy.base.arrays import read_array
+from victorpy.base.digests import MOST_BYTES
+from victorpy.base.files import read_bounded
 from victorpy.columns import Columns
 from victorpy.config import Config
 from victorpy.document import Label
@@ -51,10 +55,11 @@ class Kinds:
         """Read what `save` wrote, given the number of inputs of the trees for content."""
         inputs = Inputs(config, KINDS)
         count = evidence_inputs + 1 + inputs.count
-        with (directory / KINDS_FILE).open("rb") as file:
-            labels = tuple(str(Label(label)) for label in np.load(file, allow_pickle=False).tolist())
-            forest, content = Forest.load(file, count), Forest.load(file, count)
-        if len(forest.bias) != len(labels):
+        file = io.BytesIO(read_bounded(directory / KINDS_FILE, MOST_BYTES))
+        names = read_array(file, "kinds")
+        labels = tuple(str(Label(label)) for label in names.reshape(-1)[: len(Label)].tolist())
+        forest, content = Forest.load(file, count), Forest.load(file, count)
+        if names.shape != (len(set(labels)),) or len(forest.bias) != len(labels) or len(content.bias) != 1:
             raise ValueError("its trees do not match its labels")
         return cls(inputs, labels, forest, content)
 

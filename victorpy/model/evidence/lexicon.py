@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy import native
+from victorpy.base.arrays import checked
+from victorpy.base.files import read_bounded
 from victorpy.columns import NEAR, Columns, Counts, Flags, Floats
 from victorpy.columns.tokens import Hashes, code_points, hash_tokens
 
@@ -27,6 +29,11 @@ FEWEST_SITES = 3
 """Tokens on fewer sites are left out, because they may be specific to these sites."""
 
 DIGITS = 3
+
+MOST_BYTES = 50_000_000
+"""Maximum size of a saved lexicon."""
+FULLEST_SLOT = 200
+"""Maximum number of tokens in a slot. A table of a million different words has about 30."""
 
 _SLOT_BITS = 17  # the leading bits of a hash are its slot in a table
 
@@ -66,6 +73,11 @@ class Table:
             row += 1
         return odds
 
+    @property
+    def fullest_slot(self) -> int:
+        """Number of rows that a look-up may have to compare."""
+        return self._slots[1]
+
     @cached_property
     def _slots(self) -> tuple[Counts, int]:
         """The first row of each slot, and the number of rows in the fullest slot."""
@@ -91,7 +103,7 @@ class Lexicon:
     @classmethod
     def load(cls, path: Path) -> Lexicon:
         """Read what `save` wrote. Arrays are used for speed, because there are tens of thousands of lines."""
-        text = path.read_bytes().decode("utf-8")
+        text = read_bounded(path, MOST_BYTES).decode("utf-8")
         codes = code_points(text)
         ends = np.flatnonzero(codes == ord("\n"))
         tabs = np.flatnonzero(codes == ord("\t"))
@@ -108,7 +120,12 @@ class Lexicon:
         changes[before + 1], changes[after + 1], changes[ends] = 0, 1, -1
         is_number = np.cumsum(changes, dtype=np.int8) > 0
         is_number[ends] = True
-        odds = np.fromstring(codes[is_number].astype(np.uint8).tobytes(), sep="\n")
+        numbers = codes[is_number]
+        if (numbers > 127).any():
+            raise ValueError("a log-odds of its lexicon is not a number")
+        odds = checked(np.fromstring(numbers.astype(np.uint8).tobytes(), sep="\n"), np.float64, "log-odds")
+        if len(odds) != len(ends):
+            raise ValueError("a log-odds of its lexicon is not a number")
         first_letters = codes[starts[:-1]]
         tables = []
         for kind in KINDS:
@@ -117,6 +134,8 @@ class Lexicon:
             tables.append(Table(hashes[order], odds[order]))
         if sum(len(table.hashes) for table in tables) != len(ends):
             raise ValueError(f"its lexicon has token kinds other than {', '.join(KINDS)}")
+        if any(table.fullest_slot > FULLEST_SLOT for table in tables):
+            raise ValueError("too many tokens of its lexicon have similar hashes")
         return cls(tuple(tables), text)
 
     def columns(self, page: Columns) -> npt.NDArray[np.float32]:

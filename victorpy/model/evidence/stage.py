@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from victorpy.base.digests import MOST_BYTES
+from victorpy.base.files import read_bounded
 from victorpy.columns import Columns, Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.model.evidence.context import COLUMNS as CONTEXT_COLUMNS
@@ -80,8 +83,10 @@ class Evidence:
     def load(cls, directory: Path, config: Config) -> Evidence:
         inputs = Inputs(config)
         lexicon = Lexicon.load(directory / LEXICON_FILE)
-        with (directory / TREES_FILE).open("rb") as file:
-            layers = [Forest.load(file, _input_count(inputs, layer)) for layer in range(_layer_count(config))]
+        file = io.BytesIO(read_bounded(directory / TREES_FILE, MOST_BYTES))
+        layers = [Forest.load(file, _input_count(inputs, layer)) for layer in range(_layer_count(config))]
+        if any(len(forest.bias) != 1 for forest in layers):
+            raise ValueError("its trees for content have several classes")
         return cls(inputs, lexicon, tuple(layers))
 
 

@@ -8,6 +8,7 @@ leaf-wise: each node has its own question. numpy walks down all trees for all bl
 from __future__ import annotations
 
 import inspect
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from victorpy import native
+from victorpy.base.arrays import checked, read_array
 from victorpy.columns import Counts, Flags, Floats
 from victorpy.config import Config
 from victorpy.errors import ConfigError, missing, suggest
@@ -34,6 +36,9 @@ DEEPEST = 8
 
 MOST_LEAVES = 64
 """Maximum number of leaves of a leaf-wise tree."""
+
+MOST_TREES = 20_000
+"""Maximum number of trees in a forest."""
 
 # Number of blocks evaluated at a time, so that their answers stay in the processor's cache.
 _STRIDE = 512
@@ -102,22 +107,22 @@ class Forest(ABC):
             np.save(file, getattr(self, field.name), allow_pickle=False)
 
     @staticmethod
-    def load(file: BinaryIO, inputs: int) -> Forest:
+    def load(file: io.BytesIO, inputs: int) -> Forest:
         """Read what `save` wrote. Raises ValueError if the trees are damaged or need more than `inputs` features."""
-        try:
-            features = np.load(file, allow_pickle=False)
-            kind: type[Forest] = LeafwiseForest if features.ndim == 1 else ObliviousForest
-            forest = kind(features, *(np.load(file, allow_pickle=False) for _ in fields(kind)[1:]))
-        except EOFError as error:
-            raise ValueError("its trees are truncated") from error
-        if features.dtype.kind != "i" or features.min(initial=0) < 0 or forest.borders.shape != features.shape:
+        features = read_array(file, "trees")
+        kind: type[Forest] = LeafwiseForest if features.ndim == 1 else ObliviousForest
+        forest = kind(features, *(read_array(file, "trees") for _ in fields(kind)[1:]))
+        if forest.borders.shape != features.shape or forest.bias.ndim != 1 or not len(forest.bias):
             raise ValueError("its tree arrays do not match")
         forest._check()
-        if features.max(initial=0) >= inputs:
-            raise ValueError(f"its trees need feature {features.max()}, but there are only {inputs}")
-        if any(np.isnan(numbers).any() for numbers in (forest.borders, forest.leaves, forest.bias)):
-            raise ValueError("its trees contain NaN")
-        return forest
+        feature_type = np.int32 if kind is ObliviousForest else features.dtype
+        return replace(
+            forest,
+            features=checked(features, feature_type, "features of trees", 0, inputs - 1),
+            borders=checked(forest.borders, np.float32, "borders of trees", -np.inf, np.inf),
+            leaves=checked(forest.leaves, np.float32, "leaves of trees"),
+            bias=checked(forest.bias, np.float64, "initial scores of trees"),
+        )
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,8 @@ class ObliviousForest(Forest):
         if self.features.ndim != 2:
             raise ValueError("its tree arrays do not match")
         trees, depth = self.features.shape
+        if trees > MOST_TREES:
+            raise ValueError(f"it has more than {MOST_TREES:,} trees")
         if not 0 < depth <= DEEPEST:
             raise ValueError(f"its trees are {depth} levels deep")
         classes = () if self.leaves.ndim == 2 and len(self.bias) == 1 else (len(self.bias),)
@@ -238,6 +245,8 @@ class LeafwiseForest(Forest):
             raise ValueError("its tree arrays do not match")
         if sizes.min(initial=1) < 1 or sizes.max(initial=1) >= MOST_LEAVES:
             raise ValueError(f"its trees do not have 2 to {MOST_LEAVES} leaves")
+        if len(sizes) > MOST_TREES:
+            raise ValueError(f"it has more than {MOST_TREES:,} trees")
         # Every question of a tree but the first, and every leaf, is the child of one earlier question.
         tree = np.repeat(np.arange(len(sizes)), sizes)
         own = np.arange(questions) - np.repeat(np.cumsum(sizes, dtype=np.int64) - sizes, sizes)

@@ -52,10 +52,10 @@ class MinedPage:
     """The HTML, compressed: a site may have pages in several verticals, and is cleaned as a whole."""
 
 
-def parse_methods(names: str) -> list[Method]:
+def parse_methods(names: str, allow_code: bool = False) -> list[Method]:
     """Read ``sst,sst(t=0.3)``. No cleaning always comes first, since all other methods are compared with it."""
     methods = [
-        Method("everything" if name == NONE else name, tuple(parameters), label=name)
+        Method("everything" if name == NONE else name, tuple(parameters), label=name, allow_code=allow_code)
         for name, parameters in [(NONE, []), *split_names(names)]
     ]
     for method in methods:

@@ -19,14 +19,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from victorpy.errors import DataError
+from victorpy.errors import DataError, visible
 from victorpy.research.report.plots import NO_PLOTS, Plot, can_draw, draw_svg
 
 Scores = Mapping[str, Any]
 """The content of scores.json."""
 
 # Control characters, text-direction marks, and lone surrogates.
-_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +77,9 @@ def interval(ends: Sequence[float] | None) -> str:
     return f"{percent(ends[0])} to {percent(ends[1])}" if ends else "–"
 
 
-def visible(value: str) -> str:
-    """Replace control characters and text-direction marks by their code points, so that they have no effect.
-
-    >>> visible("red: \\x1b[31m")
-    'red: ⟨U+001B⟩[31m'
-    """
-    return _CONTROL.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", value)
-
-
 def text(value: str) -> str:
     """Escape text for HTML, and replace control characters by their code points."""
-    return html.escape(visible(value))
+    return html.escape(visible(value, keep_lines=True))
 
 
 # Terminal
@@ -115,7 +105,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], all_left: bool =
 
 def to_text(report: Report) -> str:
     """Format a report for a terminal. In a section with a `look`, all columns are text."""
-    parts = [visible(paragraph) for paragraph in report.lead]
+    parts = [visible(paragraph, keep_lines=True) for paragraph in report.lead]
     for section in report.sections:
         head, *rows = [[visible(cell) for cell in row] for row in (section.head, *section.rows)]
         table = aligned(head, rows, all_left=bool(section.look))
@@ -143,7 +133,7 @@ def to_markdown(report: Report) -> str:
 
 def _markdown(value: str) -> str:
     """Escape text. A ``<`` is escaped only if it could start a tag, so that ``F < 0.5`` stays readable."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", visible(value)).replace("|", "\\|").replace("\n", " ")
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", visible(value, keep_lines=True)).replace("|", "\\|").replace("\n", " ")
 
 
 # HTML

@@ -1,0 +1,49 @@
+"""Read arrays of models, which may come from somebody else: check type, size and values before they are used."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy
+
+LARGEST = 1e6
+"""Largest absolute value of a weight. Larger weights make probabilities that are not numbers."""
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_array(file: io.BytesIO, what: str) -> npt.NDArray[Any]:
+    """Read the next array of a file. Raises ValueError unless it is a plain array, no larger than the file."""
+    start = file.tell()
+    try:
+        shape, _, dtype = _HEADERS[npy.read_magic(file)](file)
+    except (ValueError, KeyError, EOFError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"its {what} are not numpy arrays") from error
+    rest = file.getbuffer().nbytes - file.tell()
+    is_plain = dtype.kind in "iufU" and dtype.names is None and dtype.itemsize > 0
+    if not is_plain or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > rest:
+        raise ValueError(f"its {what} are not arrays of numbers, or are larger than their file")
+    file.seek(start)
+    array: npt.NDArray[Any] = np.load(file, allow_pickle=False)
+    return array
+
+
+def checked(
+    array: npt.NDArray[Any],
+    dtype: npt.DTypeLike,
+    what: str,
+    lowest: float = -LARGEST,
+    highest: float = LARGEST,
+) -> npt.NDArray[Any]:
+    """Return an array with this type. Raises ValueError if the kind of number is another or a value is out of range."""
+    wanted = np.dtype(dtype)
+    kinds = "f" if wanted.kind == "f" else "iu"
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"its {what} have the type {array.dtype}, not {wanted}")
+    if not ((array >= lowest) & (array <= highest)).all():  # false for NaN
+        raise ValueError(f"its {what} are not all numbers from {lowest:g} to {highest:g}")
+    return np.asarray(array, dtype=wanted, order="C")
