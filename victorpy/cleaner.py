@@ -16,7 +16,7 @@ from victorpy.document import Document, Metadata
 from victorpy.errors import ConfigError, suggest
 from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.store import DEFAULT, load_model
-from victorpy.outputs.base import MAGIC, CleanPage, find_output
+from victorpy.outputs.base import CleanPage, find_output
 from victorpy.page.decode import decode
 from victorpy.page.parse import Tree, parse_whole, prune
 from victorpy.page.split import split
@@ -32,18 +32,19 @@ def read_document(
     url: str | None = None,
     content_type: str | None = None,
     source: str = "",
+    annotation: bool = False,
 ) -> Document:
     """Read a page and split it into blocks by the rules of a config.
 
-    The page is bytes or text, as in `clean`; the content of an annotation file is a page too. `content_type` is the
-    header that the page was sent with, and `source` the name of the file that it was read from.
+    The page is bytes or text, as in `clean`. `content_type` is the header that the page was sent with, and `source` the
+    name of the file that it was read from. With `annotation`, the page is the content of an annotation file.
 
     >>> from victorpy import load_config
     >>> document = read_document("<h1>Tea</h1><p>Tea is <b>hot</b>.</p>", load_config("blocks"))
     >>> [(block.text, block.containers[-1]) for block in document.blocks]
     [('Tea', 'h1'), ('Tea is hot.', 'p')]
     """
-    return _read(page, config, url, content_type, source, metadata=False, layout=False)[0]
+    return _read(page, config, url, content_type, source, metadata=False, layout=False, annotation=annotation)[0]
 
 
 def _read(
@@ -54,11 +55,12 @@ def _read(
     source: str,
     metadata: bool,
     layout: bool,
+    annotation: bool,
 ) -> tuple[Document, Metadata | None, Layout | None]:
     """Read a page and, on request, its metadata and its layout, which pruning removes."""
     if not isinstance(page, (bytes, bytearray, str)):
         raise TypeError(f"a page is bytes or text, not {type(page).__name__}")
-    if page.startswith(MAGIC) if isinstance(page, str) else page.startswith(MAGIC.encode()):
+    if annotation:
         from victorpy.outputs.anno import read_anno
 
         document = replace(read_anno(decode(page).text, config.cuts, source or "annotation").document, source=source)
@@ -175,6 +177,7 @@ class Cleaner:
         features: bool = False,
         metadata: bool = False,
         layout: bool = False,
+        annotation: bool = False,
     ) -> CleanPage:
         """Clean a page and return its blocks, their labels and probabilities.
 
@@ -185,7 +188,7 @@ class Cleaner:
         >>> Cleaner.load().document("<title>Tea</title><p>Tea is hot.", metadata=True).metadata.title
         'Tea'
         """
-        document, about, markup = _read(page, self.config, url, content_type, source, metadata, layout)
+        document, about, markup = _read(*(page, self.config, url, content_type, source, metadata, layout, annotation))
         labeller = self.labeller
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
         return CleanPage(

@@ -487,6 +487,14 @@ def clean(*arguments):
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@SUM", "＝1"])
+def test_csv_cell_cannot_start_a_formula(start):
+    page = f"<p>{start} and tea is made by pouring hot \u202e water over the leaves of the tea bush."
+    (row,) = csv.DictReader(io.StringIO(load_method("everything").clean(page, format="docview-csv")))
+    assert row["content"].startswith(f"'{start} and tea")
+    assert "hot ⟨U+202E⟩ water" in row["content"]
+
+
 def csv_rows(path):
     return list(csv.DictReader(path.open(encoding="utf-8")))
 

@@ -134,7 +134,7 @@ def test_metadata_only_on_request_and_the_blocks_are_the_same():
 
 
 def test_annotation_file_has_title_and_address():
-    found = Cleaner.load().document(ANNO.read_bytes(), metadata=True).metadata
+    found = Cleaner.load().document(ANNO.read_bytes(), metadata=True, annotation=True).metadata
     assert found is not None
     assert found.title == "Der Wald, der nicht aufgeräumt wird"
     assert found.url == "https://www.lichtung-magazin.example/natur/der-wald-der-nicht-aufgeraeumt-wird"

@@ -12,6 +12,7 @@ from support.commands import clean as run_clean
 
 from victorpy import Cleaner, DataError, Label
 from victorpy.methods import load_method
+from victorpy.outputs import find_output
 from victorpy.outputs.layout import _TAGS, safe_css
 
 SAMPLES = Path(__file__).parents[2] / "data"
@@ -285,7 +286,7 @@ def test_any_method_writes_pages(tmp_path):
 def test_annotation_file_has_no_layout(tmp_path):
     anno = sorted(SAMPLES.rglob("*.anno"))[0]
     with pytest.raises(DataError, match="has no layout"):
-        Cleaner.load().clean(anno.read_bytes(), format="page")
+        find_output("page").render(Cleaner.load().document(anno.read_bytes(), layout=True, annotation=True))
     run = run_clean(anno, "--format", "page")
     assert run.returncode == 1
     assert b"use the format html instead" in run.stderr

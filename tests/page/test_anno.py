@@ -89,6 +89,7 @@ def test_features_comments_and_line_ends_are_ignored():
         "<br><br>a<br>b<hr>",
         "<custom-tag><x:y>odd tags</x:y></custom-tag><br<p>broken",
         "<div>" * 300 + "deep" + "</div>" * 300 + "after",
+        *("<div>" * levels + 'a<img alt="cup">b<i hidden><img alt="pot">' for levels in (251, 252, 255, 256, 400)),
         "just text",
         "",
     ],

@@ -97,7 +97,8 @@ def open_adjudication(first: Path, second: Path, gold: Path, config: Config, rea
 def read_page(page: Path, config: Config, content: bytes | None = None) -> Document:
     """Read a page and cut it into blocks. Pass `content` if the file was already read."""
     try:
-        return read_document(_read_bytes(page) if content is None else content, config, source=page.name)
+        content = _read_bytes(page) if content is None else content
+        return read_document(content, config, source=page.name, annotation=page.suffix == ".anno")
     except VictorError as error:
         names_page = str(error).startswith(str(page))
         raise DataError(str(error) if names_page else f"{page}: {error}") from error

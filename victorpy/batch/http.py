@@ -12,7 +12,7 @@ from functools import partial
 from victorpy.batch.record import Kind, ProblemError
 
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_CHUNK_HEAD = re.compile(rb"\s*([0-9a-fA-F]+)[^\n]*\n")
+_CHUNK_HEAD = re.compile(rb"\s*0*([0-9a-fA-F]{1,15})(?![0-9a-fA-F])[^\n]*\n")
 _HTML_TYPES = ("text/html", "application/xhtml", "application/vnd.wap.xhtml")
 _LOOKS_LIKE_HTML = re.compile(rb"<(!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script)\b", re.IGNORECASE)
 _SNIFFED = 2048

@@ -87,6 +87,7 @@ class PageCleaner:
                 features=self.output.wants_features,
                 metadata=self.output.wants_metadata,
                 layout=self.output.wants_layout,
+                annotation=record.is_annotation,
             )
             return self._describe(cleaned, digest, size)
         except Exception as error:  # a bug in victorpy must not affect other pages

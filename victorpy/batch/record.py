@@ -103,6 +103,11 @@ class Record:
         """
         return site_of(self.url, by) or (self.place.parts[0] if len(self.place.parts) > 1 else "")
 
+    @property
+    def is_annotation(self) -> bool:
+        """Whether the page is an annotation file, by its name. Crawled pages may begin like one."""
+        return self.file is not None and self.file.suffix == ".anno"
+
     def read(self, most_bytes: int | None = None) -> bytes | str:
         """Return the page as bytes or text. Raises ProblemError if it cannot be read or is too large."""
         if self.problem is not None:

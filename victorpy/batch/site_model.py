@@ -68,7 +68,7 @@ def documents_of(records: Iterable[Record], config: Config, warn: Warn) -> Itera
     """Read pages. A page that cannot be read gives a warning and an empty document."""
     for record in records:
         try:
-            yield read_document(record.read(), config, source=record.name)
+            yield read_document(record.read(), config, source=record.name, annotation=record.is_annotation)
         except (VictorError, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or error
             warn(f"{record.name}: not learned from: {reason}")

@@ -26,7 +26,6 @@ from victorpy.commands._shared import add_allow_code, describe_model
 from victorpy.config import Config, load_config
 from victorpy.errors import ConfigError, DataError, ModelError
 from victorpy.model.store import DEFAULT, find_model
-from victorpy.outputs.base import MAGIC
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -100,10 +99,7 @@ def _check(arguments: Arguments) -> None:
 
 
 def _is_annotation(path: Path) -> bool:
-    if path.suffix == ".anno":
-        return True
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC.encode()
+    return path.suffix == ".anno"
 
 
 def _load_model(arguments: Arguments) -> tuple[Config, Predictor | None, str]:

@@ -142,7 +142,9 @@ def _clean(
     """Yield each record with its cleaned page. Report unreadable records and add their names to `failed`."""
     for record in records:
         try:
-            yield record, cleaner.document(record.read(), record.url or None, source=record.name, metadata=True)
+            page, is_annotation = record.read(), record.is_annotation
+            url = record.url or None
+            yield record, cleaner.document(page, url, source=record.name, metadata=True, annotation=is_annotation)
         except (VictorError, OSError) as error:
             arguments.say(f"{record.name}: left out: {getattr(error, 'strerror', None) or error}")
             failed.append(record.name)

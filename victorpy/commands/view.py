@@ -54,7 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> int:
     cleaner = Cleaner.load(arguments.model, allow_code=arguments.allow_code)
     content = arguments.page.read_bytes()
-    page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True)
+    is_annotation = arguments.page.suffix == ".anno"
+    page = cleaner.document(content, arguments.url, source=str(arguments.page), features=True, annotation=is_annotation)
     gold = _gold_labels(arguments.gold, page, cleaner) if arguments.gold else None
     columns = [Column(f"victorpy ({arguments.model})", page)]
     if arguments.against:

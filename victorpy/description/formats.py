@@ -16,6 +16,7 @@ from victorpy.base.parameters import parse_settings
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.terms import check_packages
 from victorpy.document import Label
+from victorpy.errors import visible
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
@@ -32,6 +33,7 @@ _COLUMNS = tuple(name for name in _FIELDS if name not in _ELSEWHERE)
 _TEI = "http://www.tei-c.org/ns/1.0"
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # spreadsheets accept wide signs too
 _NOT_ADDRESS = re.compile(r"[\s<>\"{}|\\^`]")
 
 
@@ -95,9 +97,14 @@ def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> s
 
 
 def _csv_row(cells: Sequence[str]) -> str:
-    """Write cells as in RFC 4180, but with Unix line ends."""
+    """Write cells as in RFC 4180, but with Unix line ends.
+
+    Spreadsheet programs run a cell that begins with one of =+-@ as a formula, so such a cell begins with an apostrophe.
+    """
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
+    shown = (visible(cell, keep_lines=True) for cell in cells)
+    safe = [f"'{cell}" if _FORMULA.match(cell) else cell for cell in shown]
+    csv.writer(stream, lineterminator="\n").writerow(safe)
     return stream.getvalue()
 
 

@@ -196,7 +196,7 @@ cdef class Page:
         """Open an element. One without a node is a line break in a ``<pre>``."""
         cdef int texts = <int>self.texts_.size(), number
         cdef size_t first = self.attributes_.size()
-        cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest
+        cdef bint may_hide = False, is_kept = <int>self.numbers.size() <= self.deepest or self.tag_kinds[tag] & IMG
         if self.passed.size() > self.most_tags or first > self.most_tags:
             raise OverflowError("the page has more tags than `int` can number")
         self.passed.push_back(tag)
@@ -246,7 +246,7 @@ cdef class Page:
         self.open_tags.pop_back()
         if not kind & VOID_TAG:
             self.passed.push_back(~tag)
-        if not self.too_deep:
+        if not self.too_deep or kind & IMG:
             number = self.numbers.back()
             self.numbers.pop_back()
             self.stop[number] = <int>self.element_tag.size()
@@ -254,7 +254,7 @@ cdef class Page:
         if self.special:
             if self.preformatted and kind & (BLOCK_LEVEL | VOID_TAG) == BLOCK_LEVEL:
                 self.indent = ""
-            if self.too_deep:
+            if self.too_deep and not kind & IMG:
                 self.too_deep -= 1
             else:
                 self.preformatted -= (kind & PRE) != 0

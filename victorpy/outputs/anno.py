@@ -12,12 +12,14 @@ learn from, requires a label for every block.
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from victorpy.base.files import open_regular, read_bounded
 from victorpy.config import Cuts
 from victorpy.document import Document, Label
 from victorpy.errors import AnnotationError, suggest
@@ -32,6 +34,7 @@ _LOSS = "loss"
 _END = "end"
 _LABELS = [*Label, _END]
 UNLABELLED = "?"
+_MOST_BYTES = 500_000_000
 _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
@@ -157,7 +160,7 @@ def load_progress(path: Path) -> tuple[int, int]:
 def read_source(path: Path) -> str:
     """Return the page's file name from the header of an annotation file, or an empty string."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
+        with io.TextIOWrapper(open_regular(path, _MOST_BYTES), encoding="utf-8", errors="replace") as lines:
             if next(lines, "").rstrip() != MAGIC:
                 return ""
             for line in lines:
@@ -171,7 +174,7 @@ def read_source(path: Path) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_bounded(path, _MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -56,7 +56,7 @@ class TagWriter:
             if tag.startswith("/"):
                 self._depth -= 1
             else:
-                if self._depth < DEEPEST:  # deeper elements were not kept
+                if self._depth < DEEPEST or tag == "img":  # other elements are not kept
                     values = self._attributes[self._next]
                     attributes = "".join(f' {name}="{escape(value)}"' for name, value in values.items())
                     self._next += 1

@@ -22,6 +22,7 @@ from victorpy.document import Block, Document, Elements, Piece
 from victorpy.page.parse import VOID, Tree, prune
 
 # Deeper elements are not kept as containers, so that pages with thousands of levels cost no more than others.
+# Images are kept at every level, because their `alt` is text.
 DEEPEST = 256
 
 # Pages with more tags or attributes are split in Python, because the native core numbers them with 32 bits.
@@ -134,7 +135,7 @@ class Splitter:
         self._passed.append(tag)
         self._tags.append(tag)
         numbers = self._numbers
-        if len(numbers) > DEEPEST:
+        if len(numbers) > DEEPEST and tag != "img":
             self._too_deep += 1
             self._special = True
         else:
@@ -156,7 +157,7 @@ class Splitter:
         if tag not in VOID:
             self._passed.append("/" + tag)
         number = -1
-        if not self._too_deep:
+        if not self._too_deep or tag == "img":
             number = self._numbers.pop()
             elements = self._elements
             elements.stop[number] = len(elements.tag)
@@ -218,7 +219,7 @@ class Splitter:
         """Close an element while an open element is too deep, preformatted or hidden."""
         if self._preformatted and tag in self._cuts.block_level and tag not in VOID:
             self._indent = ""
-        if self._too_deep:
+        if self._too_deep and tag != "img":
             self._too_deep -= 1
         else:
             self._preformatted -= tag == "pre"

@@ -239,7 +239,8 @@ def _document(ref: Ref) -> Document | None:
     record = ref.record()
     try:
         page = record.read(pages.plan.most_bytes)
-        return read_document(page, pages.cleaner.config, record.url or None, record.content_type or None)
+        place = record.url or None, record.content_type or None
+        return read_document(page, pages.cleaner.config, *place, annotation=record.is_annotation)
     except (VictorError, OSError, ProblemError):
         return None
 
