@@ -92,7 +92,9 @@ def test_model_is_loaded_once_per_process(monkeypatch):
     _load_cleaner.cache_clear()
     loaded = []
     load = Cleaner.load.__func__
-    monkeypatch.setattr(Cleaner, "load", classmethod(lambda cls, *names: loaded.append(names) or load(cls, *names)))
+    monkeypatch.setattr(
+        Cleaner, "load", classmethod(lambda cls, *names, **more: loaded.append(names) or load(cls, *names, **more))
+    )
     Plan().check()
     assert Plan().load() is Plan(format="markdown").load() is Method().load()
     assert len(loaded) == 1

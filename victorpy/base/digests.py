@@ -62,7 +62,13 @@ def read_meta(directory: Path) -> dict[str, Any]:
 
 
 def _is_file_name(name: str) -> bool:
-    return name == Path(name).name and name not in {"", ".", ".."} and name.isprintable() and "\\" not in name
+    return (
+        name == Path(name).name
+        and 0 < len(name) < 256
+        and name not in {".", ".."}
+        and name.isprintable()
+        and "\\" not in name
+    )
 
 
 def verify_directory(directory: Path, meta: Mapping[str, Any]) -> dict[str, str]:

@@ -71,7 +71,7 @@ class LineReader:
         if not self._may_include:
             raise self._error(f"{line.place}: a file of a model cannot include other files")
         path = resources.find(name, self._kind, self._suffix, beside=directory)
-        shown, kind = "this file" if line.foreign else repr(name), self._kind.removesuffix("s")
+        shown, kind = "this file" if line.foreign else repr(name[:200]), self._kind.removesuffix("s")
         if path is None:
             suggestion = "" if line.foreign else suggest(name, resources.names(self._kind, self._suffix))
             raise self._error(f"{line.place}: no {kind} {shown} to include{suggestion}")
