@@ -343,6 +343,15 @@ def test_limit_applies_to_every_coding(encode):
             undo_codings(encode(b"a" * size), (coding,), 1_000_000)
 
 
+@pytest.mark.parametrize("size", [b"f" * 16, b"F" * 30, b"0" * 5_000 + b"7" + b"f" * 15, b"f" * 100_000])
+def test_chunk_of_an_impossible_size_is_damage(size):
+    with pytest.raises(ProblemError, match="cannot decode the chunked"):
+        undo_codings(size + b"\r\nTea", ("chunked",), None)
+    assert undo_codings(b"3\r\nTea\r\n" + size + b"\r\nhot", ("chunked",), None) == b"Tea"
+    assert undo_codings(b"0" * 5_000 + b"3\r\nTea\r\n0\r\n\r\n", ("chunked",), None) == b"Tea"
+    assert undo_codings(b"7fffffffffffff\r\nTea", ("chunked",), None) == b"Tea"
+
+
 def test_truncated_body_is_decoded_up_to_the_cut():
     assert PAGES[0].startswith(undo_codings(gzip.compress(PAGES[0])[:-30], ("gzip",), None))
     assert undo_codings(chunked(PAGES[0])[:250], ("chunked",), None) in PAGES[0]
