@@ -54,6 +54,10 @@ def read_meta(directory: Path) -> dict[str, Any]:
         meta = json.loads(read_bounded(path, _MOST_META_BYTES))
         if not isinstance(meta, dict) or not {"digest", "files", "format"} <= meta.keys():
             raise ValueError("it needs digest, files and format")
+        if not isinstance(meta["digest"], str) or not meta["digest"].isalnum():
+            raise ValueError("its digest is not a digest")
+        if not isinstance(meta.get("training", {}), dict):
+            raise ValueError("training must be an object")
         if not isinstance(meta["files"], dict) or not all(map(_is_file_name, meta["files"])):
             raise ValueError("files must contain the names of files in this directory")
     except (OSError, ValueError, TypeError, RecursionError) as error:

@@ -59,7 +59,7 @@ def models() -> Descriptions:
         try:
             pages = f"trained on {read_meta(find_model(name))['training']['pages']:,} pages"
             descriptions[name] = pages if name in own else f"{configs()[name]} ({pages})"
-        except (ModelError, KeyError) as error:
+        except (ModelError, KeyError, TypeError, ValueError) as error:
             descriptions[name] = f"damaged: {error}"
     return descriptions
 

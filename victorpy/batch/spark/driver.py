@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import sys
 import tempfile
 import time
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (the usual name)
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from victorpy.base.digests import META, read_meta, verify_directory
 from victorpy.base.resources import shipped
 from victorpy.batch.inputs import is_unread, survey
 from victorpy.batch.plan import Dedup, Plan
@@ -103,7 +104,10 @@ def with_model(spark: SparkSession, plan: Plan) -> Plan:
     if directory is None or directory.is_relative_to(shipped("models").resolve()):
         return plan
     name = f"victor-{method.identity()['model'].rpartition(':')[2][:16]}"
-    packed = shutil.make_archive(str(Path(tempfile.mkdtemp(prefix="victor-model-"), name)), "zip", directory)
+    packed = Path(tempfile.mkdtemp(prefix="victor-model-"), f"{name}.zip")
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in (META, *verify_directory(directory, read_meta(directory))):  # no other file leaves this machine
+            archive.write(directory / file, file)
     spark.sparkContext.addArchive(f"{packed}#{name}")
     return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
 

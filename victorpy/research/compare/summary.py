@@ -38,7 +38,9 @@ def was_trained_on(model: str, meta: Mapping[str, Any], data: str) -> bool | Non
     >>> [was_trained_on("my", meta, data) for data in ("wcxb:dev", "wcxb:test", "cleaneval:final")]
     [True, False, False]
     """
-    recorded = meta.get("training", {}).get("data") or TRAINED_ON.get(model)
+    recorded = meta.get("training", {}).get("data")
+    if not recorded or not isinstance(recorded, list):
+        recorded = TRAINED_ON.get(model)
     if recorded is None:
         return None
     kind, _, name = data.partition(":")
