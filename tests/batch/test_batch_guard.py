@@ -37,7 +37,7 @@ def poisoned(model, tmp_path_factory):
     (place / "wide.html").write_text(f"<p title='{'x' * 10_000_000}'>Tea is a drink of leaves and water.</p>")
     (place / "deep.html").write_text("<div>" * 5_000 + "<p>Tea is a drink of leaves and water.")
     ended = clean(
-        *(place / "crawl.warc.gz", place / "wide.html", place / "deep.html", "--model", model, "-j", 2),
+        *(place / "crawl.warc.gz", place / "wide.html", place / "deep.html", "--model", model, "--allow-code", "-j", 2),
         *("--timeout", 4, "--memory", 300, "-o", place / "out", "--to", "jsonl", "--summary", place / "s.json"),
     )
     return place, offsets, ended
@@ -88,7 +88,7 @@ def test_summary_adds_up(poisoned):
 def test_failed_pages_are_retried_into_the_same_directory(poisoned):
     place, _, _ = poisoned
     before = tree(place / "out")
-    again = ("--retry", place / "out" / "failed.jsonl", "-j", 1)
+    again = ("--retry", place / "out" / "failed.jsonl", "-j", 1, "--allow-code")
     assert clean(*again, "--timeout", 2, "--memory", 300).returncode == 1  # without options the same model is used
     assert [line["kind"] for line in failed(place / "out", "retry-1-")] == [KINDS[poison] for poison in AT.values()]
     ended = clean(*again, "--model", "default")
@@ -118,7 +118,7 @@ def test_crash_in_one_file_fails_only_that_file(model, tmp_path):
     for number in range(6):
         (tmp_path / "in" / "deep").mkdir(parents=True, exist_ok=True)
         (tmp_path / "in" / "deep" / f"{number}.html").write_bytes(page(number, "CRASHES" if number == 2 else ""))
-    ended = clean("in", "--model", model, "-j", 1, "-o", "out", cwd=tmp_path)
+    ended = clean("in", "--model", model, "--allow-code", "-j", 1, "-o", "out", cwd=tmp_path)
     assert ended.returncode == 1
     texts = sorted(path.name for path in (tmp_path / "out" / "deep").iterdir())
     assert texts == ["0.txt", "1.txt", "3.txt", "4.txt", "5.txt"]
@@ -128,7 +128,7 @@ def test_crash_in_one_file_fails_only_that_file(model, tmp_path):
 def test_worker_that_exits_is_replaced(model):
     records = [Record(str(number), None, payload=page(number, "LEAVES" * (number == 1))) for number in range(3)]
     tasks = [Task(clean_batch, records), Task(clean_batch, records[:1])]
-    with cleaning_guard(Plan(method=Method(model=str(model)), limits=Limits(deadline=3.0))) as workers:
+    with cleaning_guard(Plan(method=Method(model=str(model), allow_code=True), limits=Limits(deadline=3.0))) as workers:
         found = [[outcome.kind for outcome in outcomes] for _, outcomes in workers.map(tasks)]
     assert found == [[None, Kind.TIMEOUT, None], [None]]
 

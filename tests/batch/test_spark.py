@@ -67,11 +67,11 @@ def inputs(tmp_path_factory):
 def local(inputs, model, tmp_path_factory):
     """The lines and the summary of the local run."""
     place = tmp_path_factory.mktemp("local")
-    return run_locally(inputs, place / "out", method=Method(model=str(model)), limits=LIMITS)
+    return run_locally(inputs, place / "out", method=Method(model=str(model), allow_code=True), limits=LIMITS)
 
 
 def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local, tmp_path):
-    method = Method(model=str(model))
+    method = Method(model=str(model), allow_code=True)
     plan = Plan(inputs, tmp_path / "out", "jsonl", method=method, limits=LIMITS, shard_files=4)
     with pytest.raises(InterruptedRunError):
         spark.run_plan(session, plan, stop_after(0))
@@ -105,7 +105,7 @@ def test_resumed_run_gives_lines_of_the_local_run(session, inputs, model, local,
 
 
 def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_path):
-    method = Method(model=str(model))
+    method = Method(model=str(model), allow_code=True)
     plan = Plan(inputs[1:], tmp_path / "out", "parquet", method=method, limits=LIMITS)
     spark.run_plan(session, plan, quiet)
     expected = [row for row in map(json.loads, local[0].splitlines()) if row["source"] != inputs[0]]
@@ -254,7 +254,9 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
     )
     assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
     monkeypatch.chdir(tmp_path)
-    expected, _ = run_locally(["in"], tmp_path / "local", method=Method(model=str(model)), limits=LIMITS)
+    expected, _ = run_locally(
+        ["in"], tmp_path / "local", method=Method(model=str(model), allow_code=True), limits=LIMITS
+    )
     assert lines_of(tmp_path / "out") == expected
 
 

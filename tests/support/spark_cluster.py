@@ -110,7 +110,7 @@ def kill_one_when_busy(killed):
 def main(inputs, output, model):
     path = os.environ["PYTHONPATH"]
     started = spark.session("local-cluster[2,1,1024]", **{**SMALL, "spark.executorEnv.PYTHONPATH": path})
-    plan = Plan((inputs,), output, "jsonl", method=Method(model=model), limits=LIMITS)
+    plan = Plan((inputs,), output, "jsonl", method=Method(model=model, allow_code=True), limits=LIMITS)
     killed = []
     threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
     try:
