@@ -6,7 +6,7 @@ ENV := $(VENV)/.installed
 RESULTS := benchmarks/results
 NATIVE := hatch_build.py $(wildcard victorpy/native/*.p??)
 
-.PHONY: demo test quick check bench bench-batch wheel fuzz-native mutants clean
+.PHONY: demo test quick check bench bench-batch wheel fuzz fuzz-native soak mutants clean
 
 demo: $(VENV)/.runtime  ## clean the sample pages with the bundled model
 	@$(BIN)/python examples/demo.py
@@ -30,7 +30,7 @@ bench: $(ENV)  ## quality and speed compared with other cleaners; DATA="KIND:DIR
 	$(BIN)/python -m benchmarks.stages $(if $(DATA),--data $(DATA)) $(if $(STEP),--step $(STEP)) >> $(RESULTS)/RESULTS.md
 	$(BIN)/python -m benchmarks.scaling
 
-bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages, kills; PAGES=DIR names pages, STEP=memory a step
+bench-batch: $(ENV)  ## batch runs: overhead, scaling, memory over many pages; PAGES=DIR names pages, STEP=memory a step
 	$(BIN)/python -m benchmarks.batch $(if $(PAGES),--pages $(PAGES)) $(if $(MANY),--many $(MANY)) $(if $(STEP),--step $(STEP))
 
 wheel: $(ENV)  ## an sdist and a wheel in dist/, tried in empty environments
@@ -38,8 +38,14 @@ wheel: $(ENV)  ## an sdist and a wheel in dist/, tried in empty environments
 	VICTOR_NATIVE=1 $(BIN)/python -m build --quiet
 	$(BIN)/python -m tools.try_wheel dist
 
-fuzz-native: $(ENV)  ## generated pages through the native core under ASAN and UBSAN; SECONDS=600 sets the time
-	$(BIN)/python tests/native/fuzz.py --seconds $(or $(SECONDS),120)
+fuzz: $(ENV)  ## mutated inputs through every part that reads or writes files; SECONDS=600 sets the time, TARGET=anno one part
+	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),120) $(addprefix --target ,$(TARGET))
+
+fuzz-native: $(ENV)  ## mutated pages through the native core under ASAN and UBSAN; SECONDS=600 sets the time
+	$(BIN)/python tests/fuzz/run.py --sanitize --seconds $(or $(SECONDS),120)
+
+soak: $(ENV)  ## batch runs with signals, full disks and damaged inputs, then 100,000 pages; COUNT=50 sets how often
+	$(BIN)/python -m benchmarks.soak --count $(or $(COUNT),50) --many 100000
 
 mutants: $(ENV)  ## plant random bugs and report the share that the tests catch; COUNT=300 SEED=1 PACKAGE=page
 	$(BIN)/python -m tools.mutants --count $(or $(COUNT),300) --seed $(or $(SEED),1) --package "$(PACKAGE)"

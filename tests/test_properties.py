@@ -9,13 +9,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from lxml import etree
-from support.htmlpages import nested, pages, soup
+from support.htmlpages import nested, pages, parsed_texts, soup, squeezed, words_of
 
-from victorpy import CleanPage, Config, DataError, Document, Label, load_config, read_document
+from victorpy import CleanPage, Config, DataError, Label, load_config, read_document
 from victorpy.outputs.anno import read_anno, write_anno
-from victorpy.page.decode import decode
-from victorpy.page.parse import parse
 
 CONFIGS = {name: load_config(name) for name in ("cleaneval", "default")}
 both_ways = pytest.mark.parametrize("name", CONFIGS)  # by name: a failure shows its arguments
@@ -25,24 +22,6 @@ steadily = settings(max_examples=100)
 CHARSETS = """utf-8 utf-16 utf-16-le utf-32 utf-7 ascii latin-1 windows-1252 windows-1250 koi8-r gb2312 gbk big5 hz
 shift_jis euc-jp iso-2022-jp euc-kr tis-620 undefined idna punycode unicode_escape raw_unicode_escape charmap rot13
 base64 zlib x-user-defined none null utf8; =""".split()
-
-
-def parsed_texts(page: str, config: Config) -> list[str]:
-    """Return the texts of the parsed page in order, including ``alt`` texts. Blocks must consist of them."""
-    root = parse(decode(page).text, delete=config.get("tag-delete")).root
-    found: list[str | None] = []
-    for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
-        found += [element.get("alt") if element.tag == "img" else "", element.text] if event == "start" else []
-        found += [element.tail] if event == "end" else []
-    return [text for text in found if text]
-
-
-def squeezed(document: Document) -> str:
-    return "".join("".join(block.text.split()) for block in document.blocks)
-
-
-def words_of(document: Document) -> list[str]:
-    return [word for block in document.blocks for word in block.text.split()]
 
 
 def for_every_page(test: Callable[[str, str], None]) -> Callable[[str, str], None]:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import html
 
 from hypothesis import strategies as st
+from lxml import etree
+
+from victorpy import Config, Document
+from victorpy.page.decode import decode
+from victorpy.page.parse import parse
 
 # Pieces of valid and broken markup.
 SOUP = [
@@ -38,3 +43,21 @@ texts = st.text(alphabet="ab.,'<&é茶 \n\t\xa0", max_size=12).map(html.escape)
 alts = texts.map(lambda text: f'<img alt="{text}">')
 nested = st.recursive(texts | alts | st.sampled_from(GAPS), element, max_leaves=25)
 pages = soup | nested
+
+
+def parsed_texts(page: bytes | str, config: Config) -> list[str]:
+    """Return the texts of the parsed page in order, including ``alt`` texts. Blocks must consist of them."""
+    root = parse(decode(page).text, delete=config.get("tag-delete")).root
+    found: list[str | None] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
+        found += [element.get("alt") if element.tag == "img" else "", element.text] if event == "start" else []
+        found += [element.tail] if event == "end" else []
+    return [text for text in found if text]
+
+
+def squeezed(document: Document) -> str:
+    return "".join("".join(block.text.split()) for block in document.blocks)
+
+
+def words_of(document: Document) -> list[str]:
+    return [word for block in document.blocks for word in block.text.split()]
