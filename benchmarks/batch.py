@@ -1,6 +1,6 @@
-"""Measure batch runs: overhead per page, speed-up by a second worker, memory over many pages, kills.
+"""Measure batch runs: overhead per page, speed-up by a second worker, memory over many pages.
 
-    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [--kills 50] [-o DIR]
+    python -m benchmarks.batch --pages DIR [--long-pages DIR] [--many 20000] [-o DIR]
 
 Without --pages the sample pages of data/ are repeated. Compare times only within one run. CPU times are those of all
 processes of a run together.
@@ -12,9 +12,6 @@ import argparse
 import gzip
 import json
 import os
-import random
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -30,8 +27,7 @@ from benchmarks.lib.pictures import save_picture
 from victorpy.research.report.plots import BLUE, ORANGE
 
 TICK = os.sysconf("SC_CLK_TCK")
-QUIET = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}  # of semaphores that a killed run leaves
-STEPS = ("overhead", "jobs", "memory", "kills")
+STEPS = ("overhead", "jobs", "memory")
 
 # Cleaning alone: the same pages, in memory, by the same function, with one thread as workers have.
 ALONE = """
@@ -77,7 +73,6 @@ def main() -> None:
     parser.add_argument("--pages", type=Path, default=ROOT / "data", help="a directory of pages")
     parser.add_argument("--long-pages", type=Path, help="a directory of pages for the step memory (default: the same)")
     parser.add_argument("--many", type=int, default=20_000, help="number of pages of the step memory")
-    parser.add_argument("--kills", type=int, default=50, help="number of kills")
     parser.add_argument("--jobs", type=int, default=2, help="workers of the step memory")
     parser.add_argument("--step", choices=STEPS, action="append", help="only these")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images", help="directory of the plot")
@@ -93,8 +88,6 @@ def main() -> None:
             jobs(few, work)
         if "memory" in steps:
             memory(arguments, work)
-        if "kills" in steps:
-            kills(arguments, work)
 
 
 def pages_of(directory: Path) -> list[Path]:
@@ -112,14 +105,19 @@ def write_archive(path: Path, pages: Iterator[Path]) -> int:
     number = 0
     with path.open("wb") as file:
         for number, page in enumerate(pages, start=1):
-            body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page.read_bytes()
-            head = (
-                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:bench:{number}>\r\n"
-                f"WARC-Target-URI: http://{page.parent.name}.example/{number}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
-                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(body)}\r\n\r\n"
-            )
-            file.write(gzip.compress(head.encode() + body + b"\r\n\r\n", 5, mtime=0))
+            file.write(archive_record(f"http://{page.parent.name}.example/{number}", page.read_bytes()))
     return number
+
+
+def archive_record(url: str, page: bytes) -> bytes:
+    """Return a page as a response of a WARC file."""
+    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:bench:{url}>\r\n"
+        f"WARC-Target-URI: {url}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return gzip.compress(head.encode() + body + b"\r\n\r\n", 5, mtime=0)
 
 
 def overhead(archive: Path, work: Path) -> None:
@@ -192,48 +190,11 @@ def draw(samples: list[Sample], path: Path) -> None:
     print(path)
 
 
-def kills(arguments: argparse.Namespace, work: Path) -> None:
-    """Kill a run at random moments, resume it, and compare the result with that of an uninterrupted run."""
-    archive = work / "killed.warc.gz"
-    write_archive(archive, islice(cycle(pages_of(ROOT / "data")), 600))
-    run(archive, work / "left-alone", 2, shard=20)
-    chance = random.Random(1)
-    done = 0
-    runs = 0
-    while done < arguments.kills:
-        directory = work / f"killed-{runs}"
-        runs += 1
-        while done < arguments.kills and not _complete(directory):
-            process = start(archive, directory, 2, 20)
-            delay = chance.uniform(0.3, 2.5)
-            try:
-                process.wait(delay)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                done += 1
-        run(archive, directory, 2, shard=20)
-        same = _tree(directory) == _tree(work / "left-alone")
-        print(f"{done} kills so far, result equal: {same}")
-        if not same:
-            sys.exit("a killed run differs")
-        shutil.rmtree(directory)
-
-
-def _complete(directory: Path) -> bool:
-    manifest = directory / "manifest.jsonl"
-    return manifest.exists() and b'"complete"' in manifest.read_bytes()
-
-
-def _tree(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
-
-
-def start(archive: Path, directory: Path, workers: int, shard: int) -> subprocess.Popen[bytes]:
-    """Start a run in a session of its own."""
+def start(archive: Path, directory: Path, workers: int, shard: int, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a run in a session of its own. `options` are those of Popen."""
     command = [sys.executable, str(ROOT / "clean.py"), str(archive), "-q", "-j", str(workers)]
     command += ["--to", "jsonl.gz", "--shard-records", str(shard), "-o", f"{directory}/"]
-    return subprocess.Popen(command, env={**os.environ, **QUIET}, start_new_session=True)
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True, **options)
 
 
 def run(archive: Path, directory: Path, workers: int, shard: int = 250, interval: float = 0.1) -> Ended:
@@ -243,7 +204,7 @@ def run(archive: Path, directory: Path, workers: int, shard: int = 250, interval
     cpu: dict[int, float] = {}
     samples: list[Sample] = []
     while process.poll() is None:
-        seen = _session(process.pid, cpu)
+        seen = memory_of(process.pid, cpu)
         rest = sum(size for pid, size in seen.items() if pid != process.pid)
         pages = _pages(directory / "manifest.jsonl")
         samples.append(Sample(time.perf_counter() - begun, pages, seen.get(process.pid, 0.0), rest))
@@ -265,7 +226,7 @@ def _number(line: bytes) -> int:
         return 0
 
 
-def _session(leader: int, cpu: dict[int, float]) -> dict[int, float]:
+def memory_of(leader: int, cpu: dict[int, float]) -> dict[int, float]:
     """Return the memory of each process of a run, in MB, and store its CPU time."""
     found = {}
     for entry in Path("/proc").iterdir():

@@ -159,7 +159,8 @@ class Child:
         ended = subprocess.run(command, env=self._environment, cwd=self._empty, check=False, capture_output=True)
         found = list(self._found.iterdir())
         if ended.returncode and not found:  # it did not even start
-            sys.exit(f"fuzz: {self.target}: {ended.stderr.decode(errors='replace')[-5_000:]}")
+            shown = (ended.stdout + ended.stderr).decode(errors="replace")[-5_000:]
+            sys.exit(f"fuzz: {self.target} ended with code {ended.returncode} without an input:\n{shown}")
         for path in found:
             self._report(path.read_bytes(), ended.stdout + ended.stderr or f"exit code {ended.returncode}".encode())
             path.unlink()
