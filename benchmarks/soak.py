@@ -116,10 +116,10 @@ class Soak:
             if not self.problem:
                 self.complete(self.archive, directory)
             if not self.problem and tree(directory) != self.expected:
-                self.problem = f"the output differs: {different(tree(directory), self.expected)}"
+                self.problem = f"the output differs: {_different(tree(directory), self.expected)}"
             equal += not self.problem
             shutil.rmtree(directory, ignore_errors=True)
-        return [name, codes.total(), shown(codes), f"{equal} of {runs}", self.problem]
+        return [name, codes.total(), _shown(codes), f"{equal} of {runs}", self.problem]
 
     def damage(self, name: str, count: int) -> list[object]:
         """Clean damaged inputs. Texts of undamaged pages, and all pages before the damage, are as expected."""
@@ -142,7 +142,7 @@ class Soak:
             shutil.rmtree(directory, ignore_errors=True)
             if self.problem:
                 break
-        return [name, codes.total(), shown(codes), "", self.problem]
+        return [name, codes.total(), _shown(codes), "", self.problem]
 
 
 def _write(path: Path, records: list[bytes]) -> list[int]:
@@ -166,7 +166,7 @@ def rows(directory: Path) -> list[dict[str, str]]:
     return [json.loads(line) for part in parts for line in part.splitlines()]
 
 
-def different(ours: dict[str, bytes], theirs: dict[str, bytes]) -> str:
+def _different(ours: dict[str, bytes], theirs: dict[str, bytes]) -> str:
     return ", ".join(sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)))
 
 
@@ -176,7 +176,7 @@ def is_complete(directory: Path) -> bool:
     return manifest.exists() and b'"complete"' in manifest.read_bytes()
 
 
-def shown(codes: Counter[int]) -> str:
+def _shown(codes: Counter[int]) -> str:
     return ", ".join(f"{count} × {code}" for code, count in sorted(codes.items()))
 
 

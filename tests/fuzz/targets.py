@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -168,6 +169,11 @@ def metadata(data: bytes) -> str:
     return write(data, [name for name in OUTPUTS if OUTPUTS.get(name).wants_metadata])
 
 
+RAW = ("anno", "cleaneval", "docview-csv", "jsonl")
+"""Formats that contain the blocks as they are on the page."""
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def write(data: bytes, formats: Sequence[str]) -> str:
     written = []
     wants_metadata = OUTPUTS.get(formats[0]).wants_metadata
@@ -177,6 +183,7 @@ def write(data: bytes, formats: Sequence[str]) -> str:
             page = whole if OUTPUTS.get(name).wants_layout else replace(whole, layout=None)
             text = page.to(name)
             text.encode()  # raises if a surrogate is left
+            assert name in RAW or not CONTROLS.search(text)
             CHECKS[OUTPUTS.get(name).suffix](text, page)
             written.append(text)
     return "".join(written)
@@ -205,7 +212,7 @@ def check_table(text: str, page: CleanPage) -> None:
 
 def check_text(text: str, page: CleanPage) -> None:
     """All kept letters are there, in order. There may be marks between them."""
-    rest = iter(text)
+    rest = iter(without_controls(text))
     assert all(char in rest for char in kept_text(page) if char.isalnum())
 
 
