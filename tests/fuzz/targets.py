@@ -169,7 +169,7 @@ def metadata(data: bytes) -> str:
     return write(data, [name for name in OUTPUTS if OUTPUTS.get(name).wants_metadata])
 
 
-RAW = ("anno", "cleaneval", "docview-csv", "jsonl")
+RAW = ("anno", "cleaneval", "jsonl")
 """Formats that contain the blocks as they are on the page."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -331,8 +331,9 @@ def edit(model: int, file: int, at: int, removed: int, inserted: bytes) -> bytes
     ],
 )
 def model(data: bytes) -> str:
-    files = dict(list(model_files().values())[data[0] % 2] if data else {})
-    name = sorted(files)[data[1] % len(files)] if len(data) > 7 else "meta.json"
+    data = data.ljust(7, b"\0")
+    files = dict(list(model_files().values())[data[0] % 2])
+    name = sorted(files)[data[1] % len(files)]
     content = files[name]
     at = int.from_bytes(data[2:5], "big") % (len(content) + 1)
     files[name] = content[:at] + data[7:] + content[at + int.from_bytes(data[5:7], "big") :]

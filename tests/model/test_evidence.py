@@ -344,6 +344,7 @@ def arrays(*given):
         (arrays(np.zeros((2, 3), int), np.zeros((2, 3)), np.full((2, 8), np.nan), [0.0]), "not all numbers"),
         (arrays(np.array([print], dtype=object)), "not arrays of numbers"),
         (io.BytesIO(b"no trees at all"), "not numpy arrays"),
+        (io.BytesIO(b"\x93NUMPY\x01\x00\x03\x00{'("), "not numpy arrays"),
     ],
     ids=[
         "borders",
@@ -355,6 +356,7 @@ def arrays(*given):
         "NaN",
         "objects are never unpickled",
         "no numpy file",
+        "header without an end",
     ],
 )
 def test_trees_that_do_not_fit_together_are_refused(damaged, message):
