@@ -258,13 +258,14 @@ class Trial:
             stale.unlink()
         try:
             path.write_text(bug.plant(source))
-            code = in_child(lambda: self._run(bug, tests), 120 + 10 * sum(map(self.reached.seconds.__getitem__, tests)))
+            seconds = 120 + 10 * sum(map(self.reached.seconds.__getitem__, tests))
+            code = in_child(lambda: self._run(bug, source, tests), seconds)
         finally:
             path.write_text(source)
         return "missed" if code == 0 else "hangs" if code is None else "caught"
 
-    def _run(self, bug: Bug, tests: list[str]) -> int:
-        if not bug.reached_at or not self._plant_here(bug):  # the module has to be imported again
+    def _run(self, bug: Bug, source: str, tests: list[str]) -> int:
+        if not bug.reached_at or not self._plant_here(bug, source):  # the module has to be imported again
             command = [sys.executable, "-m", "pytest", "-x", *PLAIN, *tests[:MOST_IMPORTING]]
             return subprocess.run(command, cwd=TREE, check=False).returncode
         items = [self._items[test] for test in tests]
@@ -274,25 +275,29 @@ class Trial:
                 return 1
         return 0
 
-    def _plant_here(self, bug: Bug) -> bool:
-        """Replace the code of the functions that are already imported. Return False if that is not possible."""
+    def _plant_here(self, bug: Bug, source: str) -> bool:
+        """Replace the code of functions that are already imported. Return False if that is not possible."""
         path = str(TREE / bug.path)
         if not any(getattr(module, "__file__", None) == path for module in sys.modules.values()):
-            return True
-        wanted = dict(codes(compile(Path(path).read_text(), path, "exec")))
+            return True  # the tests will import it
+        right, wrong = (
+            list(codes(compile(text, path, "exec", dont_inherit=True))) for text in (source, bug.plant(source))
+        )
+        wanted = {old: new for old, new in zip(right, wrong, strict=False) if old != new}
         try:
-            for function in self._functions:
-                code = function.__code__
-                if code.co_filename == path:
-                    function.__code__ = wanted[code.co_qualname, code.co_firstlineno]
-        except (KeyError, ValueError):
+            changed = [
+                each for each in self._functions if each.__code__.co_filename == path and each.__code__ in wanted
+            ]
+            for function in changed:
+                function.__code__ = wanted[function.__code__]
+        except ValueError:  # a closure has lost a variable
             return False
-        return bug.kind != "default"
+        return bool(changed) and len(right) == len(wrong)
 
 
-def codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
-    """Yield the code of all functions in a module by name and line."""
-    yield (code.co_qualname, code.co_firstlineno), code
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and those in it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from codes(constant)
@@ -378,10 +383,8 @@ def table(rows: list[tuple[str, str]], title: str) -> str:
         groups["all"][ended] += 1
     lines = [f"| {title} | bugs | caught | share |", "|---|---:|---:|---:|"]
     for group in sorted(groups, key=lambda group: (group == "all", group)):
-        caught, total = (
-            sum(count for ended, count in groups[group].items() if ended not in MISSED),
-            groups[group].total(),
-        )
+        total = groups[group].total()
+        caught = total - sum(groups[group][ended] for ended in MISSED)
         lines.append(f"| {group} | {total} | {caught} | {caught / total:.0%} |")
     return "\n".join(lines)
 
