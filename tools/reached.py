@@ -28,7 +28,7 @@ concurrency = multiprocessing,thread
 disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse,no-sysmon
 """
 
-MOST_SECONDS = 60
+MOST_SECONDS = 30
 """Tests of a line are chosen until they took this long when they were recorded."""
 
 
@@ -47,16 +47,18 @@ class Recorder:
         self._here.start()
         self._seconds: dict[str, float] = defaultdict(float)
         self._failed = set[str]()
+        self._path: Path | None = None
         self._fixtures: dict[str, list[str]] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Attribute lines to the test, without what an earlier test left in a cache."""
-        for name, module in list(sys.modules.items()):
-            if name.startswith(("victorpy", "support")):
-                for value in list(vars(module).values()):
-                    if callable(clear := getattr(value, "cache_clear", None)):
-                        clear()
+        """Attribute lines to the test. Each file starts with empty caches, so that its tests reach the lines again."""
+        modules = [module for name, module in sys.modules.items() if name.startswith(("victorpy", "support"))]
+        for module in modules if item.path != self._path else ():
+            for value in list(vars(module).values()):
+                if callable(clear := getattr(value, "cache_clear", None)):
+                    clear()
+        self._path = item.path
         self._here.switch_context(item.nodeid)
         definitions = getattr(item, "_fixtureinfo", None)
         shared = [each[-1] for each in definitions.name2fixturedefs.values()] if definitions else []
