@@ -19,6 +19,7 @@ from victorpy.description.metadata import read_metadata
 from victorpy.description.metadata.dates import find_date
 from victorpy.description.metadata.page import Page
 from victorpy.description.metadata.structured import DEEPEST_SCOPES, MOST_THINGS
+from victorpy.description.metadata.title import Site, is_host
 from victorpy.errors import install_command
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.page.parse import parse_whole
@@ -115,6 +116,61 @@ def test_hostile_pages_are_read_quickly(page):
     started = time.process_time()
     assert is_sound(metadata_of(page))
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "expected"),
+    [
+        ("Leaf", "http://leaf.example/", True),
+        ("The Leaf", "http://leaf.example/", True),
+        ("Leaf", "http://theleaf.example/", True),
+        ("leaf.example", "http://www.leaf.example/", True),
+        ("www.leaf.example", "http://leaf.example/", True),
+        ("Big Tea Club", "http://btc.example/", True),  # initials
+        ("Tea Club", "http://tc.example/", False),
+        ("Leaf and Cup of Tea", "http://leafs.example/", True),  # up to five words
+        ("Leaf and Cup of Green Tea", "http://leafs.example/", False),
+        ("Tea Club", "http://tea.example/", False),  # the name of the host is short
+        ("Teapot", "http://teapots-online.example/", True),
+        ("Teapo", "http://teapots-online.example/", True),  # at least five letters
+        ("Teap", "http://teapots-online.example/", False),
+        ("", "http://leaf.example/", False),
+        ("Leaf", "", False),
+    ],
+)
+def test_text_that_spells_the_host(text, url, expected):
+    assert is_host(text, url) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Daily Leaf", True),
+        ("The Daily Leaf of Kent", True),  # up to two words more or fewer
+        ("The Daily Leaf of all Kent", False),
+        ("The Daily", True),
+        ("The", False),
+        ("TheDailyLeaf", True),
+        ("Daily Leaf", False),
+    ],
+)
+def test_name_of_a_site(text, expected):
+    assert Site(Page(parse_whole("<meta property=og:site_name content='The Daily Leaf'>"))).is_name(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("headings", "expected"),
+    [
+        ("<h1>News</h1><h2>Green tea</h2><h2>Green tea from Kent</h2><h1>Tea</h1>", "Green tea from Kent"),
+        ("<h2>Tea</h2><h1>Something much longer than the title</h1>", "Tea"),
+        ("<h2>Other</h2><h1>News</h1><h1>More</h1>", "News"),
+        ("<h2>Other</h2>", None),
+        ("<h2>Green tea</h2><h2>from Kent</h2>", "Green tea"),
+    ],
+)
+def test_headline_is_the_longest_heading_in_the_title(headings, expected):
+    headline = Page(parse_whole(f"<title>Green tea from Kent | Leaf</title>{headings}")).headline
+    assert (headline.text if headline is not None else None) == expected
 
 
 def test_date_may_be_today_and_not_tomorrow():

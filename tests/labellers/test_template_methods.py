@@ -112,6 +112,13 @@ def test_equal_subtrees_have_equal_numbers():
     assert len({first, third, fourth}) == 3
 
 
+@pytest.mark.parametrize(("share", "expected"), [(0.75, [True, True, False]), (0.76, [True, False, False])])
+def test_block_is_chosen_if_enough_of_its_characters_are(share, expected):
+    tree = PageTree(read("<body><p>tea</p><p>tea<b>m</b></p><p><i>m</i></p>"))
+    texts = [number for number, text in enumerate(tree.texts) if text.text == "tea"]
+    assert tree.blocks_with(texts, share) == expected
+
+
 def test_numbers_are_the_same_in_every_process():
     command = "from victorpy.base.hashes import hash_text; print(hash_text('tea'))"
     assert int(run_process("-c", command).stdout) == hash_text("tea")

@@ -172,6 +172,13 @@ def test_signs_between_kept_parts_are_kept(kept, expected):
     assert (spans if spans is None else tuple(PATH[start:stop] for start, stop in spans)) == expected
 
 
+def test_signs_after_the_last_part_belong_to_it():
+    text = "» Home > Tea »"
+    parts = split_text(text, PART_END)
+    assert [text[start:stop] for start, stop in join_kept(text, parts, [True, False])] == ["» Home"]
+    assert [text[start:stop] for start, stop in join_kept(text, parts, [False, True])] == ["Tea »"]
+
+
 def test_scripts_without_spaces_are_joined_without_spaces():
     page = document("<p>一。二。三。</p>")
     text = page.blocks[0].text

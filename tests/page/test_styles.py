@@ -134,6 +134,9 @@ def test_an_unknown_value_of_style_sheets_is_a_config_error(tmp_path):
 @pytest.mark.parametrize(
     ("style", "size"),
     [("font-size:24px", 1.5), ("font-size:2em", 2), ("font-size: 9pt", 0.75), ("FONT-SIZE:X-LARGE", 1.5),
+     ("font-size:12pt", 1), ("font-size:50%", 0.5), ("font-size:3ex", 1.5), ("font-size:2rem", 2), ("font-size:4vw", 4),
+     ("font-size:1px;font-size:32px", 2), ("font-size:0.1px", 0.1), ("font-size:xx-small", 0.6),
+     ("font-size:small", 0.89), ("font-size:medium", 1), ("font-size:large", 1.2), ("font-size:xx-large", 2),
      ("font-size:inherit", 1), ("font-size:.", 1), ("font-size:calc(1px)", 1), ("font-size:999999px", 10)],
 )  # fmt: skip
 def test_font_size_is_relative_to_the_most_common_size(style, size):
@@ -142,5 +145,11 @@ def test_font_size_is_relative_to_the_most_common_size(style, size):
 
 
 def test_headings_have_the_sizes_of_browsers():
-    page = columns("<h1>Tea</h1><p>Tea is a hot drink.</p><p><small>Tea</small></p>", load_config("default"))
-    assert values("style.font-size", page) == [2, 1, 0.83]
+    sizes = {"h1": 2, "h2": 1.5, "h3": 1.17, "h4": 1, "h5": 0.83, "h6": 0.67, "small": 0.83, "big": 1.2}
+    page = columns(
+        "<p>Tea is a hot drink.</p>" + "".join(f"<div><{tag}>Tea</{tag}></div>" for tag in sizes),
+        load_config("default"),
+    )
+    assert values("style.font-size", page) == [1, *sizes.values()]
+    nested = columns("<p>Tea is a hot drink.</p><h1><small>Tea</small></h1>", load_config("default"))
+    assert values("style.font-size", nested) == [1, 1.66]
