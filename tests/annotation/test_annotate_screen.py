@@ -16,10 +16,10 @@ from victorpy.annotation.session import Choice, Session
 from victorpy.annotation.tui.app import App
 from victorpy.annotation.tui.block_pane import BlockPane
 from victorpy.annotation.tui.keys import GROUPS, Keys
-from victorpy.annotation.tui.layout import cells_of
+from victorpy.annotation.tui.layout import MOST_SHOWN, cells_of
 from victorpy.annotation.tui.screen import canvas_of
 from victorpy.annotation.tui.side_panes import draw_result
-from victorpy.annotation.tui.text import BOX, cut, fit, palette, text_of, visible, width_of, wrap
+from victorpy.annotation.tui.text import BOX, cut, cut_row, fit, palette, text_of, visible, width_of, wrap
 from victorpy.annotation.tui.views import HelpView, PageListView
 from victorpy.cleaner import read_document
 from victorpy.document import Label
@@ -55,6 +55,50 @@ def test_lines_fit_and_lose_nothing(text, width):
     lines = wrap(text, width)
     assert all(width_of(text[start:stop]) <= width for start, stop in lines)
     assert "".join(text[start:stop] for start, stop in lines).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("Tea is hot", 10, ["Tea is hot"]),
+        ("Tea is hot", 9, ["Tea is", "hot"]),
+        ("Tea is hot", 6, ["Tea is", "hot"]),
+        ("Tea is hot", 5, ["Tea", "is", "hot"]),
+        ("Tea  is   hot", 6, ["Tea", "is", "hot"]),
+        ("abcdefg", 3, ["abc", "def", "g"]),
+        ("a " + "x" * 30, 26, ["a", "x" * 26, "xxxx"]),  # words up to 25 columns move to the next line
+        ("a " + "x" * 30, 27, ["a " + "x" * 25, "xxxxx"]),
+        ("茶 茶", 3, ["茶", "茶"]),
+        ("茶 茶", 5, ["茶 茶"]),
+        ("abc", 1, ["ab", "c"]),
+        ("", 5, [""]),
+    ],
+)
+def test_lines_are_wrapped_at_spaces(text, width, lines):
+    assert [text[start:stop] for start, stop in wrap(text, width)] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "fitted"),
+    [("Tea", 3, "Tea"), ("Teas", 3, "Te…"), ("Tea", 2, "T…"), ("Tea", 1, "T"), ("Tea", 0, ""), ("Tea", 5, "Tea  "),
+     ("茶茶", 4, "茶茶"), ("茶茶", 3, "茶…"), ("茶茶", 2, "… ")],
+)  # fmt: skip
+def test_text_that_does_not_fit_has_an_ellipsis(text, width, fitted):
+    assert fit(text, width) == fitted
+
+
+def test_row_is_cut_by_columns():
+    row = [("a", "Tea"), ("b", " is hot")]
+    assert cut_row(row, 10) == row
+    assert cut_row(row, 9) == [("a", "Tea"), ("b", " is ho")]
+    assert cut_row(row, 3) == [("a", "Tea")]
+    assert cut_row(row, 0) == []
+
+
+def test_long_block_shows_how_much_is_cut_off():
+    for more, shown in ((0, ""), (1, " … 1 more characters")):
+        document = read_document(f"<p>{'x' * (MOST_SHOWN - 1)}<b>y{'z' * more}</b></p>", CONFIG)
+        assert text_of(cells_of(document.blocks[0], document, "")) == "x" * (MOST_SHOWN - 1) + "y" + shown
 
 
 @pytest.mark.parametrize("text", ["Tea", "お茶です", "👍👍👍", "e\u0301e\u0301"])

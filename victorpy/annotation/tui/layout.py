@@ -180,7 +180,7 @@ def cells_of(block: Block, document: Document, style: str) -> Row:
         in_link = document.elements.ancestor(piece.element, ("a",)) >= 0
         cells.append(("link" if in_link else style, visible(text[:room].expandtabs(4))))
         room -= len(text)
-        if room <= 0:
+        if room < 0:
             cells.append(("", f" … {len(block.text) - MOST_SHOWN:,} more characters"))
             break
     return cells
