@@ -213,7 +213,7 @@ def check_directory(directory: Path) -> None:
     if not existing.is_dir():
         raise DataError(f"{existing} is a file; a report needs a directory")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise DataError(f"{directory}cannot be written: no permission in {existing}")
+        raise DataError(f"{directory} cannot be written: no permission in {existing}")
 
 
 def write_text(path: Path, content: str) -> None:
