@@ -2,6 +2,7 @@
 
 import io
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from support.batchpages import page, url
 import victorpy
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local.progress import Progress
-from victorpy.batch.names import LONGEST_PART, Names, safe_place
+from victorpy.batch.names import LONGEST_PART, Names, fold, safe_place
 from victorpy.batch.outcome import Outcome
 from victorpy.batch.record import Record, Status
 from victorpy.batch.store import Counts
@@ -34,6 +35,13 @@ HOSTILE = [
     "_index/part-00000.jsonl",
     "~root/x",
     "a?b*c|d<e>.html",
+    "\u2066a\u2069b\u202e\u200d\u00ad\ufe0f\U000e0041\u3164.html",
+    "COM¹/CONIN$ .html",
+    "failed.jsonl/x.html",
+    "MANIFEST.JSONL",
+    "_ınDEX",
+    "_INDEX/x",
+    "retry-12-failed.jsonl",
 ]
 
 
@@ -46,6 +54,12 @@ def test_hostile_names_stay_in_the_folder(tmp_path, name):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("fits")
     assert safe_place(name, ".txt") == place
+    assert str(place) == unicodedata.normalize("NFC", str(place))
+    assert not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn"} for char in str(place))
+    own = {"_index", "manifest.jsonl", "failed.jsonl", "replicas.jsonl", "retry-12-failed.jsonl"}
+    assert fold(place.parts[0]) not in own
+    assert fold(safe_place(name, ".jsonl").parts[0]) not in own
+    assert not any(fold(part).startswith(("com1", "conin$", "con.", "nul.")) for part in place.parts)
 
 
 def test_ordinary_names_do_not_change():
@@ -67,10 +81,13 @@ def test_names_of_exactly_the_limits_do_not_change():
 
 
 def test_names_are_unique():
-    names = Names(("failed.jsonl",))
+    names = Names()
     given = [str(names.unique(safe_place(name, ".txt"))) for name in ("a", "a", "A", "a-2", "a", "failed")]
     assert given == ["a.txt", "a-2.txt", "A-3.txt", "a-2-2.txt", "a-4.txt", "failed.txt"]
-    assert str(names.unique(safe_place("failed.html", ".jsonl"))) == "failed-2.jsonl"
+    assert str(names.unique(safe_place("failed.html", ".jsonl"))) == "_failed.jsonl"
+    for pair in (("é", "e\u0301"), ("Straße", "STRASSE"), ("Å", "\u212b"), ("a\u200bb", "a_b")):
+        one, other = (names.unique(safe_place(name, ".txt")) for name in pair)
+        assert fold(str(one)) != fold(str(other))
 
 
 def test_many_pages_with_the_same_name_are_fast():

@@ -211,11 +211,50 @@ def test_quiet_prints_only_failures(model, tmp_path):
     assert only_line(ended.stderr).startswith("clean: gone.html: failed")
 
 
+def test_special_files_and_broken_links_fail_without_being_opened(tmp_path):
+    write_files(tmp_path, {"in/good.html": page(1), "linked/x.html": page(2)})
+    os.mkfifo(tmp_path / "in" / "pipe.html")
+    os.mkfifo(tmp_path / "pipe.warc.gz")
+    links = {"loop.html": "loop.html", "none.html": "nowhere", "to-file.html": "good.html", "to-folder": "../linked"}
+    for name, target in links.items():
+        (tmp_path / "in" / name).symlink_to(target)
+    (tmp_path / "in" / "to-folder.html").symlink_to("../linked")
+    ended = clean_process("in", "-o", "out", cwd=tmp_path, timeout=60)
+    assert ended.returncode == 1
+    assert names_in(tmp_path / "out") == ["good.txt", "to-file.txt"]  # linked folders are not read
+    assert b"in/pipe.html: failed: cannot be read: this is a pipe, not a file" in ended.stderr
+    assert ended.stderr.count(b": failed: ") == 3
+    for name, kind in {"pipe.warc.gz": b"pipe", "/dev/zero": b"device", "@pipe.warc.gz": b"pipe"}.items():
+        ended = clean_process(name, "-o", "none", cwd=tmp_path, timeout=60)
+        assert ended.returncode in {1, 2}
+        assert b"this is a %s, not a file" % kind in ended.stderr
+
+
+def test_directory_with_one_page_gives_a_directory(tmp_path):
+    write_files(tmp_path, {"in/a.html": page(1), "list": "in/a.html\n"})
+    for number, name in enumerate(["in", "in/*.html", "@list"]):
+        assert clean(name, "-o", f"out{number}", cwd=tmp_path).returncode == 0
+        assert (tmp_path / f"out{number}" / "a.txt").is_file()
+    assert clean("in/a.html", "-o", "one", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "one").is_file()
+
+
+def test_address_is_for_one_page(tmp_path):
+    write_files(tmp_path, {"in/a.html": page(1), "in/b.html": page(2), "a.jsonl": "{}"})
+    for names in (["in"], ["in/a.html", "in/b.html"], ["a.jsonl"], ["in", "-j", 1]):
+        said = refused(clean(*names, "--url", "http://tea.example/", "-o", "out/", cwd=tmp_path))
+        assert "--url http://tea.example/ is the address of one page" in said
+    for options in ([], ["-j", 1]):
+        assert clean("in/a.html", "--url", "http://tea.example/", "-o", "o/", *options, cwd=tmp_path).returncode == 0
+    assert "curl -sL https://tea.example/" in refused(clean("https://tea.example/"))
+
+
 def test_pages_without_content_are_reported_and_written_empty(model, tmp_path):
     write_files(tmp_path, {"a.html": b"", "b.html": b"  \n", "c.html": b"<html></html>"})
     ended = clean("--model", model, ".", "-o", "out", cwd=tmp_path)
     assert ended.returncode == 0
-    warnings = [f"clean: {name}.html: no content was found" for name in "abc"]
+    reasons = {"a": "the page is empty (0 bytes)", "b": "no content was found", "c": "no content was found"}
+    warnings = [f"clean: {name}.html: {reason}" for name, reason in reasons.items()]
     assert ended.stderr.decode().splitlines() == [*warnings, "clean: 3 pages: 0 kept, 3 empty, 0 failed"]
     assert {(tmp_path / "out" / f"{name}.txt").read_bytes() for name in "abc"} == {b""}
 

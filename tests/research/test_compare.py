@@ -353,6 +353,9 @@ def test_site_that_cannot_be_learned_fails_as_a_whole(tmp_path):
     assert of(scores, "stumbles")["failed"] == 3
     assert "learning the site failed: DataError: this site cannot" in scores["failures"][0]["error"]
     assert of(scores, "everything")["failed"] == 0
+    ended = victor("compare", "--methods", "stumbles,everything", "--data", f"cleaneval:{data}", text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("compare: stumbles failed on all 3 pages of cleaneval\n")
 
 
 def test_picture_fails_alone(tmp_path):

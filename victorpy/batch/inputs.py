@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Kind, Origin, Record, broken_record, page_record
+from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Kind, Origin, Record, broken_record, file_size, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 
@@ -22,6 +23,7 @@ LIST_MARK = "@"
 _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _NEVER = 1 << 62  # larger than any record number
 _MOST_COUNTED = 1_000
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
@@ -58,7 +60,9 @@ def find_files(inputs: Sequence[str]) -> Iterator[InputFile]:
     """Find all input files. Inputs are files, directories, patterns, and ``@LIST``, a file that lists inputs."""
     for name in inputs:
         if name.startswith(LIST_MARK) and not Path(name).exists():
-            with Path(name.removeprefix(LIST_MARK)).open(encoding="utf-8", errors="surrogateescape") as lines:
+            path = Path(name.removeprefix(LIST_MARK))
+            file_size(path)
+            with path.open(encoding="utf-8", errors="surrogateescape") as lines:
                 for line in lines:
                     if line.strip():
                         yield from _find(line.strip())
@@ -72,12 +76,22 @@ def find_records(inputs: Iterable[str]) -> Iterator[Record]:
         yield from (page_record(*file[:3]) for file in _find(name, pages_only=True))
 
 
+def names_one_page(inputs: Sequence[str]) -> bool:
+    """Whether the inputs are one page by its own name, or standard input, and not a directory, pattern or list."""
+    first, *others = islice(find_files(inputs), 2)
+    return not others and first.name in (inputs[0], "standard input") and source_of(first.path) is None
+
+
 def _find(name: str, pages_only: bool = False) -> Iterator[InputFile]:
     path = Path(name)
     if path == STDIN:
         yield InputFile(path, Path("stdin"), "standard input")
     elif path.is_dir():
         yield from _find_below(path, pages_only)
+    elif _ADDRESS.match(name) and not path.exists():
+        raise DataError(
+            f"{name}: this is an address, not a file; fetch the page first: curl -sL {name} | victor clean --url {name}"
+        )
     elif path.exists() or not glob.has_magic(name):
         yield InputFile(path, Path(path.name), name)  # a missing file fails when it is read
     else:
@@ -104,7 +118,7 @@ def _find_below(directory: Path, pages_only: bool = False) -> Iterator[InputFile
 
 
 def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    """Find files in the order of their paths, except in the output directories of batch runs."""
+    """Find files in the order of their paths, except in output directories of batch runs and linked directories."""
     with os.scandir(directory) as entries:
         ordered = sorted(entries, key=lambda entry: entry.name)
     for entry in ordered:
@@ -112,8 +126,8 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         if entry.is_dir(follow_symlinks=False):
             if not is_output(path):
                 yield from _files_below(path, suffixes)
-        elif entry.name.lower().endswith(suffixes) and path.suffix and entry.is_file():
-            yield path
+        elif entry.name.lower().endswith(suffixes) and path.suffix and not path.is_dir():
+            yield path  # a pipe or a broken link fails when it is read
 
 
 def is_output(directory: Path) -> bool:
@@ -207,6 +221,7 @@ def read_file(file: InputFile, options: ReadOptions, start: int = 0) -> Iterator
         return
     position = start = max(start, file.start)
     try:
+        file_size(file.path)  # raises OSError for pipes and devices
         for record in source.read(file.path, options, file.start if file.offset else start, file.offset):
             if file.end is not None and record.origin.position >= file.end:
                 return

@@ -1,18 +1,25 @@
-"""Names of output files: safe, unique and inside the output folder."""
+"""Names of output files: safe, unique and inside the output folder, on every file system."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+import unicodedata
 from pathlib import Path, PurePosixPath
 
 LONGEST_PART = 120
 """Maximum bytes in a path component. File systems allow 255, and temporary names are longer."""
 MOST_PARTS = 12
 
-_ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\\\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?$", re.IGNORECASE)
+_ODD = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
+_ODD_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+"""Control, bidirectional, private, unassigned and surrogate characters, and line separators."""
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|com\d|lpt\d) *(\..*)?$")
+"""Names of Windows devices, after `fold`."""
+_OWN = re.compile(r"(_index|(retry-\d+-)?(manifest|failed|replicas)\.jsonl)$")
+"""Files and folders of a run in its output folder, after `fold`."""
 _DIGEST_LENGTH = 10
 
 
@@ -21,8 +28,8 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
 
     >>> str(safe_place("../../etc/passwd.html", ".txt")), str(safe_place("/abs/a?b.html", ".txt"))
     ('etc/passwd.txt', 'abs/a_b.txt')
-    >>> str(safe_place("x.txt/page.html", ".txt"))
-    'x.txt_/page.txt'
+    >>> str(safe_place("x.txt/page.html", ".txt")), str(safe_place("failed.jsonl/COM¹.html", ".txt"))
+    ('x.txt_/page.txt', '_failed.jsonl/_COM¹.txt')
     """
     parts = [part for part in re.split(r"[/\\]", os.fspath(wanted)) if part not in {"", ".", ".."}] or ["page"]
     if len(parts) > MOST_PARTS:
@@ -30,19 +37,37 @@ def safe_place(wanted: Path | str, suffix: str) -> PurePosixPath:
     *folders, last = parts
     stem = PurePosixPath(last).stem
     # A folder never has the suffix of a file. Otherwise a page and a folder could have the same name.
-    safe = [_safe_part(folder + "_" if folder.lower().endswith(suffix) else folder) for folder in folders]
-    return PurePosixPath(*safe, _safe_part(stem, len(suffix)) + suffix)
+    safe = [_safe_part(folder + "_" if fold(folder).endswith(suffix) else folder) for folder in folders]
+    safe.append(_safe_part(stem, len(suffix)) + suffix)
+    if _OWN.match(fold(safe[0])):
+        safe[0] = f"_{safe[0]}"
+    return PurePosixPath(*safe)
+
+
+def fold(name: str) -> str:
+    """Return a form that is the same for all names that some file system takes for one: by case or normal form."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
 
 
 def _safe_part(part: str, room: int = 0) -> str:
-    safe = _ODD.sub("_", part).rstrip(". ") or "_"
-    if safe.startswith(".") or _RESERVED.match(safe):
+    safe = _ODD.sub("_", part)
+    if not safe.isascii():
+        safe = "".join("_" if _is_odd(char) else char for char in unicodedata.normalize("NFC", safe))
+    safe = safe.rstrip(". ") or "_"
+    if safe.startswith(".") or _RESERVED.match(fold(safe)):
         safe = "_" + safe
     encoded = safe.encode()
     most = LONGEST_PART - room
     if len(encoded) <= most:
         return safe
     return encoded[: most - _DIGEST_LENGTH - 1].decode(errors="ignore") + "-" + _digest(part)
+
+
+def _is_odd(char: str) -> bool:
+    is_selector = "\ufe00" <= char <= "\ufe0f" or char >= "\U000e0000"
+    return is_selector or char in _INVISIBLE or unicodedata.category(char) in _ODD_CATEGORIES
 
 
 def _digest(text: str) -> str:
@@ -52,12 +77,10 @@ def _digest(text: str) -> str:
 class Names:
     """The names in use in a folder, stored as hashes, because there may be millions."""
 
-    def __init__(self, reserved: tuple[str, ...] = ()) -> None:
+    def __init__(self) -> None:
         self._taken: set[int] = set()
         self._next: dict[int, int] = {}
         """The next number to try for a name that is in use."""
-        for name in reserved:
-            self.take(PurePosixPath(name))
 
     def take(self, place: PurePosixPath) -> None:
         self._taken.add(_key(place))
@@ -75,6 +98,5 @@ class Names:
 
 
 def _key(place: PurePosixPath) -> int:
-    """Return a hash of a name. Names that differ only in case have the same hash, as on many file systems."""
-    folded = str(place).casefold().encode("utf-8", "surrogatepass")
+    folded = fold(str(place)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(folded, digest_size=8).digest())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -112,12 +114,10 @@ class Record:
         """Return the page as bytes or text. Raises ProblemError if it cannot be read or is too large."""
         if self.problem is not None:
             raise ProblemError(*self.problem)
-        if most_bytes is not None:
-            is_file = self.file is not None and self.file.is_file()
-            size = self.file.stat().st_size if self.file and is_file else len(self.payload)
-            problem = size_problem(size, most_bytes)
-            if problem is not None:
-                raise ProblemError(*problem)
+        size = len(self.payload) if self.file is None else file_size(self.file)
+        problem = None if most_bytes is None else size_problem(size, most_bytes)
+        if problem is not None:
+            raise ProblemError(*problem)
         if self.file is not None:
             return self.file.read_bytes()
         if self.codings and isinstance(self.payload, bytes):
@@ -125,6 +125,16 @@ class Record:
 
             return undo_codings(self.payload, self.codings, most_bytes)
         return self.payload
+
+
+def file_size(path: Path) -> int:
+    """Return the size of a file. Raises OSError for anything else, because reading a pipe or a device may never end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        kinds = {stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket", stat.S_IFDIR: "directory"}
+        kind = kinds.get(stat.S_IFMT(status.st_mode), "device")
+        raise OSError(errno.EINVAL, f"this is a {kind}, not a file (- reads standard input)", str(path))
+    return status.st_size
 
 
 def size_problem(size: int, most_bytes: int) -> Problem | None:

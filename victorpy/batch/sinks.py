@@ -82,7 +82,7 @@ class Folder(Sink):
 
     def __init__(self, kind: str, directory: Path, output: Output, inputs: Sequence[str] = ()) -> None:
         super().__init__("jsonl", directory, output)
-        self._names = Names(("manifest.jsonl", "failed.jsonl", "replicas.jsonl", INDEX))
+        self._names = Names()
         self._inputs: set[Path] = set()
         """Input pages in the output folder, which must not be overwritten."""
         if output.suffix in PAGE_SUFFIXES:
@@ -111,10 +111,7 @@ class Folder(Sink):
 
     def _save(self, record: Record, text: str) -> str:
         """Write a text to a new file, and return the path of the file in the folder."""
-        wanted = safe_place(record.place, self.output.suffix)
-        if wanted.parts[0].casefold() == INDEX or (len(wanted.parts) == 1 and wanted.name.startswith("retry-")):
-            wanted = PurePosixPath(f"_{wanted}")  # these names are reserved
-        place = self._names.unique(wanted)
+        place = self._names.unique(safe_place(record.place, self.output.suffix))
         path = self.directory / place
         if self._inputs and path.resolve() in self._inputs:
             raise DataError(f"{path}: this input page would be overwritten; choose another output directory")

@@ -27,7 +27,7 @@ from pathlib import Path
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.batch.inputs import find_files, find_records, is_output
+from victorpy.batch.inputs import find_files, find_records, is_output, names_one_page
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -139,7 +139,10 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
         raise ConfigError("a batch run does not read standard input; name files, directories, patterns or @LIST")
     pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
     is_few = 0 < pages <= FEW
-    directory = _find_directory(arguments, output, is_plain, is_single=pages == 1)
+    is_single = names_one_page(inputs)
+    if arguments.url and not (is_single or arguments.retry):
+        raise ConfigError(f"--url {arguments.url} is the address of one page; leave it out, or name only that page")
+    directory = _find_directory(arguments, output, is_plain, is_single)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = int(_shared.positive(arguments, "jobs", 1 if is_few or not has_pebble() else cores))
     dedup = _shared.dedup_of(arguments)

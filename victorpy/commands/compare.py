@@ -9,6 +9,7 @@ A method is a name from `victor list methods`, a model directory, or another pro
 readability-lxml, jusText). Parameters follow in parentheses. `all` means every method, `peers` every other program that
 is installed. With -o, the directory contains scores.json (all numbers), report.md (tables), report.html (tables and
 plots) and pages.jsonl (the scores of each page).
+exit codes: 0 success, 1 a method failed on every page of a data set, 2 wrong usage
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 
 from tqdm import tqdm
 
-from victorpy.commands import Arguments
+from victorpy.commands import EXIT_FAILED, Arguments
 from victorpy.commands._shared import add_allow_code, add_experiment, add_number
 from victorpy.research.compare import Plan, compare_methods, load_methods, open_sets, summarise_comparison
 from victorpy.research.compare.summary import page_records
@@ -61,4 +62,7 @@ def run(arguments: Arguments) -> int:
         records = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in page_records(sites))
         write_text(output / "pages.jsonl", "".join(records))
         print(message, file=sys.stderr)
-    return 0
+    useless = [row for row in scores["results"] if row["failed"] == row["pages"] > 0]
+    for row in useless:
+        arguments.say(f"{row['method']} failed on all {row['pages']:,} pages of {row['data']}")
+    return EXIT_FAILED if useless else 0

@@ -142,7 +142,9 @@ class Progress:
                 self.say(f"{record.name}: {loss}")
             if outcome.status is Status.SKIPPED:
                 self.say(f"{record.name}: skipped: {outcome.reason}")
-            if outcome.status is Status.EMPTY:
+            if outcome.status is Status.EMPTY and not outcome.size:
+                self.say(f"{record.name}: the page is empty (0 bytes)")
+            elif outcome.status is Status.EMPTY:
                 hint = ""
                 if outcome.confidence is not None and outcome.confidence <= SURE:
                     hint = f" (confidence {outcome.confidence:.2f}; --favor recall gives the best guess)"
