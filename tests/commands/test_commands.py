@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from support.batchpages import page
 from support.commands import (
     ENVIRONMENT,
     JPEG,
@@ -225,7 +226,7 @@ def test_special_files_and_broken_links_fail_without_being_opened(tmp_path):
     assert b"in/pipe.html: failed: cannot be read: this is a pipe, not a file" in ended.stderr
     assert ended.stderr.count(b": failed: ") == 3
     for name, kind in {"pipe.warc.gz": b"pipe", "/dev/zero": b"device", "@pipe.warc.gz": b"pipe"}.items():
-        ended = clean_process(name, "-o", "none", cwd=tmp_path, timeout=60)
+        ended = clean_process(name, cwd=tmp_path, timeout=60)
         assert ended.returncode in {1, 2}
         assert b"this is a %s, not a file" % kind in ended.stderr
 
