@@ -230,14 +230,6 @@ def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
     assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
 
 
-def test_changed_inputs_are_reported(tmp_path):
-    crawl(tmp_path / "a.warc.gz", 2)
-    command = ("a.warc.gz", "-o", "out", "--to", "jsonl", "-j", 1)
-    clean(*command, cwd=tmp_path)
-    crawl(tmp_path / "a.warc.gz", 3)
-    refused("another command (the input files changed); give the same", *command, cwd=tmp_path)
-
-
 def manifest_has(directory, lines):
     """Return a function that checks whether a run has written this many manifest lines."""
     path = directory / "manifest.jsonl"

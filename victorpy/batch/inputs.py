@@ -7,23 +7,33 @@ import hashlib
 import json
 import os
 import re
+import stat
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from victorpy.batch.record import PAGE_SUFFIXES, STDIN, Kind, Origin, Record, broken_record, file_size, page_record
 from victorpy.batch.sources import SOURCES, ReadOptions, source_of
 from victorpy.errors import DataError
 
 LIST_MARK = "@"
+HIDDEN = ".victor"
+"""Directory in an output folder in which plain runs remember what they have cleaned."""
 
 _SAME_UNITS = (None, "", "row")
 """Values of `unit` in files of version 0.1.0 whose positions are record numbers."""
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_MISSING = 0
+"""Stamp of a file that does not exist."""
 _NEVER = 1 << 62  # larger than any record number
 _MOST_COUNTED = 1_000
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
@@ -124,7 +134,7 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for entry in ordered:
         path = directory / entry.name
         if entry.is_dir(follow_symlinks=False):
-            if not is_output(path):
+            if entry.name != HIDDEN and not is_output(path):
                 yield from _files_below(path, suffixes)
         elif entry.name.lower().endswith(suffixes) and path.suffix and not path.is_dir():
             yield path  # a pipe or a broken link fails when it is read
@@ -139,6 +149,71 @@ def is_output(directory: Path) -> bool:
         return False
 
 
+class Stamps:
+    """The name, size and time of every input file, as hashes of eight bytes each, because there may be millions."""
+
+    def __init__(self, stored: bytes = b"") -> None:
+        self._hashes = array("Q", stored)
+
+    def add(self, path: Path, status: os.stat_result | None) -> None:
+        """Add the next file. A missing file has no status."""
+        self._hashes.append(_hash(str(path)))
+        self._hashes.append(_hash(f"{path}\0{status.st_size}\0{status.st_mtime_ns}") if status else _MISSING)
+
+    def __len__(self) -> int:
+        return len(self._hashes) // 2
+
+    def as_bytes(self) -> bytes:
+        return self._hashes.tobytes()
+
+    @property
+    def digest(self) -> str:
+        """Identifies these inputs."""
+        return hashlib.sha256(self.as_bytes()).hexdigest()
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.uint64]:
+        return np.frombuffer(self.as_bytes(), dtype=np.uint64).reshape(-1, 2)
+
+    @cached_property
+    def _by_name(self) -> npt.NDArray[np.intp]:
+        return np.argsort(self._table[:, 0], kind="stable")
+
+    def find(self, names: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
+        """Return the number of the file with each hashed name, or -1."""
+        if not len(self):
+            return np.full(len(names), -1)
+        places = np.searchsorted(self._table[self._by_name, 0], names).clip(max=len(self._table) - 1)
+        numbers = self._by_name[places]
+        return np.where(self._table[numbers, 0] == names, numbers, -1)
+
+    def number_of(self, source: str) -> int:
+        """Return the number of a file by its path, or -1."""
+        return int(self.find(np.array([_hash(source)], dtype=np.uint64))[0])
+
+    def unchanged_from(self, old: Stamps) -> npt.NDArray[np.intp]:
+        """Return, for each file, its number among the old inputs, or -1 if it is new, has changed or has moved.
+
+        If a file was named twice, all files count as changed.
+        """
+        numbers = old.find(self._table[:, 0])
+        if not len(numbers) or not len(old) or len(np.unique(old._table[:, 0])) < len(old):
+            return np.full(len(numbers), -1)
+        numbers = np.where(old._table[numbers, 1] == self._table[:, 1], numbers, -1)
+        highest_before = np.append(-1, np.maximum.accumulate(numbers)[:-1])
+        return np.where(numbers > highest_before, numbers, -1)
+
+    def gone_from(self, old: Stamps) -> int:
+        """Return how many of the old files do not exist any more."""
+        there = self._table[self._table[:, 1] != _MISSING, 0]
+        old_there = old._table[old._table[:, 1] != _MISSING, 0]
+        return int(np.count_nonzero(~np.isin(old_there, there)))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest())
+
+
 @dataclass(slots=True)
 class Survey:
     """A summary of the inputs, computed without reading them."""
@@ -149,8 +224,7 @@ class Survey:
     """Number of files that contain many pages."""
     size: int = 0
     """Size of the sources in bytes."""
-    digest: str = ""
-    """Identifies these inputs."""
+    stamps: Stamps = field(default_factory=Stamps)
     is_there: bool = False
     """Whether any input exists."""
     empty: list[str] = field(default_factory=list)
@@ -160,21 +234,21 @@ class Survey:
 def survey(inputs: Sequence[str]) -> Survey:
     """Count the input files without reading them."""
     seen = Survey()
-    digest = hashlib.sha256()
     for file in find_files(inputs):
-        size = 0
-        seen.is_there = seen.is_there or file.path.exists()
+        try:
+            status = file.path.stat()
+        except OSError:
+            status = None
+        seen.is_there = seen.is_there or status is not None
+        seen.stamps.add(file.path, status)
         if source_of(file.path) is None:
             seen.pages += 1
-        else:
-            seen.sources += 1
-            if file.path.is_file():
-                size = file.path.stat().st_size
-                if size == 0:
-                    seen.empty.append(file.name)
+            continue
+        seen.sources += 1
+        size = status.st_size if status and stat.S_ISREG(status.st_mode) else 0
         seen.size += size
-        digest.update(f"{file.name}\0{size}\n".encode("utf-8", "surrogateescape"))
-    seen.digest = digest.hexdigest()
+        if status and size == 0:
+            seen.empty.append(file.name)
     return seen
 
 

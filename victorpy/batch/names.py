@@ -85,10 +85,13 @@ class Names:
     def take(self, place: PurePosixPath) -> None:
         self._taken.add(_key(place))
 
+    def has(self, place: PurePosixPath) -> bool:
+        return _key(place) in self._taken
+
     def unique(self, wanted: PurePosixPath) -> PurePosixPath:
         """Return the wanted name. If it is in use, append the first free number: ``page-2``."""
         place = wanted
-        if _key(place) in self._taken:
+        if self.has(place):
             number = self._next.get(_key(wanted), 2)
             while _key(place := wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")) in self._taken:
                 number += 1

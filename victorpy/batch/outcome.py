@@ -55,6 +55,8 @@ class Outcome:
     """Signature of the text, with `dedup`."""
     repeats: Mapping[str, Any] | None = None
     """The record that a replica repeats."""
+    file: str = ""
+    """The file in the output folder that has the text already."""
 
 
 class PageCleaner:
@@ -195,6 +197,7 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
     return {
         **describe_place(record, outcome),
         "digest": outcome.digest,
+        "size": outcome.size,
         "language": own.get("language", outcome.language),
         "title": own.get("title", outcome.title),
         "text": own.get("content", outcome.text),
@@ -208,6 +211,20 @@ def row(record: Record, outcome: Outcome, columns: Sequence[str] = ()) -> dict[s
         "repeats": outcome.repeats,
         **{name: own.get(name) for name in columns},
     }
+
+
+def stored_outcome(fields: Mapping[str, Any], columns: Sequence[str] = ()) -> Outcome:
+    """Return the outcome of which `row` has made a row."""
+    same = ("text", "reason", "confidence", "url", "title", "language", "digest", "size", "labels", "probability")
+    return Outcome(
+        Status(fields["status"]),
+        kind=Kind(fields["kind"]) if fields["kind"] else None,
+        losses=tuple(fields["losses"]),
+        columns={name: fields[name] for name in columns},
+        repeats=fields["repeats"],
+        file=fields.get("file", ""),
+        **{name: fields[name] for name in same},
+    )
 
 
 def describe_place(record: Record, outcome: Outcome) -> dict[str, Any]:

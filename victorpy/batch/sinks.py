@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,9 +49,19 @@ class Sink(ABC):
         self.directory = directory
         self.output = output
 
+    reusable: ClassVar[bool] = True
+    """Whether `rows` can read the parts."""
+
     @abstractmethod
-    def part(self, path: Path) -> AbstractContextManager[Write]:
-        """Open a part. The context manager returns the function that writes a record."""
+    def part(self, path: Path, begun: Path | None = None) -> AbstractContextManager[Write]:
+        """Open a part, which continues a part that was `begun` before an interrupt.
+
+        The context manager returns the function that writes a record.
+        """
+
+    def rows(self, part: Path) -> Iterator[dict[str, Any]]:
+        """Read the rows of a part."""
+        raise NotImplementedError
 
     def resume(self, parts: Iterable[Path]) -> None:  # noqa: B027  (most sinks keep no state between parts)
         """Restore the state that later parts depend on from earlier parts."""
@@ -99,24 +110,61 @@ class Folder(Sink):
                         self._names.take(PurePosixPath(place))
 
     @contextmanager
-    def part(self, path: Path) -> Iterator[Write]:
+    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
         def write(record: Record, outcome: Outcome) -> None:
             is_saved = outcome.status in {Status.KEPT, Status.EMPTY}
             values = row(record, outcome, self.output.columns)
             del values["text"]
-            index.write(as_line({"file": self._save(record, outcome.text) if is_saved else "", **values}))
+            index.write(as_line({"file": self._save(record, outcome) if is_saved else "", **values}))
 
         with path.open("wb") as index:
+            index.write(begun.read_bytes() if begun else b"")
             yield write
 
-    def _save(self, record: Record, text: str) -> str:
+    def rows(self, part: Path) -> Iterator[dict[str, Any]]:
+        """Read the rows of a part. The text is None if its file has been changed or deleted."""
+        with part.open("rb") as lines:
+            for line in lines:
+                fields = json.loads(line)
+                text: str | None = ""
+                if fields["file"]:
+                    path = self.directory / fields["file"]
+                    is_ours = self.is_ours(fields["file"], part)
+                    text = path.read_text(encoding="utf-8").removeprefix(self.output.header) if is_ours else None
+                yield {**fields, "text": text}
+
+    def is_ours(self, file: str, part: Path) -> bool:
+        """Whether a file was last written by the run that wrote its row in a part."""
+        try:
+            return (self.directory / file).stat().st_mtime_ns <= part.stat().st_mtime_ns
+        except OSError:
+            return False
+
+    def delete_old(self, parts: Iterable[Path], is_replaced: Callable[[str], bool]) -> None:
+        """Delete the files of earlier rows that this run has not written again, if their source `is_replaced`."""
+        for part in parts:
+            with part.open("rb") as lines:
+                for fields in map(json.loads, lines):
+                    file = fields["file"]
+                    is_old = file and not self._names.has(PurePosixPath(file)) and is_replaced(fields["source"])
+                    if is_old and self.is_ours(file, part):
+                        (self.directory / file).unlink()
+
+    def _save(self, record: Record, outcome: Outcome) -> str:
         """Write a text to a new file, and return the path of the file in the folder."""
         place = self._names.unique(safe_place(record.place, self.output.suffix))
         path = self.directory / place
         if self._inputs and path.resolve() in self._inputs:
             raise DataError(f"{path}: this input page would be overwritten; choose another output directory")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, (self.output.header + text).encode("utf-8", "backslashreplace"), alone=True)
+        if outcome.file != str(place):
+            content = (self.output.header + outcome.text).encode("utf-8", "backslashreplace")
+            try:
+                write_atomically(path, content, alone=True)
+            except FileNotFoundError:
+                for folder in reversed(place.parents):  # never create the output folder again
+                    if folder.name:
+                        (self.directory / folder).mkdir(exist_ok=True)
+                write_atomically(path, content, alone=True)
         return str(place)
 
 
@@ -130,21 +178,35 @@ class JsonLines(Sink):
     """
 
     @contextmanager
-    def part(self, path: Path) -> Iterator[Write]:
-        zstandard: Any = None
-        if self.suffix.endswith(".zst"):
-            try:
-                import zstandard
-            except ImportError as error:
-                raise missing("zstandard", "batch", f"writing {path}") from error
+    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
         with path.open("wb") as file, ExitStack() as stack:
             stream: Any = file
-            if zstandard:
-                compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, threads=0)
+            if self.suffix.endswith(".zst"):
+                compressor = _zstandard(path).ZstdCompressor(level=ZSTD_LEVEL, threads=0)
                 stream = stack.enter_context(compressor.stream_writer(file, closefd=False))
             elif self.suffix.endswith(".gz"):
                 stream = stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0))
+            for line in self._lines(begun) if begun else ():
+                stream.write(line)
             yield lambda record, outcome: stream.write(as_line(row(record, outcome, self.output.columns)))
+
+    def rows(self, part: Path) -> Iterator[dict[str, Any]]:
+        return map(json.loads, self._lines(part))
+
+    def _lines(self, part: Path) -> Iterator[bytes]:
+        expand: Any = open
+        if self.suffix.endswith((".gz", ".zst")):
+            expand = gzip.open if self.suffix.endswith(".gz") else _zstandard(part).open
+        with expand(part, "rb") as stream:
+            yield from io.BufferedReader(stream)
+
+
+def _zstandard(path: Path) -> Any:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise missing("zstandard", "batch", f"the file {path}") from error
+    return zstandard
 
 
 @SINKS.register("parquet")
@@ -152,7 +214,7 @@ class Parquet(Sink):
     """Parquet tables, one row per page."""
 
     @contextmanager
-    def part(self, path: Path) -> Iterator[Write]:
+    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
         try:
             import pyarrow as pa
             import pyarrow.parquet
@@ -165,15 +227,24 @@ class Parquet(Sink):
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
             rows.clear()
 
-        def write(record: Record, outcome: Outcome) -> None:
-            rows.append(table_row(record, outcome, self.output.columns))
+        def add(values: dict[str, Any]) -> None:
+            rows.append(values)
             if len(rows) == GROUP_ROWS:
                 write_group()
 
         with path.open("wb") as file, pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            yield write
+            for values in self.rows(begun) if begun else ():
+                add(values)
+            yield lambda record, outcome: add(table_row(record, outcome, self.output.columns))
             if rows:
                 write_group()
+
+    def rows(self, part: Path) -> Iterator[dict[str, Any]]:
+        import pyarrow.parquet
+
+        with pyarrow.parquet.ParquetFile(part) as file:
+            for batch in file.iter_batches(GROUP_ROWS):
+                yield from batch.to_pylist()
 
 
 def table_schema(columns: Sequence[str] = ()) -> Any:
@@ -183,7 +254,7 @@ def table_schema(columns: Sequence[str] = ()) -> Any:
     place = [("url", pa.string()), ("name", pa.string()), ("source", pa.string()), ("position", pa.int64())]
     links = pa.list_(pa.struct([("url", pa.string()), ("text", pa.string())]))
     types: dict[str, Any] = {
-        "position": pa.int64(),
+        **dict.fromkeys(("position", "size"), pa.int64()),
         "probability": pa.float64(),
         "confidence": pa.float64(),
         "labels": pa.struct([(str(label), pa.int32()) for label in Label]),
@@ -216,8 +287,10 @@ class Warc(Sink):
     In ``.warc.gz`` each record is a separate gzip member.
     """
 
+    reusable = False
+
     @contextmanager
-    def part(self, path: Path) -> Iterator[Write]:
+    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
         import uuid
 
         def add(headers: dict[str, str], text: str) -> None:
@@ -247,5 +320,8 @@ class Warc(Sink):
 
         with path.open("wb") as file:
             about = f"software: victorpy\r\nformat: WARC File Format 1.1\r\ntext: {self.output.name}\r\n"
-            add({"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}, about)
+            if begun:
+                file.write(begun.read_bytes())
+            else:
+                add({"WARC-Type": "warcinfo", "WARC-Date": NO_DATE, "Content-Type": "application/warc-fields"}, about)
             yield write

@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from victorpy.base.files import write_atomically
-from victorpy.batch.inputs import Mark
+from victorpy.batch.inputs import Mark, Stamps
 from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.record import Record, Status
 from victorpy.batch.sinks import Sink, Write, as_line
@@ -81,31 +83,29 @@ class _Part:
 class Store:
     """An output directory with its manifest, locked for one run."""
 
-    def __init__(
-        self, directory: Path, settings: Mapping[str, Any], label: str = "", notes: Mapping[str, Any] | None = None
-    ) -> None:
-        """Start or resume a run. Raises if the directory belongs to a different run.
+    def __init__(self, directory: Path, settings: Mapping[str, Any], label: str = "", plain: bool = False) -> None:
+        """Read the manifest of an earlier run. Call `begin` if there is none.
 
-        All file names begin with `label`. The manifest records `notes`, which may change when a run is resumed.
+        All file names begin with `label`. In a `plain` run, `directory` has nothing but parts and manifests.
         """
         self.directory = directory
         self.label = label
-        self.is_temporary = label.startswith(".")
-        """Whether the manifest and the parts are deleted in the end."""
         self.settings = dict(settings)
-        self.counts = Counts()
-        self.parts: list[str] = []
-        self.last: Mark | None = None
-        self.complete = False
-        self.aside: Store | None = None
-        """Directory for cleaned pages, until replicas are known."""
-        self._part: _Part | None = None
+        self._is_plain = plain
         self._made_directory = not directory.exists()
         directory.mkdir(parents=True, exist_ok=True)
         self.manifest_path = directory / f"{label}{MANIFEST}"
+        self.stamps_path = directory / f".{label}inputs"
+        """Stamps of the input files."""
+        self.previous = directory / f".{label}previous"
+        """Directory for the parts of an earlier run, until a new run has replaced them."""
+        self.aside: Store | None = None
+        """Directory for cleaned pages, until replicas are known."""
+        self._part: _Part | None = None
+        self._is_new = False
         self._manifest = self._lock()
         try:
-            self._is_new = self._read_manifest(notes or {})
+            self._read_manifest()
         except BaseException:
             self._manifest.close()
             raise
@@ -123,26 +123,88 @@ class Store:
             raise OutputError(f"{self.directory}: another run is writing there; wait for it to finish") from error
         return file
 
-    def _read_manifest(self, notes: Mapping[str, Any]) -> bool:
-        """Read the list of parts, and remove an incomplete line. Return whether the run is new."""
-        entries, size = _read_entries(self.manifest_path)
-        self._manifest.truncate(size)
-        self._manifest.seek(size)
-        if not entries:
-            unknown_part = next(self.directory.glob("part-*"), None) if not self.label else None
-            if unknown_part is not None:
-                raise OutputError(
-                    f"{unknown_part}: this file exists, but there is no manifest; choose another directory"
-                )
-            self._append({"format": FORMAT, "settings": self.settings, **notes})
-            return True
-        refuse_other_settings(self.directory, entries[0].get("settings", {}), self.settings)
-        for entry in entries[1:]:
-            if entry.get("complete"):
+    def _read_manifest(self) -> None:
+        self.counts = Counts()
+        self.parts: list[str] = []
+        self.last: Mark | None = None
+        self.complete = False
+        self.earlier: dict[str, Any] | None = None
+        """Settings of the run that has written the manifest."""
+        self._begun: dict[str, Any] | None = None
+        """The manifest's line about a part that was interrupted."""
+        self._size = 0  # of the lines that stay in the manifest
+        for entry, end in _read_entries(self.manifest_path):
+            if entry.get("interrupted"):
+                is_whole = _digest(self.directory / entry["part"]) == entry["sha256"]
+                self._begun = entry if is_whole else None
+                break
+            self._size = end
+            if self.earlier is None:
+                self.earlier = dict(entry.get("settings", {}))
+            elif entry.get("complete"):
                 self.complete = True
             else:
                 self._add_entry(entry)
-        return False
+        if self._begun is None:
+            self._manifest.truncate(self._size)
+
+    def begin(self, notes: Mapping[str, Any], stamps: bytes = b"") -> None:
+        """Start a run. The manifest records `notes`, which may change when a run is resumed."""
+        unknown_part = next(self.directory.glob("part-*"), None) if not self.label else None
+        if unknown_part is not None and not self.previous.exists():
+            raise OutputError(f"{unknown_part}: this file exists, but there is no manifest; choose another directory")
+        self._is_new = True
+        if stamps:
+            write_atomically(self.stamps_path, stamps, alone=True)
+        self._append({"format": FORMAT, "settings": self.settings, **notes})
+
+    def set_aside(self, reuse: bool) -> None:
+        """Move the parts of the earlier run to `previous`. With `reuse`, unchanged rows will be used again.
+
+        If the program is killed meanwhile, the next run does the rest.
+        """
+        shutil.rmtree(self.directory / f".{self.label}spill", ignore_errors=True)
+        shutil.rmtree(self.directory / f".{self.label}replicas-aside", ignore_errors=True)
+        is_update = (self.previous / MANIFEST).exists()  # then the earlier run has replaced some parts of another one
+        number = len(list(self.previous.rglob("*"))) if is_update else 0
+        for part in self.finished_parts():
+            name = f"{number}-{part.name}" if is_update else part.relative_to(self.directory)
+            (self.previous / name).parent.mkdir(parents=True, exist_ok=True)
+            if not reuse and (self.earlier or {}).get("to") != "folder":
+                part.unlink(missing_ok=True)
+            elif part.exists():
+                part.replace(self.previous / name)
+        self.previous.mkdir(exist_ok=True)
+        if not is_update:
+            if self.stamps_path.exists():
+                self.stamps_path.replace(self.previous / "inputs")
+            write_atomically(self.previous / MANIFEST, self.manifest_path.read_bytes(), alone=True)
+        if not reuse:
+            (self.previous / "inputs").unlink(missing_ok=True)
+        if not self._is_plain:
+            for pattern in ("retry-*.jsonl", "failed.jsonl", "replicas.jsonl", ".replicas.sqlite"):
+                for path in self.directory.glob(pattern):
+                    path.unlink()
+            folder = "_index/" if self.settings["to"] == "folder" else ""
+            for path in self.directory.glob(f"{folder}part-*"):  # written, but not listed before a kill
+                path.unlink()
+        self._manifest.truncate(0)
+        self._read_manifest()
+
+    def previous_stamps(self) -> Stamps:
+        """Return the stamps of the input files of the earlier run, as far as its rows may be used again."""
+        moved = self.previous / "inputs"
+        path = moved if (self.previous / MANIFEST).exists() else self.stamps_path
+        return Stamps(path.read_bytes() if path.exists() else b"")
+
+    def previous_parts(self) -> tuple[list[Path], Mark | None, list[dict[str, Any]]]:
+        """Return the parts that were set aside, where an incomplete run has stopped, and the failed records."""
+        entries = [entry for entry, _ in _read_entries(self.previous / MANIFEST)][1:]
+        parts = [entry for entry in entries if "part" in entry]
+        is_complete = any(entry.get("complete") for entry in entries)
+        last = None if is_complete else Mark(*parts[-1]["last"]) if parts else Mark(0, 0)
+        failures = [failure for part in parts for failure in part["failures"]]
+        return [self.previous / part["part"] for part in parts], last, failures
 
     def _add_entry(self, entry: Mapping[str, Any]) -> None:
         self.parts.append(entry["part"])
@@ -150,32 +212,68 @@ class Store:
         self.counts.add_stored(entry)
 
     def _append(self, entry: Mapping[str, Any]) -> None:
+        self.check_directory()
+        self._manifest.truncate(self._size)
+        self._manifest.seek(self._size)
         self._manifest.write(json.dumps(entry).encode() + b"\n")
         self._manifest.flush()
         os.fsync(self._manifest.fileno())
+        if not entry.get("interrupted"):
+            self._size = self._manifest.tell()
+
+    def check_directory(self) -> None:
+        """Raise if the manifest is not in the directory any more."""
+        try:
+            is_there = os.path.samestat(self.manifest_path.stat(), os.fstat(self._manifest.fileno()))
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise OutputError(f"{self.directory}: the directory was removed or replaced during the run; start again")
+
+    @property
+    def done(self) -> Counts:
+        """Counts of the records in the parts."""
+        counts = Counts(self.counts.as_dict())
+        if self._begun is not None:
+            counts.add_stored(self._begun)
+        return counts
 
     @property
     def safe_pages(self) -> int:
         """Number of pages that a resumed run does not clean again."""
-        return max(self.counts.pages, self.aside.counts.pages if self.aside else 0)
+        return max(self.done.pages, self.aside.done.pages if self.aside else 0)
 
-    def finished_parts(self) -> Iterable[Path]:
-        """Return all parts in this directory, including those of other runs that are not temporary."""
+    @property
+    def after(self) -> Mark | None:
+        """The position in the inputs after which a resumed run reads."""
+        return self.last if self._begun is None else Mark(*self._begun["last"])
+
+    def finished_parts(self) -> list[Path]:
+        """Return all parts in this directory. In a plain run, other runs have parts of their own."""
         manifests = [path for path in sorted(self.directory.glob("*manifest.jsonl")) if not path.name.startswith(".")]
-        for manifest in [self.manifest_path] if self.is_temporary else manifests:
-            for entry in _read_entries(manifest)[0]:
-                if "part" in entry:
-                    yield self.directory / entry["part"]
+        entries = chain.from_iterable(map(_read_entries, [self.manifest_path] if self._is_plain else manifests))
+        return [self.directory / entry["part"] for entry, _ in entries if "part" in entry]
+
+    def resume_part(self, sink: Sink) -> None:
+        """Continue the part that was interrupted."""
+        if self._begun is not None:
+            self._open_part(sink, self._begun)
+            self._begun = None
+
+    def _open_part(self, sink: Sink, begun: Mapping[str, Any] | None = None) -> _Part:
+        folder = self.directory if self._is_plain else self.directory / sink.folder
+        folder.mkdir(exist_ok=True)
+        name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
+        temporary, stack = folder / f".{name}.tmp", ExitStack()
+        write = stack.enter_context(sink.part(temporary, folder / name if begun else None))
+        self._part = part = _Part(folder / name, temporary, stack, write, Mark(0, 0), Counts(begun))
+        if begun:
+            part.last, part.failures, part.repeats = Mark(*begun["last"]), begun["failures"], begun["repeats"]
+        return part
 
     def write(self, sink: Sink, mark: Mark, record: Record, outcome: Outcome) -> int:
         """Add a record to the current part or to a new part. Return the number of records in this part."""
-        if self._part is None:
-            folder = self.directory if self.is_temporary else self.directory / sink.folder
-            folder.mkdir(exist_ok=True)
-            name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
-            temporary, stack = folder / f".{name}.tmp", ExitStack()
-            self._part = _Part(folder / name, temporary, stack, stack.enter_context(sink.part(temporary)), mark)
-        part = self._part
+        part = self._part or self._open_part(sink)
         part.write(record, outcome)
         part.last = mark
         part.counts.add(outcome)
@@ -195,15 +293,15 @@ class Store:
             part.repeats.append({**describe_place(record, outcome), "repeats": outcome.repeats})
         return part.counts.pages
 
-    def commit(self) -> None:
-        """Rename the current part and add it to the manifest."""
+    def commit(self, interrupted: bool = False) -> None:
+        """Rename the current part and add it to the manifest. A resumed run continues an `interrupted` part."""
         part = self._part
         if part is None:
             return
         part.open.close()
         with part.temporary.open("rb") as file:
             os.fsync(file.fileno())
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = _digest(part.temporary)
         part.temporary.replace(part.path)
         entry = {
             "part": part.path.relative_to(self.directory).as_posix(),
@@ -213,14 +311,14 @@ class Store:
             "failures": part.failures,
             "repeats": part.repeats,
         }
-        self._append(entry)
+        self._append({**entry, "interrupted": True} if interrupted else entry)
         self._part = None
         self._add_entry(entry)
 
     def finish(self) -> None:
         """Mark the run as complete."""
         self.commit()
-        if not self.is_temporary:
+        if not self._is_plain:
             self._write_lists()
         if not self.complete:
             self._append({"complete": True, **self.counts.as_dict()})
@@ -228,7 +326,7 @@ class Store:
 
     def _write_lists(self) -> None:
         """Write failed.jsonl, and replicas.jsonl if there are any, from the manifest."""
-        entries = _read_entries(self.manifest_path)[0]
+        entries = [entry for entry, _ in _read_entries(self.manifest_path)]
         failures = [json.dumps(record).encode() + b"\n" for entry in entries for record in entry.get("failures", ())]
         repeats = [as_line(record) for entry in entries for record in entry.get("repeats", ())]
         write_atomically(self.directory / f"{self.label}failed.jsonl", b"".join(failures), alone=True)
@@ -238,7 +336,7 @@ class Store:
     def close(self) -> None:
         """Unlock the directory. An incomplete run deletes its unfinished part and writes failed.jsonl."""
         self._abandon_part()
-        if not self.complete and not self.is_temporary:
+        if not self.complete and not self._is_plain:
             with suppress(OSError):  # on a full disk, the resumed run writes the file
                 self._write_lists()
         with suppress(OSError):
@@ -246,22 +344,21 @@ class Store:
 
     def discard(self) -> None:
         """Delete the manifest and the parts."""
-        for part in self.parts:
-            (self.directory / part).unlink(missing_ok=True)
-        self.manifest_path.unlink(missing_ok=True)
+        for path in [self.directory / part for part in self.parts] + [self.stamps_path, self.manifest_path]:
+            path.unlink(missing_ok=True)
+        self.complete = True  # so that `close` does not write failed.jsonl
+        if self._made_directory or self._is_plain:
+            with suppress(OSError):  # not empty
+                self.directory.rmdir()
 
     def give_back(self) -> None:
         """Undo the start of a run that has written nothing, so that other commands can use the directory."""
         self._abandon_part()
-        others = (path for path in self.directory.iterdir() if path != self.manifest_path)
-        is_used = any(path.name.startswith(".") or not self.label for path in others) and not self.is_temporary
-        if not self._is_new or self.parts or is_used:
-            return
-        self.complete = True  # so that `close` does not write failed.jsonl
-        self.discard()
-        if self._made_directory:
-            with suppress(OSError):  # not empty
-                self.directory.rmdir()
+        if self._is_new and not self.parts and not self.previous.exists():
+            own = {self.manifest_path, self.stamps_path}
+            others = [path for path in self.directory.glob("*") if path not in own] if self.directory.exists() else []
+            if self._is_plain or not any(path.name.startswith(".") or not self.label for path in others):
+                self.discard()
 
     def _abandon_part(self) -> None:
         if self._part is not None:
@@ -272,42 +369,56 @@ class Store:
             self._part = None
 
 
-def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise if a directory contains the output of a run with other settings."""
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file, or nothing if it does not exist."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+INPUT_FILES = "input files"
+"""The setting that identifies the input files, as a digest of their names, sizes and times."""
+
+
+def other_settings(previous: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of settings that differ, with a description, except `INPUT_FILES`."""
 
     def short(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False)
         return text if len(text) < 60 else f"{text[:50]}..."
 
-    differing = {
+    return {
         name: f"{name} was {short(previous.get(name))} and is {short(settings.get(name))}"
         for name in {**previous, **settings}
-        if previous.get(name) != settings.get(name)
+        if previous.get(name) != settings.get(name) and name != INPUT_FILES
     }
-    if "input files" in differing:  # only a digest
-        differing["input files"] = "the input files changed"
-        if "inputs" in differing:
-            del differing["input files"]
+
+
+def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise if a directory contains the output of a run with other settings."""
+    differing = other_settings(previous, settings)
     if differing:
         raise OutputError(
             f"{place}: contains the output of another command ({'; '.join(differing.values())}); "
-            "give the same command to resume that run, or choose another directory"
+            "give the same command to resume that run, choose another directory, or use --force to replace the output"
         )
 
 
-def _read_entries(manifest: Path) -> tuple[list[dict[str, Any]], int]:
-    """Return the complete lines of a manifest, and their size in bytes."""
-    entries: list[dict[str, Any]] = []
-    size = 0
-    for line in manifest.read_bytes().splitlines(keepends=True):
-        try:
-            if not line.endswith(b"\n"):
-                break
-            entries.append(json.loads(line))
-        except ValueError:
-            break
-        size += len(line)
-    return entries, size
+def _read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the complete lines of a manifest, and the byte offset of the end of each."""
+    end = 0
+    with manifest.open("rb") as lines:
+        for line in lines:
+            try:
+                entry = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                return
+            if entry is None:
+                return
+            end += len(line)
+            yield entry, end
 
 
 def settings_beside(retry: Path) -> dict[str, Any]:

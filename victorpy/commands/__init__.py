@@ -21,7 +21,7 @@ from victorpy.base.terminal import SafeStream
 from victorpy.base.version import __version__
 from victorpy.errors import DISTRIBUTION, VictorError, suggest, visible
 
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
+EXIT_FAILED, EXIT_USAGE, EXIT_PIPE = 1, 2, 141
 
 
 class Arguments(argparse.Namespace):
@@ -148,8 +148,8 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
         return int(command.run(parsed))
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    except KeyboardInterrupt as error:
+        return 128 + getattr(error, "number", signal.SIGINT)
     except VictorError as error:  # a user's mistake: one line, never a traceback
         parsed.say(str(error))
         return EXIT_USAGE

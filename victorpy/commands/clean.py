@@ -19,8 +19,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -69,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
     many.add_argument("--shard-records", type=int, metavar="N", help="records per output file (default: 1000)")
+    many.add_argument("--force", action="store_true", help="clean all pages again, also unchanged ones")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
 
 
@@ -86,6 +86,8 @@ def run(arguments: Arguments) -> int:
     inputs = arguments.pages or ([arguments.site] if arguments.site and Path(arguments.site).is_dir() else ["-"])
     if arguments.retry:
         inputs = previous.get("inputs", [])
+        if arguments.force:
+            raise ConfigError("--retry always cleans the failed pages; leave out --force")
         if arguments.pages:
             raise ConfigError(f"--retry reads only the failed pages; leave out {arguments.pages[0]}")
         if arguments.by_site and not inputs:
@@ -99,12 +101,13 @@ def run(arguments: Arguments) -> int:
     plan, pages = _make_plan(arguments, inputs, output)
     _refuse_inputs(arguments.output, plan)
     _shared.check_summary(arguments.summary)
-    run_it = partial(run_plan, plan, sys.stderr, quiet=arguments.quiet, guarded=not 0 < pages <= FEW)
-    if plan.output is None:
-        with _open_stream(arguments.output, output, titled=not (output.joins or pages == 1)) as write:
-            summary = run_it(write)
-    else:
-        summary = run_it()
+    with ExitStack() as stack:
+        write = None
+        if plan.output is None:
+            titled = not (output.joins or pages == 1)
+            write = stack.enter_context(_open_stream(arguments.output, output, titled))
+        guarded = not 0 < pages <= FEW
+        summary = run_plan(plan, sys.stderr, write, arguments.quiet, guarded, arguments.force)
     _shared.write_summary(arguments.summary, summary)
     if arguments.quiet or pages == 1:
         pass

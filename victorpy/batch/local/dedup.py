@@ -47,8 +47,9 @@ class AsideSink(Sink):
         super().__init__("pickle", directory, OUTPUTS.get("text"))
 
     @contextmanager
-    def part(self, path: Path) -> Iterator[Write]:
+    def part(self, path: Path, begun: Path | None = None) -> Iterator[Write]:
         with path.open("wb") as file:
+            file.write(begun.read_bytes() if begun else b"")
             yield lambda record, outcome: file.write(as_pickle(record, outcome))
 
 

@@ -11,15 +11,15 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from victorpy import native
 from victorpy.batch.inputs import Mark
+from victorpy.batch.local.signals import Stopped, waiting
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Kind, Problem, Record
@@ -63,9 +63,19 @@ def start_worker(plan: Plan, memory: int | None = None) -> None:
     _Worker.guarded = memory is not None
     if _Worker.guarded:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
+        _end_with_parent()
     _Worker.pages = PageCleaner(plan)
     if memory:
         limit_memory(memory + _COPIES * (plan.most_bytes or 0))
+
+
+def _end_with_parent() -> None:
+    """End this process with the process that has started it, even while C code hangs. Only Linux supports this."""
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        set_signal_on_parents_end = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(set_signal_on_parents_end, signal.SIGTERM)
 
 
 def page_cleaner() -> PageCleaner:
@@ -122,7 +132,16 @@ class Task(Generic[Item]):
     """Seconds that the task may take in addition to the seconds for its pages."""
     cleanup: Callable[[], None] | None = None
     """Called after the outcomes are stored."""
+    outcomes: Sequence[Outcome] | None = None
+    """Outcomes that are known already, so that no worker is needed."""
     future: Any = field(default=None, repr=False)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the outcomes are there. A task that failed has none, because its items are tried again."""
+        if self.outcomes is not None:
+            return True
+        return self.future is not None and self.future.done() and self.future.exception() is None
 
 
 def cleaning_tasks(records: Iterable[tuple[Mark, Record]], in_batches: bool = True) -> Iterator[Task[Record]]:
@@ -148,8 +167,14 @@ class Unguarded:
         start_worker(plan)
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
-        for task in tasks:
-            yield task, self.result(task)
+        tasks = iter(tasks)
+        while True:
+            with waiting():
+                task = next(tasks, None)
+                if task is None:
+                    return
+                outcomes = self.result(task) if task.outcomes is None else task.outcomes
+            yield task, outcomes
 
     def submit(self, task: Task[Any]) -> None:
         """Do nothing. The task runs when its result is requested."""
@@ -177,19 +202,38 @@ class Guard:
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def map(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Task[Item], Sequence[Outcome]]]:
-        """Run tasks in workers ahead of time, and yield their outcomes in order."""
+        """Run tasks in workers ahead of time, and yield their outcomes in order.
+
+        If a signal stops the run, the outcomes that are ready are yielded first.
+        """
         queue: deque[Task[Item]] = deque()
         items = size = 0
-        for task in chain(tasks, [None]):
-            if task is not None:
-                self.submit(task)
-                queue.append(task)
-                items, size = items + len(task.items), size + task.size
-            while queue and (task is None or items >= WINDOW_ITEMS or size >= WINDOW_BYTES):
-                first = queue.popleft()
-                outcomes = self._outcomes(first)
-                items, size = items - len(first.items), size - first.size
-                yield first, outcomes
+        tasks = iter(tasks)
+        try:
+            is_end = False
+            while not is_end or queue:
+                if not is_end:
+                    with waiting():
+                        task = next(tasks, None)
+                    is_end = task is None
+                    if task is not None:
+                        if task.outcomes is None:
+                            self.submit(task)
+                        queue.append(task)
+                        items, size = items + len(task.records), size + task.size
+                is_full = is_end or items >= WINDOW_ITEMS or size >= WINDOW_BYTES
+                while queue and (is_full or queue[0].is_ready):
+                    with waiting():
+                        outcomes = self._outcomes(queue[0])
+                    first = queue.popleft()
+                    items, size = items - len(first.records), size - first.size
+                    is_full = is_end or items >= WINDOW_ITEMS or size >= WINDOW_BYTES
+                    yield first, outcomes
+        except Stopped:
+            while queue and queue[0].is_ready:
+                yield queue[0], self._outcomes(queue[0])
+                queue.popleft()
+            raise
 
     def submit(self, task: Task[Any]) -> None:
         """Start a task."""
@@ -243,7 +287,7 @@ class Guard:
 
     def _outcomes(self, task: Task[Item]) -> Sequence[Outcome]:
         """Wait for a task. If it failed, try its items again one by one."""
-        result = self.result(task)
+        result = self.result(task) if task.outcomes is None else task.outcomes
         if not isinstance(result, Problem):
             return list(result)
         if len(task.items) == 1:
@@ -314,9 +358,12 @@ Workers = Guard | Unguarded
 def _worker_environment() -> Iterator[None]:
     """Start processes that use one numpy thread each and ignore ^C, which the main process handles.
 
-    If the native core is not used here, workers do not use it either, so that they do not repeat the warning.
+    If the native core is not used here, workers do not use it either, so that they do not repeat the warning. After
+    this process was killed, Python's resource tracker deletes its semaphores without a warning.
     """
     variables = dict.fromkeys(_THREADS, "1")
+    warnings = os.environ.get("PYTHONWARNINGS")
+    variables["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, "ignore:resource_tracker"]))
     if native.why_not():
         variables["VICTOR_ENGINE"] = "python"
     previous = {name: os.environ.get(name) for name in variables}

@@ -4,30 +4,57 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from victorpy.batch.inputs import Wanted, find_files, input_warnings, read_failed, read_files, size_before, survey
+from victorpy.batch.inputs import (
+    HIDDEN,
+    Stamps,
+    Wanted,
+    find_files,
+    input_warnings,
+    read_failed,
+    read_files,
+    size_before,
+    survey,
+)
 from victorpy.batch.local.dedup import INDEX, AsideSink, aside_directory, remove_aside, without_replicas
 from victorpy.batch.local.guard import Ended, Unguarded, cleaning_guard, cleaning_tasks, has_pebble, run_tasks
+from victorpy.batch.local.previous import Previous, update_tasks
 from victorpy.batch.local.progress import Progress
 from victorpy.batch.local.reading import file_reader
+from victorpy.batch.local.signals import Stopped, check_signals, stopping_signals
 from victorpy.batch.plan import Plan
-from victorpy.batch.sinks import SINKS, Sink, Write
-from victorpy.batch.store import MANIFEST, Counts, Store, read_head
+from victorpy.batch.sinks import SINKS, Folder, Sink, Write
+from victorpy.batch.store import (
+    INPUT_FILES,
+    MANIFEST,
+    Counts,
+    Store,
+    other_settings,
+    read_head,
+    refuse_other_settings,
+)
 from victorpy.errors import DataError, OutputError, VictorError, install_command
 from victorpy.outputs import find_output
 
 
 def run_plan(
-    plan: Plan, stream: TextIO, write: Write | None = None, quiet: bool = False, guarded: bool = True
+    plan: Plan,
+    stream: TextIO,
+    write: Write | None = None,
+    quiet: bool = False,
+    guarded: bool = True,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Run a plan and return the counts. Progress is reported on `stream`.
 
-    If `guarded` is False, pages are cleaned in this process instead of worker processes.
+    If `guarded` is False, pages are cleaned in this process instead of worker processes. With `force`, pages are
+    cleaned again that an earlier run has cleaned.
     """
     plan.check()
     seen = survey(plan.inputs) if plan.retry is None else None
@@ -35,18 +62,18 @@ def run_plan(
     if seen is not None and not plan.by_site:
         in_bytes = seen.sources > 0
         total = seen.size if in_bytes else seen.pages
-    with closing(Progress(stream, total, in_bytes, quiet, every_page=plan.plain)) as progress:
+    with closing(Progress(stream, total, in_bytes, quiet, every_page=plan.plain)) as progress, stopping_signals():
         if seen is not None and not quiet:
             for warning in input_warnings(plan.inputs, seen):
                 progress.say(warning)
-        run = _Run(plan, progress, guarded)
+        run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force)
         if plan.output is None:
             return run.stream(write)
         directory = Path(plan.output)
         is_there = seen is None or seen.is_there or plan.plain or (directory / MANIFEST).exists()
         if not is_there:
             raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
-        return run.store(directory, plan.identity(seen.digest if seen else _retry_digest(plan)))
+        return run.store(directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +81,8 @@ class _Run:
     plan: Plan
     progress: Progress
     guarded: bool
+    stamps: Stamps
+    force: bool
 
     def stream(self, write: Write | None) -> dict[str, Any]:
         """Clean records for a function that receives them in order. An interrupted run cannot be resumed."""
@@ -66,6 +95,7 @@ class _Run:
 
                 place = stack.enter_context(tempfile.TemporaryDirectory(prefix="victor-replicas-"))
                 aside = stack.enter_context(closing(Store(Path(place), {})))
+                aside.begin({})
                 self.clean_into(aside, AsideSink(aside.directory))
                 ended = stack.enter_context(closing(without_replicas(dedup, aside)))
             for mark, record, outcome in ended:
@@ -76,17 +106,33 @@ class _Run:
                     write(record, outcome)
         return self.summary(counts, Counts())
 
-    def store(self, directory: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    def store(self, directory: Path) -> dict[str, Any]:
         """Clean records into the parts of an output directory."""
-        store = self.open_store(directory, settings)
-        earlier = Counts(store.counts.as_dict())
+        plan = self.plan
+        if directory.exists() and not directory.is_dir():
+            raise OutputError(f"{directory}: this is a file; give a directory for many pages")
+        store = self.open_store(directory)
         try:
+            self.prepare(store)
+            earlier = store.done
+            sink = SINKS.get(plan.to)(plan.to, directory, find_output(plan.format), plan.inputs)
+            is_update = (store.previous / MANIFEST).exists()
+            if is_update or not store.complete:
+                sink.resume(store.finished_parts())
             if store.complete:
                 remove_aside(store)  # an earlier run may have been killed just before it did this
-                self.progress.note(f"{directory}: the run is already complete")
+                self.progress.note(f"{directory}: the run is already complete; --force cleans all pages again")
             else:
-                self.fill(store)
-            if self.plan.plain:
+                previous = Previous(store, sink, self.stamps) if is_update else None
+                self.fill(store, sink, previous)
+                if previous is not None:
+                    earlier.add_stored(previous.reused.as_dict())
+            if is_update:
+                old_parts = sorted(store.previous.rglob("*part-*"))
+                if isinstance(sink, Folder):
+                    sink.delete_old(old_parts, lambda name: not plan.plain or self.stamps.number_of(name) >= 0)
+                shutil.rmtree(store.previous)
+            if plan.plain and (len(self.stamps) == 1 or plan.make):
                 store.discard()
         except VictorError:
             store.give_back()
@@ -97,6 +143,7 @@ class _Run:
             )
             raise
         except OSError as error:
+            store.check_directory()
             raise OutputError(
                 f"{error.filename or directory}: {error.strerror or error}; {store.safe_pages:,} pages are safe in "
                 f"{directory}; solve the problem and run the same command to resume"
@@ -105,61 +152,99 @@ class _Run:
             store.close()
         return self.summary(store.counts, earlier)
 
-    def open_store(self, directory: Path, settings: dict[str, Any]) -> Store:
-        label = ""
-        if self.plan.retry:
-            label = _retry_label(directory, settings)
-        elif self.plan.plain:  # several plain runs may write into the directory at the same time
-            label = f".{hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12]}-"
-        if directory.exists() and not directory.is_dir():
-            raise OutputError(f"{directory}: this is a file; give a directory for many pages")
+    def open_store(self, directory: Path) -> Store:
+        plan = self.plan
+        settings = run_settings(plan, self.stamps)
         try:
-            return Store(directory, settings, label, self.plan.notes())
+            if plan.plain:  # several plain runs may write into the directory at the same time
+                label = hashlib.sha256(json.dumps([plan.inputs, plan.format]).encode()).hexdigest()[:12]
+                return Store(directory / HIDDEN, settings, f"{label}-", plain=True)
+            return Store(directory, settings, _retry_label(directory, settings) if plan.retry else "")
         except OSError as error:
             raise OutputError(f"{error.filename or directory}: cannot be written: {error.strerror or error}") from error
 
-    def fill(self, store: Store) -> None:
+    def prepare(self, store: Store) -> None:
+        """Start a run, or resume it, or set its parts aside if files or settings have changed."""
+        plan, earlier, settings = self.plan, store.earlier, store.settings
+        if earlier is not None:
+            if not (self.force or plan.plain):
+                refuse_other_settings(store.directory, earlier, settings)
+            is_other = self.force or bool(other_settings(earlier, settings))
+            has_changed = earlier.get(INPUT_FILES) != settings[INPUT_FILES]
+            is_half_moved = store.previous.exists() and not (store.previous / MANIFEST).exists()
+            if is_other or has_changed or is_half_moved or (plan.plain and store.complete):
+                is_reusable = SINKS.get(plan.to).reusable and not (plan.by_site or plan.dedup or plan.make)
+                if not is_other:
+                    self.report_changes(store, is_reusable)
+                store.set_aside(reuse=is_reusable and not is_other)
+        if store.earlier is None:
+            store.begin(plan.notes(), self.stamps.as_bytes())
+
+    def report_changes(self, store: Store, is_reusable: bool) -> None:
+        """Say how many input files have changed. Raise if a batch run has cleaned files that are gone."""
+        old, count = store.previous_stamps(), len(self.stamps)
+        gone = self.stamps.gone_from(old)
+        if gone and not self.plan.plain:
+            raise OutputError(
+                f"{store.directory}: {gone:,} of the input files that were cleaned before are gone; bring them back, "
+                "or use --force to start over without them"
+            )
+        changed = int((self.stamps.unchanged_from(old) < 0).sum())
+        if changed or not self.plan.plain:
+            consequence = "only their pages are" if is_reusable else "all pages are"
+            self.progress.note(f"new or changed input files: {changed:,} of {count:,}; {consequence} cleaned again")
+        elif count > 1 and is_reusable:
+            self.progress.note(f"all {count:,} pages are unchanged since the last run; --force cleans them again")
+
+    def fill(self, store: Store, sink: Sink, previous: Previous | None) -> None:
         """Write all missing parts. With deduplication, clean all pages into a temporary store first."""
         plan = self.plan
-        sink = SINKS.get(plan.to)(plan.to, store.directory, find_output(plan.format), plan.inputs)
-        sink.resume(store.finished_parts())
         with ExitStack() as stack:
             if plan.dedup is not None:
                 store.aside = stack.enter_context(closing(Store(aside_directory(store), store.settings)))
+                if store.aside.earlier is None:
+                    store.aside.begin({})
             if store.safe_pages:
                 self.progress.note(f"{store.directory}: resuming after {store.safe_pages:,} pages")
             if plan.dedup is None or store.aside is None:
-                self.clean_into(store, sink)
+                self.clean_into(store, sink, previous)
                 return
             if not store.aside.complete:
                 self.clean_into(store.aside, AsideSink(store.aside.directory))
             index = store.directory / INDEX
-            ended = without_replicas(plan.dedup, store.aside, store.counts.pages, index, store.label)
+            ended = without_replicas(plan.dedup, store.aside, store.done.pages, index, store.label)
             self.write_parts(store, sink, stack.enter_context(closing(ended)))
         remove_aside(store)
 
-    def clean_into(self, store: Store, sink: Sink) -> None:
+    def clean_into(self, store: Store, sink: Sink, previous: Previous | None = None) -> None:
         """Clean all records that a store does not contain yet."""
-        if store.last is not None and not (self.plan.by_site or self.plan.retry):
-            self.progress.skip(size_before(self.plan.inputs, store.last.file) or store.counts.pages)
-        with self.cleaned(store) as ended:
-            self.write_parts(store, sink, ended, Counts(store.counts.as_dict()))
+        if store.after is not None and not (self.plan.by_site or self.plan.retry):
+            self.progress.skip(size_before(self.plan.inputs, store.after.file) or store.done.pages)
+        with self.cleaned(store, previous) as ended:
+            self.write_parts(store, sink, ended, store.done)
 
     def write_parts(self, store: Store, sink: Sink, ended: Iterable[Ended], counts: Counts | None = None) -> None:
         """Write records, part by part. With `counts`, which include earlier runs, report the progress."""
-        for mark, record, outcome in ended:
-            if store.write(sink, mark, record, outcome) == self.plan.shard_records:
-                store.commit()
-            if counts is not None:
-                counts.add(outcome)
-                self.progress.add(mark, record, outcome, counts)
+        store.resume_part(sink)
+        try:
+            for mark, record, outcome in ended:
+                if store.write(sink, mark, record, outcome) == self.plan.shard_records:
+                    store.commit()
+                if counts is not None:
+                    counts.add(outcome)
+                    self.progress.add(mark, record, outcome, counts)
+                else:
+                    check_signals()
+        except Stopped:
+            store.commit(interrupted=True)
+            raise
         store.finish()
 
     @contextmanager
-    def cleaned(self, store: Store | None) -> Iterator[Iterator[Ended]]:
+    def cleaned(self, store: Store | None, previous: Previous | None = None) -> Iterator[Iterator[Ended]]:
         """Clean the records that a store does not contain yet."""
         plan = self.plan
-        after = store.last if store else None
+        after = store.after if store else None
         wanted = None
         if plan.retry:
             wanted = Wanted(read_failed(plan.retry))
@@ -170,15 +255,16 @@ class _Run:
         workers = cleaning_guard(plan) if is_guarded else nullcontext(Unguarded(plan))
         with workers as guard, file_reader(plan.limits) as read:
             if plan.by_site and store is not None:
-                import shutil
-
                 from victorpy.batch.local.by_site import site_tasks
 
                 spilled = store.directory / f".{store.label}spill"
                 yield run_tasks(site_tasks(plan, spilled, self.progress, guard, after, read, wanted), guard)
                 shutil.rmtree(spilled, ignore_errors=True)
+            elif previous is not None:
+                files = find_files(plan.inputs)
+                yield run_tasks(update_tasks(previous, files, plan, read, after, in_batches=is_guarded), guard)
             else:
-                files = wanted.files() if wanted else find_files(plan.inputs)
+                files = iter(wanted.files()) if wanted else find_files(plan.inputs)
                 records = read_files(files, plan.read, after, wanted.select(read) if wanted else read)
                 yield run_tasks(cleaning_tasks(records, in_batches=is_guarded), guard)
 
@@ -195,7 +281,7 @@ class _Run:
 
 def failed_path(plan: Plan, directory: Path) -> Path:
     """Return the path of the failed.jsonl that a run writes."""
-    label = _retry_label(directory, plan.identity(_retry_digest(plan))) if plan.retry else ""
+    label = _retry_label(directory, run_settings(plan)) if plan.retry else ""
     return directory / f"{label}failed.jsonl"
 
 
@@ -207,5 +293,10 @@ def _retry_label(directory: Path, settings: Mapping[str, Any]) -> str:
     return f"retry-{number}-"
 
 
-def _retry_digest(plan: Plan) -> str:
-    return hashlib.sha256(plan.retry.read_bytes() if plan.retry else b"").hexdigest()
+def run_settings(plan: Plan, stamps: Stamps | None = None) -> dict[str, Any]:
+    """Return the settings that a resumed run must share, including a digest of the input files or failed records."""
+    if plan.retry:
+        return plan.identity(hashlib.sha256(plan.retry.read_bytes()).hexdigest())
+    learned_from = [name for name in plan.learned_from if name]
+    digests = (stamps or Stamps()).digest + (survey(learned_from).stamps.digest if learned_from else "")
+    return plan.identity(digests)

@@ -176,7 +176,7 @@ def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
     check_plan(plan)
     with in_one_line(f"{plan.output}: the run has ended early; run the same command to resume"):
         store = _Store(spark, str(plan.output))
-        store.open(plan.identity(survey(plan.inputs).digest), plan.notes())
+        store.open(plan.identity(survey(plan.inputs).stamps.digest), plan.notes())
         run = _Run(spark, with_model(spark, plan), store, say)
         run.write_shards()
     if not run.new_counts.pages:
@@ -282,7 +282,7 @@ class _Run:
         frame = rows.observe(observation, *by_status, *by_kind, size)
         target = self.store.path(name)
         if self.form is Form.TABLE:
-            frame.drop("size").write.mode("overwrite").option("compression", "zstd").parquet(target)
+            frame.write.mode("overwrite").option("compression", "zstd").parquet(target)
         else:
             compression = "gzip" if self.plan.to.endswith(".gz") else "none"
             frame.select("line").write.mode("overwrite").text(target, compression=compression)

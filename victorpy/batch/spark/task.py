@@ -78,7 +78,7 @@ def result_schema(plan: Plan, form: Form) -> Any:
         return SIGNED_SCHEMA
     if form is Form.LINES:
         return _schema("line", "status", "kind", "size", size=pa.int64())
-    return table_schema(find_output(plan.format).columns).append(pa.field("size", pa.int64()))
+    return table_schema(find_output(plan.format).columns)
 
 
 def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> Iterator[pa.RecordBatch]:
@@ -96,7 +96,7 @@ def _results(plan: Plan, form: Form, ended: Iterable[Ended], site: str = "") -> 
                 "ended": as_pickle(record, outcome),
             }
         if form is Form.TABLE:
-            return {**table_row(record, outcome, columns), "size": outcome.size}
+            return table_row(record, outcome, columns)
         line = as_line(row(record, outcome, columns)).decode().removesuffix("\n")
         return {"line": line, "status": str(outcome.status), "kind": str(outcome.kind or ""), "size": outcome.size}
 

@@ -1,0 +1,63 @@
+"""Signals that stop a run. They are handled where the run waits, so that nothing is left half-written."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has stopped the run."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+class _State:
+    received: int | None = None
+    is_waiting = False
+
+
+@contextmanager
+def stopping_signals() -> Iterator[None]:
+    """Let SIGINT and SIGTERM raise `Stopped` where the run waits. A second signal ends the process at once."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        _State.received = number
+        check_signals(_State.is_waiting)
+
+    _State.received = None
+    previous = {}
+    if threading.current_thread() is threading.main_thread():
+        wanted = (
+            number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        )
+        previous = {number: signal.signal(number, handle) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Wait for something that a signal may interrupt."""
+    was_waiting = _State.is_waiting
+    check_signals()
+    _State.is_waiting = True
+    try:
+        yield
+    finally:
+        _State.is_waiting = was_waiting
+
+
+def check_signals(may_raise: bool = True) -> None:
+    """Raise `Stopped` if a signal has been received."""
+    if _State.received is not None and may_raise:
+        raise Stopped(_State.received)
