@@ -26,7 +26,7 @@ from support.batchpages import (
     url,
     write_warc,
 )
-from support.commands import ENVIRONMENT, ROOT, clean, clean_process, kill_clean_when, start_clean, wait_until
+from support.commands import ENVIRONMENT, ROOT, clean, clean_process, kill_clean_when, left_of, manifest_has, wait_until
 from support.sitepages import FOOTER, MENU
 
 from victorpy.batch.local.by_site import spill
@@ -230,12 +230,6 @@ def test_run_that_cannot_start_leaves_no_directory(archive, tmp_path):
     assert clean(archive, "-o", "out", "--to", "jsonl", "-j", 2, cwd=tmp_path).returncode == 1
 
 
-def manifest_has(directory, lines):
-    """Return a function that checks whether a run has written this many manifest lines."""
-    path = directory / "manifest.jsonl"
-    return lambda: path.exists() and path.read_bytes().count(b"\n") >= lines
-
-
 @pytest.mark.parametrize("to", ["jsonl.gz", "folder"])
 def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
     options = ("--to", to, "--shard-records", 7, "-j", 2)
@@ -247,30 +241,6 @@ def test_resume_after_kill_gives_the_same_bytes(archive, whole, tmp_path, to):
     assert clean(archive, "-o", out, *options).returncode == 1
     assert tree(out) == whole
     wait_until(lambda: not left_of(sessions))  # workers do not outlive the run
-
-
-def left_of(sessions):
-    """Return the processes of some sessions that are still running."""
-    left = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
-        except OSError:
-            continue
-        left += [stat.parent.name] if int(session) in sessions and state != "Z" else []
-    return left
-
-
-def test_interrupt_stops_all_workers_cleanly(archive, whole, tmp_path):
-    process = start_clean(archive, "-o", tmp_path, *COMMAND, "-j", 2, stderr=subprocess.PIPE)
-    wait_until(manifest_has(tmp_path, 1))
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, stderr = process.communicate(timeout=60)
-    assert b"Traceback" not in stderr
-    assert process.returncode in {130, 1}  # 1: the run had already finished
-    assert not list(tmp_path.glob(".part*"))
-    clean(archive, "-o", tmp_path, *COMMAND, "-j", 2)
-    assert tree(tmp_path) == whole
 
 
 # what it is written to

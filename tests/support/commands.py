@@ -84,6 +84,24 @@ def kill_clean_when(condition: Callable[[], object], *arguments: object) -> int:
     return process.pid
 
 
+def manifest_has(directory, lines):
+    """Return a function that checks whether a run has written this many manifest lines."""
+    path = directory / "manifest.jsonl"
+    return lambda: path.exists() and path.read_bytes().count(b"\n") >= lines
+
+
+def left_of(sessions):
+    """Return the processes of some sessions that are still running."""
+    left = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = stat.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        left += [stat.parent.name] if int(session) in sessions and state != "Z" else []
+    return left
+
+
 def only_line(stderr: bytes | str) -> str:
     """Return standard error, which must be a single line for a user's mistake."""
     text = stderr if isinstance(stderr, str) else stderr.decode()

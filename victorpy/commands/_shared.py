@@ -229,8 +229,8 @@ def retry_defaults(arguments: Arguments, previous: Mapping[str, Any]) -> dict[st
     return defaults
 
 
-def check_summary(path: Path | None) -> None:
-    """Raise before the run if its summary cannot be written."""
+def check_written(option: str, path: Path | None) -> None:
+    """Raise before the run if a file that an option names cannot be written."""
     if path is None:
         return
     try:
@@ -242,7 +242,7 @@ def check_summary(path: Path | None) -> None:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise OutputError(f"--summary {path}: cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{option} {path}: cannot be written: {error.strerror or error}") from error
 
 
 def write_summary(path: Path | None, summary: dict[str, Any]) -> None:

@@ -20,13 +20,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 from w3lib.encoding import resolve_encoding
 
 from victorpy import native
-from victorpy.batch.inputs import find_files, find_records, is_output, names_one_page
+from victorpy.batch.inputs import Survey, find_files, find_records, is_output, names_one_page, survey
 from victorpy.batch.local.guard import has_pebble
 from victorpy.batch.local.progress import summary_table
 from victorpy.batch.local.run import failed_path, run_plan
@@ -69,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
     many.add_argument("--shard-records", type=int, metavar="N", help="records per output file (default: 1000)")
     many.add_argument("--force", action="store_true", help="clean all pages again, also unchanged ones")
+    many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
 
 
@@ -98,16 +98,18 @@ def run(arguments: Arguments) -> int:
         raise ConfigError(f"unknown encoding {arguments.charset!r}")
     if not arguments.quiet and native.why_not() == native.NOT_BUILT:
         _suggest_core(arguments)
-    plan, pages = _make_plan(arguments, inputs, output)
+    seen = None if arguments.retry else survey(inputs)
+    plan, pages = _make_plan(arguments, inputs, output, seen)
     _refuse_inputs(arguments.output, plan)
-    _shared.check_summary(arguments.summary)
+    _shared.check_written("--summary", arguments.summary)
+    _shared.check_written("--log-json", arguments.log_json)
     with ExitStack() as stack:
         write = None
         if plan.output is None:
             titled = not (output.joins or pages == 1)
             write = stack.enter_context(_open_stream(arguments.output, output, titled))
-        guarded = not 0 < pages <= FEW
-        summary = run_plan(plan, sys.stderr, write, arguments.quiet, guarded, arguments.force)
+        options = {"quiet": arguments.quiet, "force": arguments.force, "log": arguments.log_json, "seen": seen}
+        summary = run_plan(plan, sys.stderr, write, guarded=not 0 < pages <= FEW, **options)
     _shared.write_summary(arguments.summary, summary)
     if arguments.quiet or pages == 1:
         pass
@@ -134,13 +136,13 @@ def _suggest_core(arguments: Arguments) -> None:
         )
 
 
-def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> tuple[Plan, int]:
-    """Return the plan and the number of pages, counted up to `FEW` + 1; 0 for a batch run."""
+def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output, seen: Survey | None) -> tuple[Plan, int]:
+    """Return the plan, and the number of pages if this is not a batch run."""
     method = _shared.method_of(arguments, at_site=bool(arguments.site or arguments.by_site))
-    is_plain = _is_plain(arguments, inputs, output)
+    is_plain = seen is not None and seen.sources == 0 and _is_plain(arguments, output)
     if not is_plain and "-" in inputs:
         raise ConfigError("a batch run does not read standard input; name files, directories, patterns or @LIST")
-    pages = len(list(islice(find_files(inputs), FEW + 1))) if is_plain else 0
+    pages = seen.pages if seen and is_plain else 0
     is_few = 0 < pages <= FEW
     is_single = names_one_page(inputs)
     if arguments.url and not (is_single or arguments.retry):
@@ -180,8 +182,8 @@ def _make_plan(arguments: Arguments, inputs: Sequence[str], output: Output) -> t
     return plan, pages
 
 
-def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bool:
-    """Whether this is not a batch run: all inputs are pages, and neither an option nor the output asks for one."""
+def _is_plain(arguments: Arguments, output: Output) -> bool:
+    """Whether neither an option nor the output asks for a batch run."""
     target = arguments.output or "-"
     is_joined_file = sink_name(target) == "jsonl" and output.joins
     options = (getattr(arguments, name) for name in BATCH_OPTIONS)
@@ -189,7 +191,6 @@ def _is_plain(arguments: Arguments, inputs: Sequence[str], output: Output) -> bo
         any(value is not None and value is not False for value in options)  # 0 counts as given and is rejected later
         or (sink_name(target) and not is_joined_file)
         or (target != "-" and is_output(Path(target)))
-        or any(source_of(file.path) for file in find_files(inputs))
     )
 
 

@@ -54,7 +54,7 @@ def run(arguments: Arguments) -> int:
         buckets=int(_shared.positive(arguments, "buckets", 16)),
     )
     spark.check_plan(plan)
-    _shared.check_summary(arguments.summary)
+    _shared.check_written("--summary", arguments.summary)
     is_configured = any(name in os.environ for name in SPARK_VARIABLES)
     master = arguments.master or (None if is_configured else "local[*]")
     session = spark.session(master)

@@ -63,19 +63,22 @@ def start_worker(plan: Plan, memory: int | None = None) -> None:
     _Worker.guarded = memory is not None
     if _Worker.guarded:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a Python handler would not run while C code hangs
-        _end_with_parent()
+        end_with_main_process()
     _Worker.pages = PageCleaner(plan)
     if memory:
         limit_memory(memory + _COPIES * (plan.most_bytes or 0))
 
 
-def _end_with_parent() -> None:
-    """End this process with the process that has started it, even while C code hangs. Only Linux supports this."""
-    with suppress(ImportError, OSError, AttributeError):
-        import ctypes
+def end_with_main_process() -> None:
+    """End this process as soon as the main process ends, even while C code hangs. Only POSIX systems can do this."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+        import multiprocessing
 
-        set_signal_on_parents_end = 1  # PR_SET_PDEATHSIG
-        ctypes.CDLL(None).prctl(set_signal_on_parents_end, signal.SIGTERM)
+        pipe = multiprocessing.parent_process().sentinel  # type: ignore[union-attr]
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())  # who gets SIGIO when the other end of the pipe is closed
+        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def page_cleaner() -> PageCleaner:

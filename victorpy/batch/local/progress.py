@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TextIO
 
 from victorpy.base.terminal import SafeStream
 from victorpy.batch.inputs import Mark
-from victorpy.batch.outcome import Outcome
+from victorpy.batch.outcome import Outcome, describe_place
 from victorpy.batch.record import Kind, Record, Status
 from victorpy.batch.store import Counts
 from victorpy.errors import visible
 
 TERMINAL_SECONDS = 0.2
 PLAIN_SECONDS = 30.0
-PLAIN_LINE = "{n_fmt} of {total_fmt}, {rate_fmt}, {remaining} left{postfix}"
+LOG_SECONDS = 1.0
+PLAIN_LINE = "{n_fmt} of {total_fmt} ({percentage:.0f} %), {rate_fmt}, {remaining} left{postfix}"
+PLAIN_LINE_WITHOUT_TOTAL = "{n_fmt} {unit}s, {rate_fmt}{postfix}"
 SHOWN = (Status.KEPT, Status.EMPTY, Status.SKIPPED, Status.FAILED)
+FEW_PAGES = 50
 MOST_NAMED = 20
 """Maximum number of failures that a batch run reports. All failures are in failed.jsonl."""
 
@@ -25,7 +31,7 @@ SURE = 0.98
 
 
 class Progress:
-    """Reports the progress of a run on a stream."""
+    """Reports the progress of a run on a stream, and in a log of JSON lines."""
 
     def __init__(
         self,
@@ -35,6 +41,7 @@ class Progress:
         quiet: bool = False,
         every_page: bool = False,
         interval: float | None = None,
+        log: Path | None = None,
     ) -> None:
         """Show the bar. `total` counts pages or bytes of the inputs, and `interval` is in seconds.
 
@@ -43,11 +50,12 @@ class Progress:
         self._stream = SafeStream(stream)
         self._quiet = quiet
         self._every_page = every_page
-        self._in_bytes = in_bytes
         self._failures = 0
         self._start = time.monotonic()
-        self._finished_bytes = 0  # size of the completed input files
-        self._file, self._reached = -1, 0  # number of the current file, and the bytes read of it
+        self._log_path = log
+        self._log = log.open("a", encoding="utf-8") if log else None
+        self._logged = self._start  # time of the last line in the log
+        self._begin(total, in_bytes)
         self._bar: Any = None
         if quiet or (every_page and total == 1):
             return
@@ -62,7 +70,7 @@ class Progress:
             unit="B" if in_bytes else "page",
             unit_scale=in_bytes,
             file=self._stream if is_terminal else _PlainLines(stream),
-            bar_format=None if is_terminal else PLAIN_LINE,
+            bar_format=None if is_terminal else PLAIN_LINE if total else PLAIN_LINE_WITHOUT_TOTAL,
             mininterval=interval,
             miniters=1,
             delay=0 if is_terminal else interval,
@@ -70,43 +78,89 @@ class Progress:
             leave=is_terminal,
         )
 
+    def _begin(self, total: int | None, in_bytes: bool) -> None:
+        self._total, self._in_bytes = total, in_bytes
+        self._n = self._initial = 0  # pages or bytes, including those of earlier runs
+        self._stage_start = time.monotonic()
+        self._finished_bytes = 0  # size of the completed input files
+        self._file, self._reached = -1, 0  # number of the current file, and the bytes read of it
+
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._start
 
+    def start(self) -> None:
+        """Say that cleaning begins, unless a bar shows it, or there are only a few pages."""
+        unit = "bytes" if self._in_bytes else "pages"
+        self.log("start", total=self._total, unit=unit)
+        is_long = self._total is not None and (self._total > FEW_PAGES or not self._every_page)
+        if self._bar is not None and is_long and not self._stream.isatty():
+            self._stream.write(f"clean: reading {self._total:,} {unit}\n")
+            self._stream.flush()
+
     def add(self, mark: Mark, record: Record, outcome: Outcome, counts: Counts) -> None:
         """Count a record, and report a problem. `counts` includes earlier runs."""
         self._report(record, outcome)
-        if self._bar is None:
-            return
-        shown = ", ".join(f"{counts.statuses[str(status)]:,} {status}" for status in SHOWN)
-        self._bar.set_postfix_str(shown, refresh=False)
         if not self._in_bytes:
-            self._bar.update()
+            self._n += 1
+        else:
+            if mark.file != self._file:
+                self._finished_bytes += self._reached
+            self._file, self._reached = mark.file, record.reached
+            self._n = self._finished_bytes + self._reached
+        if self._bar is not None:
+            shown = ", ".join(f"{counts.statuses[str(status)]:,} {status}" for status in SHOWN)
+            self._bar.set_postfix_str(shown, refresh=False)
+            self._bar.update(self._n - self._bar.n)
+        if self._log is not None and time.monotonic() - self._logged >= LOG_SECONDS:
+            self._logged = time.monotonic()
+            self.log("progress", **self._measures(), **counts.as_dict())
+
+    def _measures(self) -> dict[str, Any]:
+        """Return the rate and the time left, as far as they are known."""
+        rate = (self._n - self._initial) / max(time.monotonic() - self._stage_start, 1e-9)
+        measures: dict[str, Any] = {"done": self._n, "total": self._total, "per_second": round(rate, 3)}
+        if self._total and rate > 0:
+            measures["percent"] = round(100 * self._n / self._total, 2)
+            measures["seconds_left"] = round(max(self._total - self._n, 0) / rate, 1)
+        return measures
+
+    def log(self, event: str, **fields: Any) -> None:
+        """Add a line to the log."""
+        if self._log is None:
             return
-        if mark.file != self._file:
-            self._finished_bytes += self._reached
-        self._file, self._reached = mark.file, record.reached
-        self._bar.update(self._finished_bytes + self._reached - self._bar.n)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            self._log.write(json.dumps({"event": event, "time": now, **fields}) + "\n")
+            self._log.flush()
+        except OSError as error:
+            self._log = None
+            self.say(f"{self._log_path}: cannot be written: {error.strerror}; the run continues without this log")
 
     def skip(self, count: int) -> None:
         """Skip pages or bytes that an earlier run has processed."""
         self._finished_bytes += count
+        self._n += count
+        self._initial += count
         if self._bar is not None:
             self._bar.initial += count
             self._bar.n += count
 
     def begin(self, description: str, total: int | None = None) -> None:
         """Start a new stage, which counts pages from zero."""
-        self._in_bytes = False
+        self._begin(total, in_bytes=False)
+        self.log("stage", name=description, total=total, unit="pages")
         if self._bar is not None:
             self._bar.unit, self._bar.unit_scale = "page", False
             self._bar.set_description_str(description, refresh=self._stream.isatty())
             self._bar.total, self._bar.n, self._bar.initial, self._bar.start_t = total, 0, 0, time.time()
+            if self._bar.bar_format:
+                self._bar.bar_format = PLAIN_LINE if total else PLAIN_LINE_WITHOUT_TOTAL
 
     def advance(self) -> None:
         """Count a page that has no outcome yet."""
+        self._n += 1
         if self._bar is not None:
             self._bar.update()
 
@@ -118,6 +172,7 @@ class Progress:
     def say(self, words: str) -> None:
         """Write a line, even if quiet."""
         words = visible(words)
+        self.log("message", text=words)
         if self._bar is not None and self._stream.isatty():
             self._bar.write(f"clean: {words}", file=self._stream)
         else:
@@ -125,6 +180,9 @@ class Progress:
         self._stream.flush()
 
     def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
         if self._bar is not None:
             self._bar.leave &= self._bar.n > self._bar.initial  # remove the bar if no page was processed
             self._bar.close()
@@ -133,6 +191,7 @@ class Progress:
         """Report a failure, even if quiet. With `every_page`, also report losses and pages without text."""
         if outcome.status is Status.FAILED:
             self._failures += 1
+            self.log("failed", **describe_place(record, outcome), kind=str(outcome.kind or ""), reason=outcome.reason)
             if self._every_page or self._failures <= MOST_NAMED:
                 self.say(f"{record.name}: failed: {outcome.reason}")
             elif self._failures == MOST_NAMED + 1:

@@ -13,7 +13,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from victorpy.batch.inputs import InputFile, Read, read_file, unread_record
-from victorpy.batch.local.guard import BATCH_BYTES, BATCH_PAGES, Guard, Task, has_pebble, limit_memory
+from victorpy.batch.local.guard import (
+    BATCH_BYTES,
+    BATCH_PAGES,
+    Guard,
+    Task,
+    end_with_main_process,
+    has_pebble,
+    limit_memory,
+)
 from victorpy.batch.plan import Limits
 from victorpy.batch.record import Problem, Record
 from victorpy.batch.sources import ReadOptions, source_of
@@ -54,6 +62,7 @@ def _start(memory: int) -> None:
     The allocator and the threads of Arrow reserve gigabytes of address space, which would count for the limit. So use
     the system allocator, and read a small table before the limit is set.
     """
+    end_with_main_process()
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # Arrow reads this variable when it is imported
     with suppress(ImportError):
         import pyarrow.parquet

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from victorpy.batch.inputs import (
     HIDDEN,
     Stamps,
+    Survey,
     Wanted,
     find_files,
     input_warnings,
@@ -50,30 +51,51 @@ def run_plan(
     quiet: bool = False,
     guarded: bool = True,
     force: bool = False,
+    log: Path | None = None,
+    seen: Survey | None = None,
 ) -> dict[str, Any]:
     """Run a plan and return the counts. Progress is reported on `stream`.
 
     If `guarded` is False, pages are cleaned in this process instead of worker processes. With `force`, pages are
-    cleaned again that an earlier run has cleaned.
+    cleaned again that an earlier run has cleaned. `log` is a file for events as JSON lines, and `seen` describes the
+    inputs if they were surveyed already.
     """
     plan.check()
-    seen = survey(plan.inputs) if plan.retry is None else None
+    if seen is None and plan.retry is None:
+        seen = survey(plan.inputs)
     total, in_bytes = None, False
     if seen is not None and not plan.by_site:
         in_bytes = seen.sources > 0
         total = seen.size if in_bytes else seen.pages
-    with closing(Progress(stream, total, in_bytes, quiet, every_page=plan.plain)) as progress, stopping_signals():
+    progress = Progress(stream, total, in_bytes, quiet, every_page=plan.plain, log=log)
+    with closing(progress), _logging(progress), stopping_signals():
         if seen is not None and not quiet:
             for warning in input_warnings(plan.inputs, seen):
                 progress.say(warning)
         run = _Run(plan, progress, guarded, seen.stamps if seen else Stamps(), force)
         if plan.output is None:
-            return run.stream(write)
-        directory = Path(plan.output)
-        is_there = seen is None or seen.is_there or plan.plain or (directory / MANIFEST).exists()
-        if not is_there:
-            raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
-        return run.store(directory)
+            summary = run.stream(write)
+        else:
+            directory = Path(plan.output)
+            is_there = seen is None or seen.is_there or plan.plain or (directory / MANIFEST).exists()
+            if not is_there:
+                raise DataError(f"{', '.join(plan.inputs)}: cannot be read: No such file or directory")
+            summary = run.store(directory)
+        progress.log("end", **summary)
+        return summary
+
+
+@contextmanager
+def _logging(progress: Progress) -> Iterator[None]:
+    """Log why a run ended early."""
+    try:
+        yield
+    except VictorError as error:
+        progress.log("error", text=str(error))
+        raise
+    except KeyboardInterrupt:
+        progress.log("stopped")
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +274,7 @@ class _Run:
         if self.guarded and not is_guarded:
             install = install_command("batch")
             self.progress.note(f"pages are cleaned in one process, without guarded workers; to change this: {install}")
+        self.progress.start()
         workers = cleaning_guard(plan) if is_guarded else nullcontext(Unguarded(plan))
         with workers as guard, file_reader(plan.limits) as read:
             if plan.by_site and store is not None:

@@ -1,0 +1,195 @@
+"""Runs that are stopped: by signals, by kills, and because their output directory disappears."""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.batchpages import crawl, page, poison_model, tree
+from support.commands import ENVIRONMENT, ROOT, clean, left_of, manifest_has, start_clean, wait_until, write_files
+from support.terminal import Terminal
+
+from victorpy.batch.local.run import run_plan
+from victorpy.batch.local.signals import Stopped
+from victorpy.batch.plan import Dedup, Plan
+from victorpy.cleaner import Cleaner
+from victorpy.config import load_config
+from victorpy.document import Label, Labelling
+from victorpy.errors import OutputError
+from victorpy.labellers.base import SiteLabeller
+from victorpy.methods import Method
+
+pytestmark = pytest.mark.processes
+
+pytest.importorskip("pebble")
+pytest.importorskip("fastwarc")
+pytest.importorskip("zstandard")
+pytest.importorskip("pyarrow")
+
+PAGES = 20
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("crawl") / "crawl.warc.gz"
+    crawl(path, PAGES)
+    return path
+
+
+class Acting(SiteLabeller):
+    """A method that keeps everything, and does something before it labels a certain page."""
+
+    act, at, count = None, -1, 0
+
+    def fit(self, documents, labels=None):
+        list(documents)
+        return self
+
+    def label(self, document):
+        Acting.count += 1
+        if Acting.count == Acting.at:
+            Acting.act()
+        return Labelling(tuple(Label.PARAGRAPH for _ in document.blocks))
+
+
+def acting_cleaner():
+    return Cleaner(Acting(), load_config("blocks"))
+
+
+def run(inputs, out, to, act=None, at=-1, write=None, **options):
+    """Clean in this process, and return what was said. Before the page with the number `at` is cleaned, call `act`."""
+    Acting.act, Acting.at, Acting.count = staticmethod(act), at, 0
+    plan = Plan((str(inputs),), out, to, method=Method("sst"), make=acting_cleaner, shard_records=8, **options)
+    stream = io.StringIO()
+    with contextlib.suppress(Stopped):
+        run_plan(plan, stream, write, guarded=False)
+    return stream.getvalue()
+
+
+def signal_myself(number=signal.SIGTERM):
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("to", ["folder", "jsonl", "jsonl.gz", "jsonl.zst", "parquet", "warc.gz"])
+def test_finished_pages_are_written_and_resumed(archive, tmp_path, to):
+    run(archive, tmp_path / "whole", to)
+    for at, safe in ((6, 5), (9, 13), (1, 13)):
+        assert f"stopped: {safe} pages are safe in " in run(archive, tmp_path / "out", to, signal_myself, at)
+        assert not list(tmp_path.rglob("*.tmp"))
+    run(archive, tmp_path / "out", to)
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(("options", "safe"), [({"dedup": Dedup("fingerprint")}, 17), ({"by_site": True}, 16)])
+def test_other_runs_resume_too(archive, tmp_path, options, safe):
+    run(archive, tmp_path / "whole", "jsonl", **options)
+    said = run(archive, tmp_path / "out", "jsonl", signal_myself, 18, **options)
+    assert f"stopped: {safe} pages are safe" in said
+    run(archive, tmp_path / "out", "jsonl", **options)
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+def test_interrupted_part_that_was_changed_is_cleaned_again(archive, tmp_path):
+    run(archive, tmp_path / "whole", "jsonl")
+    run(archive, tmp_path / "out", "jsonl", signal_myself, 4)
+    with (tmp_path / "out" / "part-00000.jsonl").open("a") as part:
+        part.write("half a li")
+    assert "resuming" not in run(archive, tmp_path / "out", "jsonl")
+    assert tree(tmp_path / "out") == tree(tmp_path / "whole")
+
+
+def test_stream_gets_the_finished_pages(archive):
+    got = []
+    run(archive, None, "folder", lambda: signal_myself(signal.SIGINT), 6, lambda record, outcome: got.append(record))
+    assert len(got) == 5
+
+
+@pytest.mark.parametrize("to", ["folder", "jsonl"])
+@pytest.mark.parametrize("plain", [False, True])
+def test_vanished_directory_is_an_error(tmp_path, to, plain):
+    write_files(tmp_path / "in", {f"{number}/{number}.html": page(number) for number in range(12)})
+    for act in (lambda: shutil.rmtree(tmp_path / "out"), lambda: (tmp_path / "out").rename(tmp_path / "moved")):
+        with pytest.raises(OutputError, match="the directory was removed or replaced during the run"):
+            run(tmp_path / "in", tmp_path / "out", to, act, 6, plain=plain)
+        assert not (tmp_path / "out").exists()
+
+
+# Real processes.
+
+
+@pytest.fixture(scope="module")
+def hanging(tmp_path_factory):
+    """The options of a run that gets stuck at its 101st page, and the directory of a run that gives that page up."""
+    place = tmp_path_factory.mktemp("hanging")
+    crawl(place / "crawl.warc.gz", 130, {100: "HANGS"})
+    options = (place / "crawl.warc.gz", "--model", poison_model(place), "--to", "jsonl.gz", "--shard-records", 40)
+    assert clean(*options, "-j", 2, "--timeout", 2, "-o", place / "whole").returncode == 1
+    return options, place / "whole"
+
+
+def start_hanging(options, out):
+    """Start a run, and wait until all pages before the one that hangs are finished."""
+    process = start_clean(*options, "-j", 2, "--timeout", 100, "-o", out, stderr=subprocess.PIPE)
+    wait_until(manifest_has(out, 3))
+    time.sleep(1.5)
+    return process
+
+
+def ended(process):
+    """Return the exit code and the messages of all processes of a run."""
+    stderr = process.communicate(timeout=30)[1].decode()
+    wait_until(lambda: not left_of([process.pid]), 10)
+    assert not {"Traceback", "resource_tracker", "semaphore"} & set(stderr.replace(":", " ").split()), stderr
+    return process.returncode, stderr
+
+
+@pytest.mark.parametrize(("number", "to_all"), [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGTERM, True)])
+def test_signals_stop_a_run_with_workers(hanging, tmp_path, number, to_all):
+    options, whole = hanging
+    process = start_hanging(options, tmp_path)
+    (os.killpg if to_all else os.kill)(process.pid, number)
+    code, stderr = ended(process)
+    assert code == 128 + number
+    assert stderr.splitlines()[-1].endswith(f"96 pages are safe in {tmp_path}; run the same command to resume")
+    assert clean(*options, "-j", 2, "--timeout", 2, "-o", tmp_path).returncode == 1
+    assert tree(tmp_path) == tree(whole)
+
+
+def test_workers_of_a_killed_run_end_quietly(hanging, tmp_path):
+    options, whole = hanging
+    process = start_hanging(options, tmp_path)
+    process.kill()
+    code, stderr = ended(process)  # although a worker hangs
+    assert (code, len(stderr.splitlines())) == (-signal.SIGKILL, 1), stderr  # the line at the start
+    assert clean(*options, "-j", 2, "--timeout", 2, "-o", tmp_path).returncode == 1
+    assert tree(tmp_path) == tree(whole)
+
+
+def test_terminal_shows_a_bar_at_once(tmp_path):
+    write_files(tmp_path / "in", {f"{number}.html": page(number) for number in range(60)})
+    command = [sys.executable, str(ROOT / "clean.py"), "in", "-o", "out", "-j", "1", "--log-json", "log"]
+    with Terminal(command, 130, 10, ENVIRONMENT, tmp_path) as terminal:
+        terminal.wait_for(lambda shown: "  0%|" in shown.text and "0/60 [" in shown.text)
+        terminal.wait_for(lambda shown: "100%|" in shown.text and "60/60 [" in shown.text)
+        assert "page/s, 60 kept, 0 empty, 0 skipped, 0 failed]" in terminal.text
+        assert terminal.end() == 0
+    events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert {"event", "time", "total", "unit"} == events[0].keys()
+    assert (events[0]["event"], events[-1]["event"], events[-1]["kept"]) == ("start", "end", 60)
+
+
+def test_log_has_failures_messages_and_the_end(tmp_path):
+    write_files(tmp_path, {"in/a.html": page(1), "in/b.html": bytes(range(256)) * 20, "in/c.html": page(3)})
+    for _ in range(2):
+        clean("in", "-o", "out", "-q", "--log-json", "new/log", cwd=tmp_path)
+    clean("in", "-o", "in/a.html/", "--log-json", "new/log", cwd=tmp_path)
+    events = [json.loads(line) for line in (tmp_path / "new" / "log").read_text().splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds == ["start", "failed", "message", "end"] * 2 + ["error"]
+    assert events[1].items() >= {"source": "in/b.html", "position": 0, "kind": "decode"}.items()
