@@ -121,7 +121,7 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere():
     _, lines = show_progress(False)
     assert "\r" not in lines
     assert {line[:7] for line in lines.splitlines()} == {"clean: "}
-    assert "clean: 40 of 40, " in lines
+    assert "clean: 40 of 40 (100 %), " in lines
     failure = "clean: 3: failed: no tea\n"
     assert show_progress(False, interval=30)[1] == failure  # too short to say more
     assert show_progress(True, quiet=True)[1] == show_progress(False, quiet=True)[1] == failure
@@ -152,7 +152,7 @@ def test_only_the_first_failures_are_reported():
 def test_empty_page_is_reported_with_a_hint_if_the_model_is_not_sure(confidence, hint):
     stream = io.StringIO()
     progress = Progress(stream, 1, every_page=True)
-    progress.add(Mark(0, 0), Record("a", Path("a")), Outcome(Status.EMPTY, confidence=confidence), Counts())
+    progress.add(Mark(0, 0), Record("a", Path("a")), Outcome(Status.EMPTY, confidence=confidence, size=1), Counts())
     assert ("--favor recall" in stream.getvalue()) is hint
     assert stream.getvalue().startswith("clean: a: no content was found")
 

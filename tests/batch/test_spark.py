@@ -120,6 +120,29 @@ def test_tables_have_rows_of_the_local_run(session, inputs, model, local, tmp_pa
     assert (messages, summary["pages-now"]) == ([f"{tmp_path / 'out'}: the run is already complete"], 0)
 
 
+def test_shards_of_changed_files_are_cleaned_again(session, tmp_path):
+    names = [str(tmp_path / name) for name in ("a.warc.gz", "b.warc.gz", "c.warc.gz")]
+    for name in names[:2]:
+        crawl(Path(name), 3)
+    (tmp_path / "list").write_text("\n".join(names[:2]))
+    plan = Plan((f"@{tmp_path / 'list'}",), tmp_path / "out", "jsonl", shard_files=1)
+    spark.run_plan(session, plan, quiet)
+    crawl(Path(names[1]), 5)
+    crawl(Path(names[2]), 2)
+    (tmp_path / "list").write_text("\n".join(names))
+    messages = []
+    summary = spark.run_plan(session, plan, messages.append)
+    assert [words.split()[0] for words in messages] == ["shard-00001", "shard-00002"]
+    assert (summary["pages"], summary["pages-now"]) == (10, 7)
+    assert lines_of(tmp_path / "out") == run_locally(plan.inputs, tmp_path / "local")[0]
+    Path(names[2]).unlink()
+    with pytest.raises(OutputError, match="1 of the input files that were cleaned before are gone"):
+        spark.run_plan(session, plan, quiet)
+    (tmp_path / "list").write_text("\n".join(names[:2]))
+    assert spark.run_plan(session, plan, quiet, force=True)["pages-now"] == 8
+    assert not (tmp_path / "out" / "shard-00002").exists()
+
+
 def test_output_that_cannot_be_written_is_reported_in_one_line(session, inputs):
     with pytest.raises(VictorError, match=r"/dev/null/out: the run has ended early.*: [^\n]*$"):
         spark.run_plan(session, Plan(inputs[1:2], "/dev/null/out", "parquet"), quiet)

@@ -406,6 +406,16 @@ def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settin
         )
 
 
+def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:
+    """Raise if files that were cleaned before are gone."""
+    gone = stamps.gone_from(old)
+    if gone:
+        raise OutputError(
+            f"{place}: {gone:,} of the input files that were cleaned before are gone; bring them back, "
+            "or use --force to start over without them"
+        )
+
+
 def _read_entries(manifest: Path) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield the complete lines of a manifest, and the byte offset of the end of each."""
     end = 0

@@ -67,7 +67,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     many.add_argument("-j", "--jobs", type=int, metavar="N", help="worker processes (default: number of cores)")
     many.add_argument("--to", metavar="KIND", help=f"kind of output: {', '.join(SINKS)}")
     many.add_argument("--shard-records", type=int, metavar="N", help="records per output file (default: 1000)")
-    many.add_argument("--force", action="store_true", help="clean all pages again, also unchanged ones")
     many.add_argument("--log-json", type=Path, metavar="FILE", help="add progress and failures to a file of JSON lines")
     many.add_argument("--retry", type=Path, metavar="failed.jsonl", help="clean the failed pages of a run again")
 

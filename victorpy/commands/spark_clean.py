@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> int:
     if master and master.startswith("local"):
         session.sparkContext.setLogLevel("ERROR")  # Spark's warnings matter only on a cluster
     try:
-        summary = spark.run_plan(session, plan, arguments.note)
+        summary = spark.run_plan(session, plan, arguments.note, arguments.force)
     finally:
         session.stop()
     _shared.write_summary(arguments.summary, summary)

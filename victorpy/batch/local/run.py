@@ -38,6 +38,7 @@ from victorpy.batch.store import (
     Store,
     other_settings,
     read_head,
+    refuse_gone_files,
     refuse_other_settings,
 )
 from victorpy.errors import DataError, OutputError, VictorError, install_command
@@ -205,12 +206,8 @@ class _Run:
     def report_changes(self, store: Store, is_reusable: bool) -> None:
         """Say how many input files have changed. Raise if a batch run has cleaned files that are gone."""
         old, count = store.previous_stamps(), len(self.stamps)
-        gone = self.stamps.gone_from(old)
-        if gone and not self.plan.plain:
-            raise OutputError(
-                f"{store.directory}: {gone:,} of the input files that were cleaned before are gone; bring them back, "
-                "or use --force to start over without them"
-            )
+        if not self.plan.plain:
+            refuse_gone_files(store.directory, old, self.stamps)
         changed = int((self.stamps.unchanged_from(old) < 0).sum())
         if changed or not self.plan.plain:
             consequence = "only their pages are" if is_reusable else "all pages are"

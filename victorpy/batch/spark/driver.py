@@ -30,14 +30,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from victorpy.base.digests import META, read_meta, verify_directory
 from victorpy.base.resources import shipped
-from victorpy.batch.inputs import is_unread, survey
+from victorpy.batch.inputs import Stamps, is_unread, survey
 from victorpy.batch.plan import Dedup, Plan
 from victorpy.batch.record import Kind, Status
 from victorpy.batch.sinks import as_line
 from victorpy.batch.sources import place_of
 from victorpy.batch.spark import task
 from victorpy.batch.spark.task import Form, find_units
-from victorpy.batch.store import SPARK_SETTINGS, Counts, refuse_other_settings
+from victorpy.batch.store import INPUT_FILES, SPARK_SETTINGS, Counts, refuse_gone_files, refuse_other_settings
 from victorpy.dedup.base import Keep
 from victorpy.dedup.find import Index, decide, open_database
 from victorpy.errors import ConfigError, DataError, OutputError, VictorError
@@ -51,6 +51,7 @@ _SESSION = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64", "spark.ui.show
 
 # Names in the output directory.
 _DONE = "_done"
+_INPUTS = "_inputs"
 _SITES = "_pages"
 _CLEANED = "_cleaned"
 _REPLICAS = "_replicas"
@@ -170,14 +171,16 @@ def check_plan(plan: Plan) -> None:
         raise DataError("there are no inputs")
 
 
-def run_plan(spark: SparkSession, plan: Plan, say: Say) -> dict[str, Any]:
-    """Run a plan and return the counts."""
+def run_plan(spark: SparkSession, plan: Plan, say: Say, force: bool = False) -> dict[str, Any]:
+    """Run a plan and return the counts. With `force`, an earlier run into the same directory is deleted first."""
     start = time.monotonic()
     check_plan(plan)
     with in_one_line(f"{plan.output}: the run has ended early; run the same command to resume"):
         store = _Store(spark, str(plan.output))
-        store.open(plan.identity(survey(plan.inputs).stamps.digest), plan.notes())
         run = _Run(spark, with_model(spark, plan), store, say)
+        if force and store.exists(SPARK_SETTINGS):
+            store.delete("")
+        store.open(plan, survey(plan.inputs).stamps)
         run.write_shards()
     if not run.new_counts.pages:
         say(f"{plan.output}: the run is already complete")
@@ -203,7 +206,7 @@ class _Run:
 
     def write_shards(self) -> None:
         """Write all missing shards, and then failed.jsonl."""
-        if not all(self.store.exists(f"{_DONE}/{name}.json") for name in self.shards):
+        if not all(self._counts_of(name) for name in self.shards):
             if self.plan.by_site:
                 self._group_by_site()
             if self.plan.dedup is not None:
@@ -268,11 +271,24 @@ class _Run:
         ordered = decided.repartitionByRange(partitions, "place").sortWithinPartitions("place")
         return _map(ordered.select("ended", "repeats"), task.finish_signed, self.plan, self.form)
 
+    def _digest(self, name: str) -> str:
+        """Identify the input files of a shard by their names, sizes and times."""
+        stamps = Stamps()
+        for unit in self.files.get(name, ()):
+            stamps.add(unit.path, unit.path.stat() if unit.path.exists() else None)
+        return stamps.digest
+
+    def _counts_of(self, name: str) -> dict[str, Any] | None:
+        """Return the counts of a shard, or None if it is missing or its input files have changed."""
+        marker = f"{_DONE}/{name}.json"
+        counts: dict[str, Any] = json.loads(self.store.read(marker)) if self.store.exists(marker) else {}
+        return counts if counts.get(INPUT_FILES) == self._digest(name) else None
+
     def _write_shard(self, name: str) -> None:
         """Write a shard and then its marker, unless the marker exists."""
-        marker = f"{_DONE}/{name}.json"
-        if self.store.exists(marker):
-            self.counts.add_stored(json.loads(self.store.read(marker)))
+        earlier = self._counts_of(name)
+        if earlier is not None:
+            self.counts.add_stored(earlier)
             return
         observation = Observation(name)
         by_status = (F.count_if(F.col("status") == str(status)).alias(str(status)) for status in Status)
@@ -289,7 +305,7 @@ class _Run:
         sums = observation.get
         kinds = {str(kind): int(sums[str(kind)]) for kind in Kind if sums[str(kind)]}
         counts = Counts({**sums, "kinds": kinds}).as_dict()
-        self.store.write(marker, json.dumps(counts) + "\n")
+        self.store.write(f"{_DONE}/{name}.json", json.dumps({**counts, INPUT_FILES: self._digest(name)}) + "\n")
         self.counts.add_stored(counts)
         self.new_counts.add_stored(counts)
         failed = self.counts.statuses[str(Status.FAILED)]
@@ -319,17 +335,27 @@ class _Store:
         self._root = root.toString()
         self._files = root.getFileSystem(spark._jsc.hadoopConfiguration())
 
-    def open(self, settings: dict[str, Any], notes: dict[str, Any]) -> None:
-        """Start or resume a run. Raises if the directory belongs to a different run."""
+    def open(self, plan: Plan, stamps: Stamps) -> None:
+        """Start or resume a run. Raises if the directory belongs to a different run.
+
+        If input files have changed, what was made of all files is deleted. Shards of changed files are written again.
+        """
+        settings = plan.identity(stamps.digest)
         if self.exists(SPARK_SETTINGS):
-            refuse_other_settings(self._root, json.loads(self.read(SPARK_SETTINGS))["settings"], settings)
+            earlier = json.loads(self.read(SPARK_SETTINGS))["settings"]
+            refuse_other_settings(self._root, earlier, settings)
+            if earlier.get(INPUT_FILES) == settings[INPUT_FILES]:
+                return
+            refuse_gone_files(self._root, Stamps(bytes.fromhex(self.read(_INPUTS))), stamps)
+            for name in (_SITES, _CLEANED, _REPLICAS, *((_DONE,) if plan.by_site or plan.dedup else ())):
+                self.delete(name)
         elif self.exists("shard-00000") or self.exists("sites-00000"):
             raise OutputError(f"{self._root}: contains shards without settings; choose another directory")
-        else:
-            self.write(SPARK_SETTINGS, json.dumps({"settings": settings, **notes}) + "\n")
+        self.write(_INPUTS, stamps.as_bytes().hex())
+        self.write(SPARK_SETTINGS, json.dumps({"settings": settings, **plan.notes()}) + "\n")
 
     def path(self, name: str) -> str:
-        return f"{self._root}/{name}"
+        return f"{self._root}/{name}" if name else self._root
 
     def exists(self, name: str) -> bool:
         return bool(self._files.exists(self._path_of(self.path(name))))
