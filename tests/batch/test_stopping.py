@@ -128,7 +128,16 @@ def hanging(tmp_path_factory):
     """The options of a run that gets stuck at its 101st page, and the directory of a run that gives that page up."""
     place = tmp_path_factory.mktemp("hanging")
     crawl(place / "crawl.warc.gz", 130, {100: "HANGS"})
-    options = (place / "crawl.warc.gz", "--model", poison_model(place), "--to", "jsonl.gz", "--shard-records", 40)
+    options = (
+        place / "crawl.warc.gz",
+        "--model",
+        poison_model(place),
+        "--allow-code",
+        "--to",
+        "jsonl.gz",
+        "--shard-records",
+        40,
+    )
     assert clean(*options, "-j", 2, "--timeout", 2, "-o", place / "whole").returncode == 1
     return options, place / "whole"
 
