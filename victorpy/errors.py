@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _LONGEST_NAME = 200
+_LONGEST_MESSAGE = 4_000
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 DISTRIBUTION = "victor-clean"
@@ -34,7 +35,8 @@ class VictorError(Exception):
     """Base class of all errors that victorpy raises on purpose."""
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        message = visible(super().__str__())
+        return message if len(message) <= _LONGEST_MESSAGE else f"{message[:3_000]} ... {message[-500:]}"
 
 
 class ConfigError(VictorError):

@@ -102,7 +102,7 @@ def read_journal(content: bytes) -> Recording:
         count = len(read_labels(header.given))
         if not count == len(header.predicted.labels) == len(header.predicted.probabilities):
             raise ValueError("its labels and probabilities differ in number")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"its header cannot be read: {error}") from error
     recording = Recording(header, length=len(lines[0]) + 1)
     for number, line in enumerate(lines[1:], 2):
@@ -118,7 +118,7 @@ def read_journal(content: bytes) -> Recording:
                     recording.events.append(record)
                 case _:
                     raise ValueError("the event does not fit the page")
-        except ValueError:
+        except (ValueError, RecursionError):
             recording.damage = f"line {number} of {len(lines)} cannot be read"
             break
         recording.length += len(line) + 1
@@ -164,7 +164,8 @@ class Journal:
             if not self._is_started or not self._pending:
                 return
             if self._file < 0:
-                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # a link may lead anywhere
+                self._file = os.open(self.path, flags, 0o666)
                 os.ftruncate(self._file, self._length)
             try:
                 left = memoryview(self._pending)

@@ -12,12 +12,12 @@ from victorpy.annotation.journal import Journal, Recording, digest_of_file, read
 from victorpy.annotation.learning import Predictor
 from victorpy.annotation.session import Choice, Moved, Prediction, Session, read_labels
 from victorpy.annotation.store import READ_ONLY, Lock, OpenPage, lock_of
-from victorpy.base.files import keep_copy, remove_leftovers, set_aside, write_atomically
+from victorpy.base.files import keep_copy, read_bounded, remove_leftovers, set_aside, write_atomically
 from victorpy.cleaner import read_document
 from victorpy.config import Config
 from victorpy.document import Document
 from victorpy.errors import DataError, VictorError, plural
-from victorpy.outputs.anno import Annotation, load_annotation
+from victorpy.outputs.anno import MOST_BYTES, Annotation, load_annotation
 from victorpy.page.same_blocks import digest_of, find_difference
 from victorpy.research.annotators import short_names
 
@@ -206,7 +206,7 @@ def _read_journal(path: Path, anno: Path, document: Document) -> tuple[Recording
     if not path.exists():
         return None, ""
     try:
-        recording = read_journal(path.read_bytes())
+        recording = read_journal(read_bounded(path, MOST_BYTES))
     except ValueError as error:
         return None, str(error)
     if recording.header.digest != digest_of(document) or len(recording.header.given) != len(document.blocks):

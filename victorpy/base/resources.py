@@ -6,6 +6,8 @@ import os
 import warnings
 from pathlib import Path
 
+from victorpy.errors import visible
+
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -28,7 +30,8 @@ def find(name: str, kind: str, suffix: str, beside: Path | None = None) -> Path 
     if Path(name).name != name or not os.path.isfile(own):  # noqa: PTH113
         return local
     if local is not None and not local.samefile(own):
-        warnings.warn(f"{name!r} is the shipped file {own}; write './{name}' to use {local}", stacklevel=2)
+        message = f"{name!r} is the shipped file {own}; write './{name}' to use {local}"
+        warnings.warn(visible(message), stacklevel=2)
     return own
 
 

@@ -47,7 +47,8 @@ SEPARATOR = "/"
 """Separates the levels in the name of a category."""
 _FILES = ("terms.tsv", "arrays.npz")
 _KNN_ARRAYS = ("ends", "columns", "weights", "labels", "k")
-_MOST_BYTES = 100_000_000  # of the terms, and of the expanded arrays
+_MOST_BYTES = 100_000_000  # of the expanded arrays
+_MOST_TERM_BYTES = 20_000_000
 
 Bag = Mapping[str, float]
 """Number of times each term occurs on a page, or its weight there."""
@@ -284,7 +285,7 @@ def load_categories(path: str | Path) -> CategoryModel:
     try:
         if not digests.keys() >= set(_FILES):
             raise ValueError(f"meta.json does not list {' and '.join(_FILES)}")
-        lines = read_bounded(directory / "terms.tsv", _MOST_BYTES).decode().split("\n")
+        lines = read_bounded(directory / "terms.tsv", _MOST_TERM_BYTES).decode().split("\n")
         rows = [line.rsplit("\t", 1) for line in lines if line]
         selected = tuple(str(json.loads(term)) for term, _ in rows)
         idf = checked(np.array([float(number) for _, number in rows]), np.float64, "weights of terms")

@@ -34,7 +34,8 @@ _LOSS = "loss"
 _END = "end"
 _LABELS = [*Label, _END]
 UNLABELLED = "?"
-_MOST_BYTES = 500_000_000
+MOST_BYTES = 500_000_000
+"""Maximum size of an annotation file and of its journal."""
 _TAG = re.compile(r"<(/?)([\w:.-]+)((?: [^\s=<>]+=\"[^\"<>]*\")*)>")
 _ATTRIBUTE = re.compile(r" ([^\s=<>]+)=\"([^\"<>]*)\"")
 
@@ -99,7 +100,7 @@ class Annotation:
     """None for blocks that have no label yet."""
     probabilities: tuple[float | None, ...]
     """None for labels that a person chose."""
-    comments: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    comments: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """The comment lines before each block, by block number."""
 
     @property
@@ -160,7 +161,7 @@ def load_progress(path: Path) -> tuple[int, int]:
 def read_source(path: Path) -> str:
     """Return the page's file name from the header of an annotation file, or an empty string."""
     try:
-        with io.TextIOWrapper(open_regular(path, _MOST_BYTES), encoding="utf-8", errors="replace") as lines:
+        with io.TextIOWrapper(open_regular(path, MOST_BYTES), encoding="utf-8", errors="replace") as lines:
             if next(lines, "").rstrip() != MAGIC:
                 return ""
             for line in lines:
@@ -174,7 +175,7 @@ def read_source(path: Path) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        return read_bounded(path, _MOST_BYTES).decode("utf-8")
+        return read_bounded(path, MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise AnnotationError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -195,7 +196,7 @@ class _File(NamedTuple):
     losses: list[str]
     rows: list[_Row]
     """In a complete file, the last row is labelled ``end``."""
-    comments: dict[int, tuple[str, ...]]
+    comments: dict[int, list[str]]
     """The comment lines before each row."""
 
 
@@ -220,7 +221,7 @@ def _parse(text: str, name: str) -> _File:
             file.header[key] = value
     for number, line in enumerate(lines[header_stop:], header_stop + 1):
         if line.startswith("#"):
-            file.comments[len(file.rows)] = (*file.comments.get(len(file.rows), ()), line)
+            file.comments.setdefault(len(file.rows), []).append(line)
         elif line.strip():
             file.rows.append(_parse_row(line, number, f"{name}:{number}"))
     for row in file.rows[:-1]:

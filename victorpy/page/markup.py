@@ -37,7 +37,12 @@ def unescape(text: str) -> str:
     """
     if "&" not in text:
         return text
-    return _ESCAPED.sub(lambda match: _NAMED.get(match[1]) or chr(int(match[1][1:])), text)
+    return _ESCAPED.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    code = 0 if match[1] in _NAMED else int(match[1][1:])
+    return match[0] if 0xD800 <= code < 0xE000 else _NAMED.get(match[1]) or chr(code)  # a half of a pair stays as it is
 
 
 class TagWriter:
