@@ -181,7 +181,7 @@ class Learning:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def learn(folder: Path, config_name: str, model: str, allow_code: bool) -> Learned:
+def learn(folder: Path, config_name: str, model: str, allow_code: bool = False) -> Learned:
     """Train on the annotations in a folder, and compare the result with a model."""
     from victorpy.model.train import load_pages, train
 
