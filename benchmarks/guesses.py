@@ -32,6 +32,7 @@ from victorpy.research.compare import open_sets
 from victorpy.research.datasets import VALUE_KINDS, GoldPage
 from victorpy.research.mining.cleaning import occurring
 from victorpy.research.scores import word_f1
+from victorpy.research.site_runs import map_in_jobs
 
 FIXED = {"sst": "t", "sst(styles=paper)": "t", "sentence-entropy": "T"}
 """Methods with a threshold, and its parameter."""
@@ -96,8 +97,9 @@ def score_site(labeller: Labeller, pages: Sequence[GoldPage], documents: Sequenc
     return kept / max(present, 1) if has_values else float(np.mean(f1s))
 
 
-def measure(data: str, has_values: bool, name: str, pages: Sequence[GoldPage]) -> Site:
+def measure(given: tuple[str, bool, str, Sequence[GoldPage]]) -> Site:
     """Run all methods on a site."""
+    data, has_values, name, pages = given
     site = Site(data, name, has_values, {}, {})
     config = load_method("sst").config
     documents = [read_document(page.html, config, page.url or None) for page in pages]
@@ -148,8 +150,9 @@ def main() -> None:
     parser = make_parser(__doc__, step=False)
     parser.add_argument("--least", type=int, default=5, help="minimum number of pages of a site (default: 5)")
     parser.add_argument("--most", type=int, default=60, help="maximum number of pages of a site (default: 60)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes (default: 1)")
     arguments = parser.parse_args()
-    sites = [measure(*site) for site in read_sites(arguments.data, arguments.least, arguments.most)]
+    sites = list(map_in_jobs(measure, read_sites(arguments.data, arguments.least, arguments.most), arguments.jobs))
     names = list(dict.fromkeys(site.data for site in sites))
     head = ["method", *(f"{name}, {sum(site.data == name for site in sites)} sites" for name in names)]
 

@@ -22,7 +22,7 @@ from victorpy.sites.importance import Place
 from victorpy.sites.statistics import SiteStatistics
 from victorpy.sites.style_tree import page_fingerprint
 
-SHARE = 0.5
+SHARE = 0.8
 """Weight of the other pages' log-odds if there are many pages."""
 
 OWN_PAGES = 2
