@@ -118,14 +118,14 @@ def compare_scores(first: Path, second: Path) -> str:
             groups["all sets", size].append(pairs)
     rows = []
     for (data, size), sites in sorted(groups.items()):
-        pairs = np.array([pair for site in sites for pair in site])
-        difference = pairs[:, 1] - pairs[:, 0]
-        error = 1.96 * difference.std() / len(difference) ** 0.5
+        scores = np.array([pair for site in sites for pair in site])
+        difference = scores[:, 1] - scores[:, 0]
+        half_width = 1.96 * difference.std() / len(difference) ** 0.5
         by_mean = [float(np.mean([new - old for old, new in site])) for site in sites]
         better, worse = sum(mean > 5e-4 for mean in by_mean), sum(mean < -5e-4 for mean in by_mean)
-        means = [f"{mean:.3f}" for mean in pairs.mean(axis=0)]
-        cells = [f"{difference.mean():+.3f} ± {error:.3f}", len(sites), better, worse, f"{min(by_mean):+.3f}"]
-        rows.append([f"{data}, {size}", len(pairs), *means, *cells])
+        means = [f"{mean:.3f}" for mean in scores.mean(axis=0)]
+        cells = [f"{difference.mean():+.3f} ± {half_width:.3f}", len(sites), better, worse, f"{min(by_mean):+.3f}"]
+        rows.append([f"{data}, {size}", len(scores), *means, *cells])
     head = f"sites with this many pages,pages,{first.stem},{second.stem},difference,sites,better,worse,worst site"
     return table(head.split(","), rows)
 
