@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.commands import victor
+from support.commands import run_process, victor
 
 from victorpy import Cleaner
 from victorpy.base.digests import _meta_digest
@@ -340,6 +340,18 @@ def test_code_runs_only_with_its_digest(with_code: Path, tmp_path: Path) -> None
         load_model(with_code, allow_code=True)
     assert not (tmp_path / "ran").exists()
     assert f"hostile.{tmp_path.name}" not in FEATURES
+
+
+def test_workers_import_nothing_from_the_current_directory(tmp_path: Path) -> None:
+    crawl, program = tmp_path / "crawl", tmp_path / "program.py"
+    crawl.mkdir()
+    for module in ("multiprocessing", "socket", "numpy", "pebble", "json"):
+        (crawl / f"{module}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write('{module} ')")
+    (crawl / "page.html").write_text(PAGE)
+    program.write_text("from victorpy.commands import main\nif __name__ == '__main__':\n    raise SystemExit(main())\n")
+    ended = run_process(program, "clean", "page.html", "-j", 2, "-o", tmp_path / "out", cwd=crawl, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 # Configs and templates

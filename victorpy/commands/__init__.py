@@ -117,6 +117,7 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
 
     Text for people passes through `SafeStream`. Data for other programs does not, nor what draws a full screen.
     """
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # child processes import nothing from the current directory
     _prepare_streams()
     is_raw = name == "annotate" or (name in {"clean", "view"} and not sys.stdout.isatty())
     output = sys.stdout if is_raw else SafeStream(sys.stdout)

@@ -361,10 +361,12 @@ Workers = Guard | Unguarded
 def _worker_environment() -> Iterator[None]:
     """Start processes that use one numpy thread each and ignore ^C, which the main process handles.
 
+    They import no module from the current directory, which may contain files of other people.
+
     If the native core is not used here, workers do not use it either, so that they do not repeat the warning. After
     this process was killed, Python's resource tracker deletes its semaphores without a warning.
     """
-    variables = dict.fromkeys(_THREADS, "1")
+    variables = dict.fromkeys([*_THREADS, "PYTHONSAFEPATH"], "1")
     warnings = os.environ.get("PYTHONWARNINGS")
     variables["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, "ignore:resource_tracker"]))
     if native.why_not():
