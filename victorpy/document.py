@@ -5,7 +5,7 @@ Everything here is plain, immutable and picklable, and imports nothing from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
@@ -13,6 +13,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload
 T = TypeVar("T")
 
 _LONGEST_NAME = 80
+
+STRIDE = 4_000
+"""Number of blocks that are created at a time. Objects of more blocks would take most of the memory of a large page."""
+
+MOST_PATHS = 10_000_000
+"""Maximum number of characters of all paths of a page. Paths are only this long if thousands of blocks are deep."""
 
 Spans = tuple[tuple[int, int], ...]
 """The kept stretches of a block's text in order, each with its start and stop."""
@@ -114,6 +120,7 @@ class PageArrays(Protocol):
     def elements(self) -> Elements: ...
     def attributes(self) -> list[dict[str, str]]: ...
     def has_tag(self, tag: str) -> bool: ...
+    def section(self, first: int, stop: int) -> PageArrays: ...
 
 
 class OnDemand(Generic[T]):
@@ -243,6 +250,15 @@ class Document:
         """Whether the page has an element with this tag."""
         return self.arrays.has_tag(tag) if self.arrays is not None else tag in self.elements.tag
 
+    def each_block(self) -> Iterator[Block]:
+        """Yield the blocks in order. Takes less memory than `blocks`, which creates all of them and keeps them."""
+        if self.arrays is None or isinstance(self.__dict__["blocks"], tuple):
+            yield from self.blocks
+            return
+        count = len(self.texts)
+        for first in range(0, count, STRIDE):
+            yield from self.select(range(first, min(first + STRIDE, count)))
+
     def select(self, numbers: Sequence[int]) -> tuple[Block, ...]:
         """Return the blocks with the given numbers."""
         if self.arrays is not None:
@@ -261,14 +277,20 @@ class Document:
         return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
     def paths(self) -> list[str]:
-        """Return the XPath of each block in the pruned page: ``/html[1]/body[1]/div[2]/p[1]``."""
+        """Return the XPath of each block in the pruned page: ``/html[1]/body[1]/div[2]/p[1]``.
+
+        After `MOST_PATHS` characters the paths of further elements are empty.
+        """
         siblings: dict[tuple[int, str], int] = {}
         paths: list[str] = []
+        length = 0
         for tag, parent in zip(self.elements.tag, self.elements.parent, strict=True):
             number = siblings[parent, tag] = siblings.get((parent, tag), 0) + 1
             parent_path = paths[parent] if parent >= 0 else ""
-            paths.append(f"{parent_path}/{tag}[{number}]")
-        return [paths[block.element] if block.element >= 0 else "" for block in self.blocks]
+            path = f"{parent_path}/{tag}[{number}]" if length < MOST_PATHS else ""
+            length += len(path)
+            paths.append(path)
+        return [paths[block.element] if block.element >= 0 else "" for block in self.each_block()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -15,15 +15,15 @@ from lxml import etree
 from victorpy.base.parameters import parse_settings
 from victorpy.description.record import DocView, Parameters, category_model, describe
 from victorpy.description.terms import check_packages
-from victorpy.document import Label
+from victorpy.document import STRIDE, Label
 from victorpy.errors import visible
 from victorpy.outputs import CleanPage
 from victorpy.outputs.base import OUTPUTS, Output
 from victorpy.outputs.markdown import render_markdown
 from victorpy.outputs.tables import Part, Table, parts
 
-Writer = Callable[[DocView, CleanPage, Sequence[Part]], str]
-"""Writes a record. Contains the markup of the content."""
+Writer = Callable[[DocView, CleanPage, Sequence[Part] | None], str]
+"""Writes a record. Receives the parts of the content, unless the page is so large that they are created when used."""
 
 _FIELDS = tuple(field.name for field in fields(DocView))
 _ELSEWHERE = frozenset(["content", "title", "language", "confidence", "losses"])
@@ -48,7 +48,7 @@ def record_output(
     """Make an output format from a function that writes records."""
 
     def tabulate(page: CleanPage) -> tuple[str, dict[str, Any]]:
-        page_parts = parts(page)
+        page_parts = [*parts(page)] if len(page.labels) <= STRIDE else None
         record = describe(page, parameters, page_parts)
         return write(record, page, page_parts), record.fields()
 
@@ -73,19 +73,19 @@ def record_output(
     )
 
 
-def write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_json(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
     """Write a line of JSON."""
     return json.dumps(record.fields(), ensure_ascii=False) + "\n"
 
 
-def write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_markdown(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
     """Write the content as Markdown below the other fields as YAML. All JSON values are valid YAML."""
     about = {name: value for name, value in record.fields().items() if name != "content"}
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items()]
     return "\n".join(["---", *lines, "---", "", render_markdown(page, page_parts)])
 
 
-def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_csv(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
     """Write a row. Lists are joined by semicolons, and links and images are given by their addresses only."""
     cells = []
     for value in record.fields().values():
@@ -108,14 +108,14 @@ def _csv_row(cells: Sequence[str]) -> str:
     return stream.getvalue()
 
 
-def write_tei(record: DocView, page: CleanPage, page_parts: Sequence[Part]) -> str:
+def write_tei(record: DocView, page: CleanPage, page_parts: Sequence[Part] | None) -> str:
     """Write a TEI document (P5): the facts about the page in the header, its content in the body."""
     root = etree.Element(f"{{{_TEI}}}TEI", nsmap={None: _TEI})  # type: ignore[dict-item]  # the stubs lack the default namespace
     if record.language:
         root.set(_LANG, record.language)
     _add_header(_add(root, "teiHeader"), record)
     text = _add(root, "text")
-    _add_body(_add(text, "body"), page_parts)
+    _add_body(_add(text, "body"), parts(page) if page_parts is None else page_parts)
     link_lists = {"relevant": record.links, "content": record.main_links, "images": record.images}
     if any(link_lists.values()):
         back = _add(text, "back")
@@ -154,7 +154,7 @@ def _add_header(header: etree._Element, record: DocView) -> None:
             _add(keywords, "term", term)
 
 
-def _add_body(body: etree._Element, page_parts: Sequence[Part]) -> None:
+def _add_body(body: etree._Element, page_parts: Iterable[Part]) -> None:
     """Add the content, with a division per heading: TEI allows a head only at the beginning of a division."""
     division = _add(body, "div")
     items: etree._Element | None = None

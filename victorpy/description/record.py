@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from victorpy.document import Metadata
 from victorpy.outputs import CleanPage
 from victorpy.outputs.tables import Part
 from victorpy.outputs.text import render_text
+from victorpy.page.sections import MOST_BLOCKS, section
 
 PAGE_HUB = 0.13
 """Minimum share of words in hub blocks for a hub page.
@@ -99,6 +100,10 @@ def describe(
     chosen = parameters or Parameters()
     metadata = page.metadata or Metadata(title=page.document.title, url=page.document.url)
     text = render_text(page, page_parts)
+    losses = page.document.losses
+    if len(page.labels) > MOST_BLOCKS:
+        losses += (f"keywords, abstract and links come from the first {MOST_BLOCKS:,} of {len(page.labels):,} blocks",)
+        page = _first_section(page)
     language = language_of(text, metadata.language)
     whole = TagTree(page.document)
     content = content_tree(page, whole.page)
@@ -123,8 +128,15 @@ def describe(
         site_name=metadata.site_name,
         description=metadata.description,
         confidence=page.confidence,
-        losses=page.document.losses,
+        losses=losses,
     )
+
+
+def _first_section(page: CleanPage) -> CleanPage:
+    """Return the first `MOST_BLOCKS` blocks of a page."""
+    fields = ("labels", "probabilities", "content", "spans")
+    cut = {name: getattr(page, name)[:MOST_BLOCKS] for name in fields}
+    return replace(page, document=section(page.document, 0, MOST_BLOCKS), **cut)
 
 
 @cache

@@ -195,10 +195,9 @@ class TagTree:
     def inside(self, number: int) -> Iterator[Node]:
         """Yield a node and all nodes in it."""
         stop = self.page.elements.stop[self.nodes[number].element]
-        for node in self.nodes[number:]:
-            if node.element >= stop:
-                break
-            yield node
+        while number < len(self.nodes) and self.nodes[number].element < stop:
+            yield self.nodes[number]
+            number += 1
 
     @cached_property
     def central(self) -> list[bool]:

@@ -16,6 +16,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ from victorpy.model.evidence.kinds import Kinds, fit_kinds
 from victorpy.model.evidence.stage import Report, Weights
 from victorpy.model.evidence.trees import EVIDENCE, KINDS
 from victorpy.model.template import load_template
+from victorpy.page.sections import sections
 from victorpy.sites.grouping import SITE_KEYS, site_of
 
 if TYPE_CHECKING:  # imported only for pages of a site
@@ -202,10 +204,11 @@ class ModelLabeller(Labeller):
         return changed
 
     def label(self, document: Document) -> Labelling:
-        return self._label(document)[0]
+        return self._label_sections(document)[0]
 
     def label_with_features(self, document: Document) -> tuple[Labelling, Features]:
-        labelling, codes = self._label(document)
+        """Label a page. Of a page that is labelled in sections, only the first section has features."""
+        labelling, codes = self._label_sections(document)
         return labelling, show_features(codes, self.prepare().encoders)
 
     def features(self, document: Document) -> Features:
@@ -228,8 +231,28 @@ class ModelLabeller(Labeller):
             pages.append([dict(zip(crf.labels, map(float, row), strict=True)) for row in shares])
         return pages
 
-    def _label(self, document: Document) -> tuple[Labelling, Codes]:
-        """Pass a page through all stages. Return its labels and the encoded features of the CRF."""
+    def _label_sections(self, document: Document) -> tuple[Labelling, Codes]:
+        """Label a page section by section, most pages in one. Return the encoded features of the first section too."""
+        labellings, weights = [], []
+        first_codes: Codes | None = None
+        for section in sections(document):
+            labelling, codes, own_weights = self._label(section)
+            labellings.append(labelling)
+            weights.append(own_weights)
+            first_codes = codes if first_codes is None else first_codes
+        assert first_codes is not None  # there is at least one section
+        if len(labellings) == 1:
+            return labelling, first_codes
+        labels, shares, content = (
+            tuple(chain.from_iterable(getattr(part, name) for part in labellings))
+            for name in ("labels", "probabilities", "content")
+        )
+        is_kept = np.array([label.is_content for label in labels])
+        confidence = expected_f1(np.array(content), np.concatenate(weights), is_kept)
+        return Labelling(labels, shares, content, round(confidence, DIGITS)), first_codes
+
+    def _label(self, document: Document) -> tuple[Labelling, Codes, Floats]:
+        """Pass a page through all stages. Return its labels, the features of the CRF, and the weights of blocks."""
         stages, prepared = self._trained(), self.prepare()
         page, findings = self._find(document)
         codes = encode(page, prepared.encoders)
@@ -239,13 +262,14 @@ class ModelLabeller(Labeller):
         if not (np.isfinite(shares).all() and np.isfinite(content).all()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
         names = [Label(label) for label in stages.crf.labels]
+        weights = block_weights(page)
         labelling = Labelling(
             tuple([names[number] for number in labels.tolist()]),
             tuple(np.round(shares[np.arange(len(labels)), labels], DIGITS).tolist()),
             tuple(np.round(content, DIGITS).tolist()),
-            round(expected_f1(content, block_weights(page), ~stages.crf.is_noise[labels]), DIGITS),
+            round(expected_f1(content, weights, ~stages.crf.is_noise[labels]), DIGITS),
         )
-        return labelling, codes
+        return labelling, codes, weights
 
     def _find(self, document: Document) -> tuple[Columns, Findings | None]:
         """Run the stages before the CRF. Return the CRF's view of the page, and the findings of the trees."""

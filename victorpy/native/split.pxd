@@ -76,5 +76,6 @@ cdef class Page:
     cdef int add_lines(self, str text) except -1
     cdef int make_blocks(self) except -1
     cdef int join_texts(self) except -1
+    cdef int elements_before(self, int block)
     cdef tuple tags_between(self, int start, int stop)
     cdef tuple path(self, int element, list paths, dict same)

@@ -7,6 +7,7 @@ a call returns, and nothing is recursive. Objects of Python are made only when s
 """
 
 from libc.string cimport strlen
+from libcpp.algorithm cimport lower_bound, sort, unique
 from libcpp.pair cimport pair
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -416,6 +417,74 @@ cdef class Page:
             names.append(self.tag_names[tag] if tag >= 0 else self.closing_names[~tag])
         return tuple(names)
 
+    # A part of the page as a page of its own.
+
+    def section(self, int first, int stop):
+        """Return the blocks from `first` to before `stop` as a page of their own. Twin of `page.sections.section`."""
+        if not 0 <= first < stop <= len(self.texts):
+            raise IndexError(f"the page has no blocks {first} to {stop}")
+        cdef Page part = Page.__new__(Page)
+        cdef int begin = self.elements_before(first) if first else 0, end = self.elements_before(stop + 1)
+        cdef int start = self.block_start[first], last = self.block_start[stop]
+        cdef int tags = self.texts_[start - 1].place if start else 0
+        cdef int element, i, k, elements = <int>self.element_tag.size()
+        cdef vector[int] kept
+        cdef Text text
+        for element in (self.texts_[start].element, begin if begin < end else -1):
+            while element >= 0:
+                if element < begin:
+                    kept.push_back(element)
+                element = self.parent[element]
+        sort(kept.begin(), kept.end())
+        kept.resize(unique(kept.begin(), kept.end()) - kept.begin())
+        cdef int around = <int>kept.size()
+        for element in range(begin, end):
+            kept.push_back(element)
+        part.every, part.tag_numbers, part.tag_names = self.every, self.tag_numbers, self.tag_names
+        part.closing_names, part.tag_kinds, part.attribute_names = self.closing_names, self.tag_kinds, self.attribute_names
+        part.texts = self.texts[first:stop]
+        for i in range(start, last):
+            text = self.texts_[i]
+            text.element = renumbered(kept, around, begin, text.element)
+            text.place -= tags
+            part.texts_.push_back(text)
+            part.gaps.push_back(self.gaps[i])
+            part.piece_offset.push_back(self.piece_offset[i])
+        for i in range(tags, self.texts_[last - 1].place):
+            part.passed.push_back(self.passed[i])
+        for i in range(start, last + 1):
+            part.blocks_started.push_back(self.blocks_started[i] - first)
+        for i in range(first, stop):
+            part.block_start.push_back(self.block_start[i] - start)
+            part.block_element.push_back(renumbered(kept, around, begin, self.block_element[i]))
+        part.block_start.push_back(last - start)
+        for element in kept:
+            part.element_tag.push_back(self.element_tag[element])
+            part.parent.push_back(renumbered(kept, around, begin, self.parent[element]))
+            part.stop.push_back(renumbered(kept, around, begin, min(self.stop[element], end)))
+            part.first_text.push_back(min(max(self.first_text[element] - start, 0), last - start))
+            part.stop_text.push_back(min(max(self.stop_text[element] - start, 0), last - start))
+            part.element_hidden.push_back(self.element_hidden[element])
+            part.first_attribute.push_back(<int>part.attributes_.size())
+            i = self.first_attribute[element]
+            for k in range(i, self.first_attribute[element + 1] if element + 1 < elements else <int>self.attributes_.size()):
+                part.attributes_.push_back(self.attributes_[k])
+                part.attributes_.back().start = part.values.size()
+                part.values.append(self.values.data() + self.attributes_[k].start, self.attributes_[k].length)
+        part.element_hidden.push_back(0)
+        return part
+
+    cdef int elements_before(self, int block):
+        """Return the number of elements that opened before the given number of blocks had started."""
+        cdef int low = 0, high = <int>self.element_tag.size(), middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.blocks_started[self.first_text[middle]] < block:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
     # Results as Python objects.
 
     def __len__(self):
@@ -499,6 +568,15 @@ cdef class Page:
         """The tags after the last block."""
         cdef int last = self.texts_.back().place if self.texts_.size() else 0
         return self.tags_between(last, <int>self.passed.size())
+
+
+cdef int renumbered(vector[int] &kept, int around, int begin, int element):
+    """Return the number of an element in a section: those around the section come first, then those after `begin`."""
+    if element < 0:
+        return -1
+    if element >= begin:
+        return element - begin + around
+    return <int>(lower_bound(kept.begin(), kept.begin() + around, element) - kept.begin())
 
 
 cdef str collapsed(const char *data, size_t size, size_t length):

@@ -66,7 +66,7 @@ class AnnotationWriter:
         self._head = "\n".join([*header, "", *comments.get(0, ())]) + "\n"
         self._line_ends = []  # tags and text of every block, and the comments after it
         tag_writer = TagWriter(document)
-        for number, block in enumerate(document.blocks, 1):
+        for number, block in enumerate(document.each_block(), 1):
             (tags_before, first_text), *rest = pieces(block)
             markup = tag_writer.write(tags_before)
             gap = " " if block.spaced and not block.preformatted else ""

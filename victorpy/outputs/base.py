@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from victorpy.base.parameters import split_name
 from victorpy.base.registry import Registry
-from victorpy.document import Block, Document, Label, Metadata, Spans
+from victorpy.document import STRIDE, Block, Document, Label, Metadata, Spans
 from victorpy.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -191,31 +191,56 @@ def joint(previous: Block, block: Block) -> str:
 
 def segments(page: CleanPage) -> list[Segment]:
     """Return the kept text of a page as segments."""
-    return join_blocks(kept_blocks(page))
+    return [*join_blocks(KeptBlocks(page))]
 
 
-def kept_blocks(page: CleanPage) -> list[LabelledBlock]:
-    """Return the kept blocks and their labels. A block that is kept in part has only its kept text."""
-    numbers = [number for number, label in enumerate(page.labels) if label is not Label.OTHER]
-    blocks = page.document.select(numbers)
-    if page.spans:
-        pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
-        blocks = tuple([block if spans is None else block.keeping(spans) for block, spans in pairs])
-    return [(block, page.labels[number]) for block, number in zip(blocks, numbers, strict=True)]
+class KeptBlocks:
+    """The kept blocks of a page with their labels. A block that is kept in part has only its kept text.
+
+    Most pages have few blocks, which are created once. Those of a large page are created whenever they are used.
+    """
+
+    def __init__(self, page: CleanPage) -> None:
+        self._page = page
+        self.numbers = [number for number, label in enumerate(page.labels) if label is not Label.OTHER]
+        self._all = self._make(0, STRIDE) if len(self.numbers) <= STRIDE else None
+
+    def __iter__(self) -> Iterator[LabelledBlock]:
+        return self.stretch(0, len(self.numbers))
+
+    def stretch(self, first: int, stop: int) -> Iterator[LabelledBlock]:
+        """Yield the kept blocks from the one at a position to before the one at another position."""
+        if self._all is not None:
+            yield from self._all[first:stop]
+            return
+        for start in range(first, stop, STRIDE):
+            yield from self._make(start, min(start + STRIDE, stop))
+
+    def _make(self, first: int, stop: int) -> list[LabelledBlock]:
+        page, numbers = self._page, self.numbers[first:stop]
+        blocks = page.document.select(numbers)
+        if page.spans:
+            pairs = zip(blocks, [page.spans[number] for number in numbers], strict=True)
+            blocks = tuple([block if spans is None else block.keeping(spans) for block, spans in pairs])
+        return [(block, page.labels[number]) for block, number in zip(blocks, numbers, strict=True)]
 
 
-def join_blocks(kept: Sequence[LabelledBlock]) -> list[Segment]:
+def join_blocks(kept: Iterable[LabelledBlock]) -> Iterator[Segment]:
     """Join each continuation to the previous block, and the lines of a ``<pre>`` whatever their labels.
 
     A continuation without a previous block becomes a paragraph.
     """
-    joined: list[tuple[Label, list[Block]]] = []
+    joined: list[Block] = []
+    joined_label = Label.PARAGRAPH
     for block, label in kept:
         continues = label is Label.CONTINUATION
         if joined and not continues and block.preformatted and "pre" not in block.distance:
-            continues = joined[-1][1][-1].preformatted
+            continues = joined[-1].preformatted
         if joined and continues:
-            joined[-1][1].append(block)
-        else:
-            joined.append((Label.PARAGRAPH if label is Label.CONTINUATION else label, [block]))
-    return [Segment(label, tuple(blocks)) for label, blocks in joined]
+            joined.append(block)
+            continue
+        if joined:
+            yield Segment(joined_label, tuple(joined))
+        joined, joined_label = [block], Label.PARAGRAPH if continues else label
+    if joined:
+        yield Segment(joined_label, tuple(joined))

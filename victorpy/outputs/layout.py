@@ -42,7 +42,6 @@ _PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);base64,[A-Za-z0-9+
 _CELLS = frozenset(["td", "th"])
 _COLUMNS = frozenset(["col", "colgroup"])
 _DOCTYPE = re.compile(r"[\w ./:+-]*", re.ASCII)
-_LINE_END = re.compile(r"\r\n?|\n")
 
 _POLICY = (
     "default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline' http: https:; "
@@ -52,7 +51,9 @@ _POLICY = (
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.DOTALL)
 _ESCAPED_LETTER = re.compile(r"\\(?:0{0,4}([4-7][0-9a-fA-F])(?![0-9a-fA-F])\s?|([g-zG-Z]))")
 _AT_RULE = re.compile(r"@(?:import|charset|namespace)[^;{}]*;?", re.IGNORECASE)
-_URL = re.compile(r"url\(\s*(?:\"([^\"\n]{0,9999})\"|'([^'\n]{0,9999})'|([^)\"'\n]{0,9999}?))\s*\)", re.IGNORECASE)
+# Consumes what it has read even if the address never ends, so that no text is read twice.
+_URL = re.compile(r"url\(\s*+(?:\"([^\"\n]*+)(?:\"|())|'([^'\n]*+)(?:'|())|([^)\"'\n]*+))\s*+(?:\)|())", re.IGNORECASE)
+_LONGEST_URL = 9_999  # characters; longer ones are embedded files
 _ACTIVE = re.compile(r"expression\s*\(|(?:java|vb)script\s*:|behaviou?r\s*:|-moz-binding\s*:", re.IGNORECASE)
 
 
@@ -112,8 +113,9 @@ class LayoutReader:
 
         def add_text(text: str) -> None:
             number = splitter.texts
+            lines = splitter.lines.peek(text) if open_pre else [text]
             splitter.text(text)
-            for line_number, line in enumerate(_LINE_END.split(text) if open_pre else [text]):
+            for line_number, line in enumerate(lines):
                 if line_number:
                     events.append(Event("\n"))
                 is_text = bool(line.strip()) and number < splitter.texts
@@ -199,7 +201,11 @@ def safe_css(css: str, base: str = "") -> str:
     """
 
     def absolute(match: re.Match[str]) -> str:
-        address = _resource(next(filter(None, match.groups()), ""), base)
+        double, no_double, single, no_single, bare, no_end = match.groups()
+        address = double or single or (bare or "").rstrip()
+        if "" in (no_double, no_single, no_end) or len(address) > _LONGEST_URL:
+            return match[0]
+        address = _resource(address, base)
         return 'url("' + re.sub(r"[\"\\\s]", lambda char: f"%{ord(char[0]):02X}", address) + '")'
 
     def unescaped(match: re.Match[str]) -> str:
@@ -233,7 +239,7 @@ def _kept_texts(page: CleanPage) -> list[bool | str]:
     """Return whether each piece of the page's blocks is kept, or the text of a piece that is kept in part."""
     kept: list[bool | str] = []
     all_spans = page.spans or (None,) * len(page.labels)
-    for block, label, spans in zip(page.document.blocks, page.labels, all_spans, strict=True):
+    for block, label, spans in zip(page.document.each_block(), page.labels, all_spans, strict=True):
         stops = [*(piece.start for piece in block.pieces[1:]), len(block.text)]
         for piece, stop in zip(block.pieces, stops, strict=True):
             if spans is None or not label.is_content:

@@ -14,6 +14,8 @@ from victorpy.page.markup import pieces
 
 _ITEMS = frozenset(["li", "dt", "dd"])
 _START = re.compile("[+-]?[0-9]{1,9}")
+_MOST_KNOWN = 10_000  # elements whose surroundings are remembered
+_MAX_LINKS = 8  # nested links; browsers allow only one
 _MAX_DEPTH = 16  # deeper nesting would fill Markdown lines with indentation
 
 _STYLES = {
@@ -56,8 +58,11 @@ def outline(parts: Iterable[Part], document: Document, within: int = -1) -> Iter
     """
     open_places: Places = ()
     last_items: dict[int, tuple[int, int]] = {}
+    around: dict[int, tuple[int, ...]] = {}
     for part in parts:
-        open_places = _places(part, open_places, last_items, document.elements, within)
+        if len(around) > _MOST_KNOWN:
+            around.clear()
+        open_places = _places(part, open_places, last_items, document.elements, within, around)
         yield part, open_places
 
 
@@ -72,7 +77,12 @@ def count_shared(previous: Places, places: Places) -> int:
 
 
 def _places(
-    part: Part, previous: Places, last_items: dict[int, tuple[int, int]], elements: Elements, within: int
+    part: Part,
+    previous: Places,
+    last_items: dict[int, tuple[int, int]],
+    elements: Elements,
+    within: int,
+    known_around: dict[int, tuple[int, ...]],
 ) -> Places:
     """Return the places of a part.
 
@@ -89,13 +99,7 @@ def _places(
         if not is_item and not previous and "blockquote" not in part.blocks[0].containers:
             return ()  # most parts of most pages
     tag, parent = elements.tag, elements.parent
-    around = []
-    while element > within:
-        if tag[element] in _ITEMS or tag[element] == "blockquote":
-            around.append(element)
-        element = parent[element]
-    around = around[::-1][:_MAX_DEPTH]
-
+    around = _around(element, elements, within, known_around)
     open_items = {place.element: place for place in previous}
     terms = {parent[number]: place for number, place in open_items.items() if number >= 0 and tag[number] == "dt"}
     innermost = next((number for number in reversed(around) if tag[number] in _ITEMS), -1) if is_item else -1
@@ -113,6 +117,21 @@ def _places(
     if is_item and isinstance(part, Segment) and all(place.is_quote for place in places):
         places.append(Place(-2 - part.blocks[0].index, is_quote=False))
     return tuple(places)
+
+
+def _around(element: int, elements: Elements, within: int, known: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the list items and quotations around an element, outermost first. `known` has earlier results."""
+    inner = []
+    while element > within and element not in known:
+        inner.append(element)
+        element = elements.parent[element]
+    around = known.get(element, ())
+    for element in reversed(inner):
+        is_place = elements.tag[element] in _ITEMS or elements.tag[element] == "blockquote"
+        if is_place and len(around) < _MAX_DEPTH:
+            around = (*around, element)
+        known[element] = around
+    return around
 
 
 def _item(element: int, last_items: dict[int, tuple[int, int]], elements: Elements) -> Place:
@@ -153,7 +172,7 @@ def runs(segment: Segment, document: Document) -> list[Run]:
         return [Run(first.text, frozenset(), "")]
     found: list[Run] = []
     samples: dict[_Marks, Run] = {frozenset(): Run("", frozenset(), "")}
-    marks_around: dict[int, _Marks] = {}
+    marks_around: dict[int, _Marks] = {-1: frozenset()}
 
     def add(text: str, marks: _Marks) -> None:
         if marks not in samples:
@@ -175,9 +194,7 @@ def runs(segment: Segment, document: Document) -> list[Run]:
             follows = block.index == previous_block.index + 1 and not block.preformatted
             space = "\n" if follows and "br" in block.distance else joint(previous_block, block)
         for piece, (_, text) in zip(block.pieces, pieces(block), strict=True):
-            if piece.element not in marks_around:
-                marks_around[piece.element] = _marks(document, piece.element)
-            previous_marks, marks = marks, marks_around[piece.element]
+            previous_marks, marks = marks, _marks(document.elements, piece.element, marks_around)
             if not space and not block.preformatted and text[:1] == " ":
                 space = " "
             if space:  # a space has the styles that both neighbours share
@@ -188,16 +205,25 @@ def runs(segment: Segment, document: Document) -> list[Run]:
     return found
 
 
-def _marks(document: Document, element: int) -> _Marks:
-    """Return the styles and links around an element."""
-    marks: list[tuple[str, int]] = []
-    tags, parents, attributes = document.elements.tag, document.elements.parent, document.elements.attributes
-    while element >= 0:
-        tag = tags[element]
-        if tag in _STYLES and (tag != "a" or "href" in attributes[element]):
-            marks.append((_STYLES[tag], element))
-        element = parents[element]
-    return frozenset(marks)
+def _marks(elements: Elements, element: int, known: dict[int, _Marks]) -> _Marks:
+    """Return the links and the outermost element of each style around an element. `known` has earlier results.
+
+    Two texts share a style if, and only if, its outermost elements are the same. Of nested links few are kept.
+    """
+    inner = []
+    while element not in known:
+        inner.append(element)
+        element = elements.parent[element]
+    marks = known[element]
+    for element in reversed(inner):
+        style = _STYLES.get(elements.tag[element])
+        if style == "link" and "href" in elements.attributes[element]:
+            links = sorted(mark for mark in marks if mark[0] == style)
+            marks = marks.difference(links[: 1 - _MAX_LINKS]) | {(style, element)}
+        elif style and style != "link" and all(style != other for other, _ in marks):
+            marks |= {(style, element)}
+        known[element] = marks
+    return marks
 
 
 def code_language(segment: Segment, document: Document) -> str:

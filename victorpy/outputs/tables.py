@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from victorpy.document import Block, Elements, Label
-from victorpy.outputs.base import HEADINGS, CleanPage, LabelledBlock, Segment, join_blocks, kept_blocks
+from victorpy.outputs.base import HEADINGS, CleanPage, KeptBlocks, LabelledBlock, Segment, join_blocks
 from victorpy.page.markup import pieces
 
 # A table with <th>, <caption> or <thead> contains data unless a cell is as long as an article.
@@ -26,6 +26,9 @@ _MAX_MEDIAN_CELL = 120
 _MAX_MULTI_SEGMENT_CELLS = 0.4
 _MIN_ROWS_OF_COMMON_WIDTH = 0.6
 _MIN_ROWS_WITH_TWO_CELLS = 0.5
+
+MOST_CELLS = 20_000
+"""Maximum number of cells of a table. A larger table is written as several; one with a longer row is not a table."""
 
 _CELL_TAGS = frozenset(["td", "th"])
 _BOLD = HEADINGS | {"b", "strong"}
@@ -73,41 +76,41 @@ class Table(NamedTuple):
 Part = Segment | Table
 
 
-def parts(page: CleanPage) -> list[Part]:
-    """Return the segments and data tables of a page, without control characters and invisible segments."""
-    kept = kept_blocks(page)
-    # Most texts are printable, and isprintable() is much faster than a search.
-    suspects = [block.text for block, _ in kept if not block.text.isprintable()]
-    if suspects and _CONTROLS.search("\n".join(suspects)):
-        kept = [(_replace_controls(block), label) for block, label in kept]
-    has_table = page.document.has_tag("table")
-    parts: list[Part] = _join(kept, page.document.elements) if has_table else [*join_blocks(kept)]
-    return [part for part in parts if isinstance(part, Table) or _is_visible(part)] if suspects else parts
+def parts(page: CleanPage) -> Iterator[Part]:
+    """Yield the segments and data tables of a page, without control characters and invisible segments."""
+    kept = KeptBlocks(page)
+    joined: Iterable[Part] = join_blocks(_without_controls(kept))
+    if page.document.has_tag("table"):
+        joined = _join(kept, page.document.elements)
+    return (part for part in joined if isinstance(part, Table) or _is_visible(part))
 
 
-def _join(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
+def _without_controls(kept: Iterable[LabelledBlock]) -> Iterator[LabelledBlock]:
+    for block, label in kept:
+        # Most texts are printable, and isprintable() is much faster than a search.
+        has_controls = not block.text.isprintable() and _CONTROLS.search(block.text)
+        yield (_replace_controls(block) if has_controls else block), label
+
+
+def _join(kept: KeptBlocks, elements: Elements) -> Iterator[Part]:
     """Join blocks into segments and data tables."""
-    if "caption" in elements.tag:
-        kept = _separate_captions(kept, elements)
-    joined: list[Part] = []
+    has_captions = "caption" in elements.tag
+
+    def stretch(first: int, stop: int) -> Iterator[LabelledBlock]:
+        blocks = _without_controls(kept.stretch(first, stop))
+        return _separate_captions(blocks, elements) if has_captions else blocks
+
     done = 0
-    indexes = [block.index for block, _ in kept]
-    tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
-    for table, next_table in pairwise([*tables, len(elements)]):
-        first = bisect_left(indexes, elements.first_block[table])
-        stop = bisect_left(indexes, elements.stop_block[table])
-        if next_table < elements.stop[table] or stop - first < 4:
-            continue  # it contains another table, or is smaller than two rows of two cells
-        rows = _rows(table, elements)
+    for table, rows, first, stop in _tables(kept.numbers, elements):
         blocks_by_cell: dict[int, list[LabelledBlock]] = {cell: [] for row in rows for cell in row}
         in_cells = []
-        for number in range(first, stop):
-            element = kept[number][0].element
+        for number, labelled in enumerate(stretch(first, stop), first):
+            element = labelled[0].element
             while element > table and element not in blocks_by_cell:
                 element = elements.parent[element]
             if element > table:
                 in_cells.append(number)
-                blocks_by_cell[element].append(kept[number])
+                blocks_by_cell[element].append(labelled)
         # Text before and after the cells is a caption, but a table with text between cells is not a data table.
         if not in_cells or in_cells[-1] - in_cells[0] >= len(in_cells):
             continue
@@ -117,21 +120,46 @@ def _join(kept: Sequence[LabelledBlock], elements: Elements) -> list[Part]:
             if (segments := _cell_segments(blocks, cell, elements))
         }
         if _is_data(table, rows, contents, elements):
-            joined += [*join_blocks(kept[done : in_cells[0]]), _table(table, rows, contents, elements)]
+            yield from join_blocks(stretch(done, in_cells[0]))
+            yield _table(table, rows, contents, elements)
             done = in_cells[-1] + 1
-    return joined + join_blocks(kept[done:])
+    yield from join_blocks(stretch(done, len(kept.numbers)))
 
 
-def _separate_captions(kept: Sequence[LabelledBlock], elements: Elements) -> Sequence[LabelledBlock]:
+def _separate_captions(kept: Iterable[LabelledBlock], elements: Elements) -> Iterator[LabelledBlock]:
     """Label each caption as a paragraph, even if its label is heading or continuation."""
-    relabelled = []
     previous = -1
     for block, label in kept:
         caption = elements.ancestor(block.element, ["caption"])
         continues = label is Label.CONTINUATION and caption == previous
-        relabelled.append((block, label if caption < 0 or continues else Label.PARAGRAPH))
+        yield block, label if caption < 0 or continues else Label.PARAGRAPH
         previous = caption
-    return relabelled
+
+
+def _tables(numbers: Sequence[int], elements: Elements) -> Iterator[tuple[int, list[list[int]], int, int]]:
+    """Yield the tables that may contain data: the table, its cells by row, and the range of its kept blocks.
+
+    `numbers` are the numbers of the kept blocks. A table with more than `MOST_CELLS` cells is cut into several.
+    """
+    tables = [number for number, tag in enumerate(elements.tag) if tag == "table"]
+    for table, next_table in pairwise([*tables, len(elements)]):
+        first = bisect_left(numbers, elements.first_block[table])
+        stop = bisect_left(numbers, elements.stop_block[table])
+        if next_table < elements.stop[table] or stop - first < 4:
+            continue  # it contains another table, or is smaller than two rows of two cells
+        rows = _rows(table, elements)
+        if max(map(len, rows), default=0) > MOST_CELLS:
+            continue
+        portion: list[list[int]] = []
+        cells = 0
+        for row in rows:
+            if cells + len(row) > MOST_CELLS:
+                end = bisect_left(numbers, elements.first_block[row[0]])
+                yield table, portion, first, end
+                portion, cells, first = [], 0, end
+            portion.append(row)
+            cells += len(row)
+        yield table, portion, first, stop
 
 
 def _rows(table: int, elements: Elements) -> list[list[int]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
-from victorpy.document import Label
+from victorpy.document import STRIDE, Label
 from victorpy.outputs.base import CleanPage, output, segments
 from victorpy.outputs.tables import Part, parts
 
@@ -40,22 +41,24 @@ def render_jsonl(page: CleanPage) -> str:
     """One JSON object per page: url, title, text, confidence, and every block with label, probability and path."""
     document = page.document
     probabilities = page.probabilities or (None,) * len(page.labels)
-    blocks: list[dict[str, Any]] = [
-        {"label": str(label), "probability": probability, "path": path, "text": block.text}
-        for label, probability, path, block in zip(
-            page.labels, probabilities, document.paths(), document.blocks, strict=True
-        )
-    ]
-    for number, spans in enumerate(page.spans):
-        if spans is not None:
-            blocks[number]["kept"] = spans
+    all_spans = page.spans or (None,) * len(page.labels)
+    rows = zip(page.labels, probabilities, document.paths(), document.texts, all_spans, strict=True)
+    blocks = (
+        {"label": str(label), "probability": probability, "path": path, "text": text}
+        | ({} if spans is None else {"kept": spans})
+        for label, probability, path, text, spans in rows
+    )
+    # Lists of blocks are written one after another, because all blocks as objects would take much memory.
+    written = [_json(some)[1:-1] for some in iter(lambda: [*islice(blocks, STRIDE)], [])]
     record = {
         "url": document.url,
         "title": document.title,
         "source": document.source,
         "text": render_text(page),
         "confidence": page.confidence,
-        "blocks": blocks,
-        "losses": list(document.losses),
     }
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return f'{_json(record)[:-1]}, "blocks": [{", ".join(written)}], "losses": {_json(list(document.losses))}}}\n'
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

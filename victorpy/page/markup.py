@@ -74,7 +74,7 @@ def to_html(document: Document) -> str:
     """Write the HTML of a document, without deleted elements."""
     writer = TagWriter(document)
     parts = []
-    for block in document.blocks:
+    for block in document.each_block():
         for number, (tags, text) in enumerate(pieces(block)):
             is_alt_text = tags and tags[-1] == "img"
             parts += [writer.write(tags), " " if block.spaced and not number and not block.preformatted else ""]

@@ -16,6 +16,11 @@ from victorpy.page.formulas import MARKS, write_formulas
 # libxml2 gives up on a page below 2,048 levels; browsers flatten elements below 512.
 FLATTEN_DEPTH = 512
 
+# An element takes up to 460 bytes of memory, so pages with very many tags would take a hundred times their size.
+# Ordinary pages have one element per 100 bytes, dense tables one per 10 bytes.
+MOST_ELEMENTS = 200_000
+_BYTES_PER_ELEMENT = 16
+
 # libxml2 compares each attribute of a tag with all the others, so thousands of them take seconds.
 MOST_ATTRIBUTES = 2_000
 _STRETCH = 5 * MOST_ATTRIBUTES
@@ -129,6 +134,12 @@ def _parse_without_loss(text: str, utf8: bytes) -> tuple[etree._Element | None, 
     if may_have_reference:
         # Browsers read a reference to a control character as the Windows-1252 character of that number.
         utf8 = _C1_REFERENCE.sub(lambda match: bytes([int(match[1])]).decode("cp1252", "ignore").encode(), utf8)
+    most = MOST_ELEMENTS + len(utf8) // _BYTES_PER_ELEMENT
+    if len(utf8) > 3 * MOST_ELEMENTS and utf8.count(b"<") > most:
+        shorter = _drop_tags(utf8.decode(), most).encode()
+        if len(shorter) < len(utf8):
+            losses.append(f"the page has too many tags: those after the first {most:,} were dropped; no text was lost")
+            utf8 = shorter
     root, error = _lxml_tree(utf8)
     if error:
         root, error = _lxml_tree(_flatten(utf8.decode()).encode())
@@ -226,6 +237,18 @@ def _lxml_tree(utf8: bytes) -> tuple[etree._Element | None, str]:
         if entry.type_name in {"ERR_RESOURCE_LIMIT", "ERR_NO_MEMORY"}:
             return root, f"the parser gave up at line {entry.line}: {entry.message}"
     return root, ""
+
+
+def _drop_tags(text: str, most: int) -> str:
+    """Remove the tags after the first `most` opening tags, and keep their text."""
+    count = 0
+
+    def keep(match: re.Match[str]) -> str:
+        nonlocal count
+        count += match["tag"] is not None and not match["close"]
+        return " " if count > most and match["tag"] is not None else match[0]
+
+    return _MARKUP.sub(keep, text)
 
 
 def _flatten(text: str) -> str:

@@ -25,6 +25,10 @@ from victorpy.page.parse import VOID, Tree, prune
 # Images are kept at every level, because their `alt` is text.
 DEEPEST = 256
 
+# Every line of a <pre> is a block, and blocks take much more memory than short lines.
+MOST_LINES = 100_000
+_JOINED = 64
+
 # Pages with more tags or attributes are split in Python, because the native core numbers them with 32 bits.
 MOST_TAGS = 1 << 29
 
@@ -52,15 +56,18 @@ def split(tree: Tree, cuts: Cuts, delete: Collection[str] = (), **values: Any) -
     """Split a page into blocks, without the elements named in `delete`. `values` are further fields of the document."""
     values = {"url": tree.url, "title": tree.title, "losses": tree.losses} | values
     if tree.root is not None and _native:
-        rules = VOID, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, _LINE_END.split
+        lines = Lines()
+        rules = VOID, delete, tree.unwrap, DEEPEST, MOST_TAGS, hides, _ODD.sub, lines.take
         with suppress(OverflowError):
             arrays = _native.split_tree(tree.root, cuts, *rules)
             how = "every" if cuts.every else "block"
+            values["losses"] += lines.losses
             return Document(arrays, arrays, trailing=arrays.trailing, split=how, **values)
     splitter = Splitter(cuts)
     if tree.root is not None:
         prune(tree, delete)
         splitter.walk(tree.root)
+    values["losses"] += splitter.lines.losses
     return splitter.document(**values)
 
 
@@ -76,11 +83,37 @@ def hides(attributes: dict[str, str]) -> bool:
     )
 
 
+class Lines:
+    """Cuts the text of ``<pre>`` elements into lines. After `MOST_LINES` of them, further lines are joined."""
+
+    def __init__(self) -> None:
+        self._room = MOST_LINES
+        self.losses: tuple[str, ...] = ()
+
+    def take(self, text: str) -> list[str]:
+        """Return the lines of a text, and count them."""
+        lines = self.peek(text)
+        self._room -= len(lines)
+        if self._room < 0 and len(lines) < len(_LINE_END.findall(text)) + 1:
+            self.losses = (f"lines in <pre> after the first {MOST_LINES:,} were joined; no text was lost",)
+        return lines
+
+    def peek(self, text: str) -> list[str]:
+        """Return the lines of a text."""
+        lines = _LINE_END.split(text)
+        room = max(self._room, 0)
+        if len(lines) > room:
+            joined = (" ".join(lines[start : start + _JOINED]) for start in range(room, len(lines), _JOINED))
+            lines[room:] = list(joined)
+        return lines
+
+
 class Splitter:
     """Records a page's tags and texts in order, and finally cuts the texts into blocks."""
 
     def __init__(self, cuts: Cuts) -> None:
         self._cuts = cuts
+        self.lines = Lines()
         self._texts: list[_Text] = []
         self._passed: list[str] = []
         """The tags so far, closing tags with a slash."""
@@ -174,7 +207,7 @@ class Splitter:
                 self._texts.append((text, self._numbers[-1], len(self._passed), self._gap, self._cut, None))
                 self._gap = self._cut = False
             return
-        for number, line in enumerate(_LINE_END.split(text)):
+        for number, line in enumerate(self.lines.take(text)):
             if number:
                 self.start("br", _NONE)
                 self.end()

@@ -26,7 +26,7 @@ from victorpy.config import Config
 from victorpy.document import Document, Labelling
 from victorpy.errors import DataError, VictorError
 from victorpy.methods import Method
-from victorpy.outputs.base import CleanPage, joint, kept_blocks
+from victorpy.outputs.base import CleanPage, KeptBlocks, joint
 from victorpy.research.datasets import Warn, parse_data, read_dataset
 from victorpy.research.site_runs import cut_key, label_site, map_in_jobs
 from victorpy.sites.grouping import SITE_KEYS, draw_sample
@@ -296,7 +296,7 @@ def _read(page: MinedPage, config: Config) -> Document:
 
 def _kept_text(document: Document, labelling: Labelling) -> str:
     """Return the text of the kept blocks, joined as in the page."""
-    blocks = [block for block, _ in kept_blocks(CleanPage(document, labelling.labels, spans=labelling.spans))]
+    blocks = [block for block, _ in KeptBlocks(CleanPage(document, labelling.labels, spans=labelling.spans))]
     parts = [blocks[0].text] if blocks else []
     for previous, block in pairwise(blocks):
         parts += [joint(previous, block), block.text]
