@@ -15,12 +15,22 @@ if TYPE_CHECKING:
     from victorpy.cleaner import Cleaner, clean, docview, read_document
     from victorpy.config import Config, load_config
     from victorpy.document import Block, Document, Elements, Label, Labelling, Metadata, Piece
-    from victorpy.errors import AnnotationError, ConfigError, DataError, ModelError, TemplateError, VictorError
+    from victorpy.errors import (
+        AnnotationError,
+        ChildError,
+        ConfigError,
+        DataError,
+        ModelError,
+        TemplateError,
+        TimeLimitError,
+        VictorError,
+    )
     from victorpy.outputs import CleanPage
 
 __all__ = [
     "AnnotationError",
     "Block",
+    "ChildError",
     "CleanPage",
     "Cleaner",
     "Config",
@@ -34,6 +44,7 @@ __all__ = [
     "ModelError",
     "Piece",
     "TemplateError",
+    "TimeLimitError",
     "VictorError",
     "__version__",
     "clean",

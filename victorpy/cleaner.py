@@ -18,7 +18,7 @@ from victorpy.labellers.base import Labeller, Labels
 from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, find_output
 from victorpy.page.decode import decode
-from victorpy.page.parse import Tree, parse_whole, prune
+from victorpy.page.parse import MOST_TITLE, Tree, parse_whole, prune
 from victorpy.page.split import split
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def _read(
         inline_styles(tree.root, [path.read_text("utf-8", "replace") for path in config.files("style-files")])
     delete = config.get("tag-delete")
     losses = ((decoded.loss,) if decoded.loss else ()) + tree.losses
+    if metadata and len(tree.title) > MOST_TITLE:
+        losses += (f"metadata uses only the first {MOST_TITLE:,} characters of the title",)
     values = {"url": url or tree.url, "source": source, "encoding": decoded.encoding, "losses": losses}
     document = split(tree, config.cuts, delete, **values)
     return document, about, reader.read(prune(tree, delete), config.cuts) if reader else None
@@ -222,12 +224,21 @@ def _default_cleaner(favor: str | None) -> Cleaner:
     return Cleaner.load(favor=favor)
 
 
-def clean(page: bytes | str, url: str | None = None, format: str = "text", favor: str | None = None) -> str:
+def clean(
+    page: bytes | str,
+    url: str | None = None,
+    format: str = "text",
+    favor: str | None = None,
+    timeout: float | None = None,
+) -> str:
     r"""Clean a web page with the bundled model.
 
     The page is HTML, as text or as bytes of any encoding. `url` is the page address, which relative links are resolved
     against. `format` is the name of an output format, such as text, markdown, html or jsonl; ``victor list formats``
     shows all of them. `favor` is precision (to keep less noise), recall (to lose less content) or balanced.
+
+    With `timeout` the page is cleaned in a child process, which is reused. Raises TimeLimitError if the page takes
+    more seconds, and ChildError if it crashes the process or takes more than 1 GB of memory.
 
     Warns if the page looks like a path or an address: read the file or fetch the address first.
 
@@ -244,6 +255,25 @@ def clean(page: bytes | str, url: str | None = None, format: str = "text", favor
         warnings.warn(
             f"{words[0]!r} looks like the {kind} of a page, but it is cleaned as text; {instead}", stacklevel=2
         )
+    if timeout is None:
+        return _clean_here(page, url, format, favor)
+    from victorpy.base import child  # only on request
+
+    function, prepare = f"{__name__}:_clean_here", f"{__name__}:_prepare"
+    return str(child.call(function, (page, url, format, favor), timeout, prepare))
+
+
+def _prepare(page: bytes | str, url: str | None, format: str, favor: str | None) -> None:
+    """Load what `_clean_here` needs."""
+    _clean_first_page(format, favor)
+
+
+@cache
+def _clean_first_page(format: str, favor: str | None) -> None:
+    _clean_here("<p>Tea is hot.", None, format, favor)
+
+
+def _clean_here(page: bytes | str, url: str | None, format: str, favor: str | None) -> str:
     return _default_cleaner(favor).clean(page, url, format)
 
 

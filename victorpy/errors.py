@@ -67,6 +67,14 @@ class ParseError(DataError):
     """The text of a page cannot be parsed."""
 
 
+class TimeLimitError(VictorError, TimeoutError):
+    """A page took longer than it may."""
+
+
+class ChildError(VictorError):
+    """The process that cleaned a page crashed or took too much memory."""
+
+
 class OutputError(VictorError):
     """Output cannot be written."""
 

@@ -27,6 +27,9 @@ _STRETCH = 5 * MOST_ATTRIBUTES
 _MANY_VALUES = 10 * MOST_ATTRIBUTES
 _RAW_TAGS = ("script", "SCRIPT", "style", "STYLE")
 
+# Characters of a title that metadata uses. Its separators cut a title in two in every possible way.
+MOST_TITLE = 1_000
+
 # Elements without content or closing tag.
 VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
 

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from victorpy import native
+from victorpy.base.child import limit_memory, worker_variables
 from victorpy.batch.inputs import Mark
 from victorpy.batch.local.signals import Stopped, waiting
 from victorpy.batch.outcome import Outcome, PageCleaner, failure
@@ -44,8 +43,6 @@ MEMORY_EXIT = 86
 
 _COPIES = 3
 """Copies of a page in memory while a worker receives it. They do not count for the memory limit of the page."""
-
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 # These functions run in workers.
@@ -102,19 +99,6 @@ def clean_checked(record: Record, cleaner: Cleaner | None = None) -> Outcome:
     if outcome.kind is Kind.MEMORY and record.problem is None and _Worker.guarded:
         os._exit(MEMORY_EXIT)
     return outcome
-
-
-def limit_memory(memory: int) -> None:
-    """Limit this process to `memory` more bytes than it uses now. Only Linux supports this limit."""
-    try:
-        import resource
-
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    except (ImportError, OSError, ValueError):
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = used + memory
-    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 # Tasks, and the processes that run them.
@@ -359,18 +343,13 @@ Workers = Guard | Unguarded
 
 @contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Start processes that use one numpy thread each and ignore ^C, which the main process handles.
+    """Start processes with the variables of workers. They ignore ^C, which the main process handles.
 
-    They import no module from the current directory, which may contain files of other people.
-
-    If the native core is not used here, workers do not use it either, so that they do not repeat the warning. After
-    this process was killed, Python's resource tracker deletes its semaphores without a warning.
+    After this process was killed, Python's resource tracker deletes its semaphores without a warning.
     """
-    variables = dict.fromkeys([*_THREADS, "PYTHONSAFEPATH"], "1")
+    variables = worker_variables()
     warnings = os.environ.get("PYTHONWARNINGS")
     variables["PYTHONWARNINGS"] = ",".join(filter(None, [warnings, "ignore:resource_tracker"]))
-    if native.why_not():
-        variables["VICTOR_ENGINE"] = "python"
     previous = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     is_main = threading.current_thread() is threading.main_thread()

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from victorpy.base.child import limit_memory
 from victorpy.batch.inputs import InputFile, Read, read_file, unread_record
 from victorpy.batch.local.guard import (
     BATCH_BYTES,
@@ -20,7 +21,6 @@ from victorpy.batch.local.guard import (
     Task,
     end_with_main_process,
     has_pebble,
-    limit_memory,
 )
 from victorpy.batch.plan import Limits
 from victorpy.batch.record import Problem, Record

@@ -13,7 +13,7 @@ from lxml import etree
 
 from victorpy.base.words import simple_words
 from victorpy.description.metadata.structured import Thing, plain, read_json_ld, read_meta_tags, read_microdata
-from victorpy.page.parse import Tree
+from victorpy.page.parse import MOST_TITLE, Tree
 
 # Names of elements whose content is about other pages or the site, or written by readers.
 _AROUND = re.compile(
@@ -60,7 +60,7 @@ class Page:
         self.url = url or tree.url
         self.title_tag = plain(tree.title)
         if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
-            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()
+            self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
 
     @cached_property
     def meta_tags(self) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from victorpy.description.metadata.page import Candidate, Page, words
+from victorpy.page.parse import MOST_TITLE
 from victorpy.sites.grouping import site_of
 
 # Titles that editors and frameworks generate, and general words for pages without a title.
@@ -164,12 +165,14 @@ def _candidates(page: Page, site: Site) -> Iterator[Candidate]:
 def _headings_in_title(headings: list[str], title: str, site: Site) -> list[str]:
     """Return the headings that are part of the title, longest first, because a shorter one may be a section."""
     title_words = words(title)
-    parts = [words(part) for part in _SEPARATOR.split(title)]
+    first, *others = (tuple(words(part)) for part in _SEPARATOR.split(title))
+    parts = {first, *others}
     contained = []
     for text in headings:
         own = words(text)
-        begins = title_words[: len(own)] == own and (len(own) > 2 or own in parts)
-        follows = own in parts and len(own) >= len(parts[0])  # the site's name or a section may come first
+        is_part = tuple(own) in parts
+        begins = title_words[: len(own)] == own and (len(own) > 2 or is_part)
+        follows = is_part and len(own) >= len(first)  # the site's name or a section may come first
         if own and (begins or follows) and not (site.is_name(text) and own != title_words):
             contained.append(text)
     return sorted(contained, key=lambda text: -len(text))
@@ -197,6 +200,7 @@ def without_site(title: str, site: Site, declared: Sequence[Candidate] = ()) -> 
     If a declared title is one side of a separator, the other side is a section. Otherwise the parts that name the site
     are removed, and the text after a bar, which is meant for search engines.
     """
+    title = title[:MOST_TITLE]
     cuts = list(_SEPARATOR.finditer(title))
     sides = [words(side) for cut in cuts for side in (title[: cut.start()], title[cut.end() :])]
     one_side = (value for value, _ in declared if words(value) in sides and not site.is_name(value))

@@ -1,0 +1,190 @@
+"""Run functions in child processes with a time limit and a memory limit.
+
+A page that hangs inside a C library cannot be interrupted by a signal or a thread, but its process can be killed.
+Children are started when they are needed, one for each thread that waits for a call, and used again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, BinaryIO, NoReturn
+
+from victorpy import native
+from victorpy.errors import ChildError, TimeLimitError
+
+MEMORY = 1_000_000_000
+"""Maximum number of bytes that a call may take."""
+
+_MOST_IDLE = 8
+_MEMORY_EXIT = 86
+_GRACE = 2  # seconds after which a child without a parent ends
+_START = "import sys; sys.path[:] = {path!r}; from victorpy.base.child import serve; serve()"
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+_idle: list[_Child] = []
+
+
+def call(function: str, arguments: tuple[Any, ...], timeout: float, prepare: str = "builtins:id") -> Any:
+    """Call a function, named as ``module:function``, in a child process. Raises what the function raises.
+
+    Raises TimeLimitError after `timeout` seconds, and ChildError if the child crashes or takes too much memory. The
+    function `prepare` is called first, with the same arguments. Its time and memory do not count.
+    """
+    if not timeout > 0:
+        raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}")
+    try:
+        child = _idle.pop()
+    except IndexError:
+        child = _Child()
+    try:
+        succeeded, result = child.call((function, prepare, arguments, timeout))
+    except BaseException:  # the child may still work on the call
+        child.stop()
+        raise
+    if len(_idle) < _MOST_IDLE:
+        _idle.append(child)
+    else:
+        child.stop()
+    if not succeeded:
+        raise result
+    return result
+
+
+class _Child:
+    """A child process that answers one call after another."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | worker_variables(),
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+
+    def call(self, request: tuple[str, str, tuple[Any, ...], float]) -> tuple[bool, Any]:
+        timeout = request[-1]
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            self._process.kill()
+
+        timer = threading.Timer(timeout, end)
+        timer.daemon = True
+        try:
+            pickle.dump(request, self._requests)
+            self._requests.flush()
+            self._answers.read(1)  # the child is ready
+            timer.start()
+            succeeded, result = pickle.load(self._answers)
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            self._process.kill()
+            self._process.wait()
+            if is_late.is_set():
+                raise TimeLimitError(f"the page took longer than {timeout:g} seconds") from None
+            raise ChildError(f"the process that cleaned the page {self._reason()}") from error
+        finally:
+            timer.cancel()
+        return succeeded, result
+
+    def _reason(self) -> str:
+        code = self._process.returncode
+        if code == _MEMORY_EXIT:
+            return f"took more than {MEMORY / 1e6:,.0f} MB of memory"
+        names = {-number: number.name for number in signal.Signals}
+        return f"was ended by {names.get(code, f'exit code {code}')}"
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._requests, self._answers):
+            with suppress(OSError):  # an unsent request
+                pipe.close()
+
+
+@atexit.register
+def stop_children() -> None:
+    """End the processes that wait for calls."""
+    while _idle:
+        _idle.pop().stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # they belong to the parent
+
+
+def serve() -> NoReturn:
+    """Answer calls from standard input until it ends. The main function of a child."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print does not mix with answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops this process on ^C
+    is_limited = False
+    while True:
+        try:
+            function, prepare, arguments, timeout = pickle.load(requests)
+        except EOFError:
+            os._exit(0)
+        with suppress(Exception):  # the call raises it again
+            resolve_name(prepare)(*arguments)
+        if not is_limited:
+            limit_memory(MEMORY)
+            is_limited = True
+        answers.write(b"\n")
+        answers.flush()
+        if hasattr(signal, "alarm"):  # the system ends this process even if the parent has gone
+            signal.alarm(math.ceil(min(timeout, 1e9)) + _GRACE)
+        try:
+            _answer(answers, True, resolve_name(function)(*arguments))
+        except MemoryError:
+            os._exit(_MEMORY_EXIT)  # C libraries may never free their memory
+        except Exception as error:
+            _answer(answers, False, error)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+
+
+def _answer(answers: BinaryIO, succeeded: bool, result: object) -> None:
+    try:
+        written = pickle.dumps((succeeded, result))
+        pickle.loads(written)  # errors with odd constructors can be written but not read
+    except MemoryError:
+        raise
+    except Exception as error:
+        written = pickle.dumps((False, ChildError(f"{type(error).__name__}: {error}: {result!r:.200}")))
+    answers.write(written)
+    answers.flush()
+
+
+def worker_variables() -> dict[str, str]:
+    """Return environment variables of processes that clean pages: they use one numpy thread each.
+
+    They import no module from the current directory, which may contain files of other people. If the native core is not
+    used here, they do not use it either, so that they do not repeat the warning.
+    """
+    return dict.fromkeys([*_THREADS, "PYTHONSAFEPATH"], "1") | ({"VICTOR_ENGINE": "python"} if native.why_not() else {})
+
+
+def limit_memory(memory: int) -> None:
+    """Limit this process to `memory` more bytes than it uses now. Only Linux supports this limit."""
+    try:
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + memory
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
