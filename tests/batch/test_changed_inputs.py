@@ -130,6 +130,24 @@ def test_interrupted_update_continues(copied):
     CHANGES["page"][0](copied)
 
 
+@pytest.mark.parametrize("moved", ["part", "all parts", "manifest"])
+def test_kill_while_parts_are_set_aside_loses_nothing(copied, moved):
+    run(copied, "jsonl")
+    out, previous = copied / "out", copied / "out" / ".previous"
+    previous.mkdir()
+    for part in sorted(out.glob("part-*"))[: 1 if moved == "part" else None]:
+        part.rename(previous / part.name)
+    if moved == "manifest":
+        (out / ".inputs").rename(previous / "inputs")
+        shutil.copy(out / "manifest.jsonl", previous)
+        (out / "manifest.jsonl").write_bytes(b"")
+        with pytest.raises(OutputError, match="format was"):
+            run(copied, "jsonl", format="markdown")
+    assert run(copied, "jsonl")[0] == 0
+    run(copied, "jsonl", "fresh")
+    assert tree(out) == tree(copied / "fresh")
+
+
 def test_unfinished_run_keeps_what_is_unchanged(copied):
     run(copied, "jsonl")
     cut_manifest(copied / "out", 3)  # as if killed in the archive
@@ -143,7 +161,7 @@ def test_cleaned_files_that_are_gone_stop_the_run(copied):
     run(copied, "folder")
     before = tree(copied / "out")
     (copied / "in" / "b.html").unlink()
-    with pytest.raises(OutputError, match="1 of the input files that were cleaned before are gone; bring them back"):
+    with pytest.raises(OutputError, match="1 input files of the last run are gone; bring them back"):
         run(copied, "folder")
     assert tree(copied / "out") == before
     run(copied, "folder", "out", force=True)

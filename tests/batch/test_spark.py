@@ -136,7 +136,7 @@ def test_shards_of_changed_files_are_cleaned_again(session, tmp_path):
     assert (summary["pages"], summary["pages-now"]) == (10, 7)
     assert lines_of(tmp_path / "out") == run_locally(plan.inputs, tmp_path / "local")[0]
     Path(names[2]).unlink()
-    with pytest.raises(OutputError, match="1 of the input files that were cleaned before are gone"):
+    with pytest.raises(OutputError, match="1 input files of the last run are gone"):
         spark.run_plan(session, plan, quiet)
     (tmp_path / "list").write_text("\n".join(names[:2]))
     assert spark.run_plan(session, plan, quiet, force=True)["pages-now"] == 8

@@ -35,7 +35,6 @@ _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _MISSING = 0
 """Stamp of a file that does not exist."""
 _NEVER = 1 << 62  # larger than any record number
-_MOST_COUNTED = 1_000
 _UNREAD_WORDS = ("the file was not read: ", "the rest of the file was not read: ")
 
 
@@ -268,19 +267,12 @@ def input_warnings(inputs: Sequence[str], seen: Survey) -> Iterator[str]:
             if not first.name.lower().endswith(suffixes):
                 yield from _files_below(directory, suffixes)
 
-    unread = list(islice(unread_files(), _MOST_COUNTED))
-    if len(unread) == 1:
-        yield f"{unread[0]}: not read, because there are pages or archives beside it; to read it, give its name"
-    elif unread:
-        count = f"{len(unread):,}" if len(unread) < _MOST_COUNTED else f"{_MOST_COUNTED:,} or more"
-        yield (
-            f"{count} files of lines or tables beside pages or archives are not read, such as {unread[0]}; "
-            "to read them, give their names"
-        )
-    if len(seen.empty) == 1:
-        yield f"{seen.empty[0]}: the file is empty and has no pages"
-    elif seen.empty:
-        yield f"{len(seen.empty):,} files are empty and have no pages, such as {seen.empty[0]}"
+    first = next(unread_files(), None)
+    if first is not None:
+        yield f"{first}: not read, as all lines and tables beside pages or archives; to read them, give their names"
+    if seen.empty:
+        more = f", and {len(seen.empty) - 1:,} more" if len(seen.empty) > 1 else ""
+        yield f"empty files, which have no pages: {seen.empty[0]}{more}"
 
 
 # Reading records.

@@ -128,8 +128,9 @@ class Store:
         self.parts: list[str] = []
         self.last: Mark | None = None
         self.complete = False
+        self.is_begun = False
         self.earlier: dict[str, Any] | None = None
-        """Settings of the run that has written the manifest."""
+        """Settings of the run that has written the manifest, or the parts in `previous`."""
         self._begun: dict[str, Any] | None = None
         """The manifest's line about a part that was interrupted."""
         self._size = 0  # of the lines that stay in the manifest
@@ -139,14 +140,16 @@ class Store:
                 self._begun = entry if is_whole else None
                 break
             self._size = end
-            if self.earlier is None:
-                self.earlier = dict(entry.get("settings", {}))
+            if not self.is_begun:
+                self.is_begun, self.earlier = True, dict(entry.get("settings", {}))
             elif entry.get("complete"):
                 self.complete = True
             else:
                 self._add_entry(entry)
         if self._begun is None:
             self._manifest.truncate(self._size)
+        if not self.is_begun and (self.previous / MANIFEST).exists():
+            self.earlier = read_head(self.previous / MANIFEST).get("settings")
 
     def begin(self, notes: Mapping[str, Any], stamps: bytes = b"") -> None:
         """Start a run. The manifest records `notes`, which may change when a run is resumed."""
@@ -185,7 +188,7 @@ class Store:
             for pattern in ("retry-*.jsonl", "failed.jsonl", "replicas.jsonl", ".replicas.sqlite"):
                 for path in self.directory.glob(pattern):
                     path.unlink()
-            folder = "_index/" if self.settings["to"] == "folder" else ""
+            folder = "_index/" if (self.earlier or {}).get("to") == "folder" else ""
             for path in self.directory.glob(f"{folder}part-*"):  # written, but not listed before a kill
                 path.unlink()
         self._manifest.truncate(0)
@@ -344,6 +347,7 @@ class Store:
 
     def discard(self) -> None:
         """Delete the manifest and the parts."""
+        shutil.rmtree(self.directory / f".{self.label}spill", ignore_errors=True)
         for path in [self.directory / part for part in self.parts] + [self.stamps_path, self.manifest_path]:
             path.unlink(missing_ok=True)
         self.complete = True  # so that `close` does not write failed.jsonl
@@ -355,10 +359,7 @@ class Store:
         """Undo the start of a run that has written nothing, so that other commands can use the directory."""
         self._abandon_part()
         if self._is_new and not self.parts and not self.previous.exists():
-            own = {self.manifest_path, self.stamps_path}
-            others = [path for path in self.directory.glob("*") if path not in own] if self.directory.exists() else []
-            if self._is_plain or not any(path.name.startswith(".") or not self.label for path in others):
-                self.discard()
+            self.discard()
 
     def _abandon_part(self) -> None:
         if self._part is not None:
@@ -407,12 +408,12 @@ def refuse_other_settings(place: Path | str, previous: Mapping[str, Any], settin
 
 
 def refuse_gone_files(place: Path | str, old: Stamps, stamps: Stamps) -> None:
-    """Raise if files that were cleaned before are gone."""
+    """Raise if input files of the last run are gone, because their rows would be lost."""
     gone = stamps.gone_from(old)
     if gone:
         raise OutputError(
-            f"{place}: {gone:,} of the input files that were cleaned before are gone; bring them back, "
-            "or use --force to start over without them"
+            f"{place}: {gone:,} input files of the last run are gone; bring them back, or use --force to start over "
+            "without them"
         )
 
 

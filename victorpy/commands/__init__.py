@@ -12,13 +12,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from types import ModuleType
 from typing import NoReturn
 
 from victorpy import native
 from victorpy.base.terminal import SafeStream
 from victorpy.base.version import __version__
+from victorpy.batch.local.signals import stopping_signals
 from victorpy.errors import DISTRIBUTION, VictorError, suggest, visible
 
 EXIT_FAILED, EXIT_USAGE, EXIT_PIPE = 1, 2, 141
@@ -122,7 +123,11 @@ def run(name: str, arguments: Sequence[str] | None = None, program: str | None =
     is_raw = name == "annotate" or (name in {"clean", "view"} and not sys.stdout.isatty())
     output = sys.stdout if is_raw else SafeStream(sys.stdout)
     with redirect_stdout(output), redirect_stderr(SafeStream(sys.stderr)):
-        return _run(name, arguments, program)
+        try:
+            with stopping_signals(anywhere=True) if name == "clean" else nullcontext():
+                return _run(name, arguments, program)
+        except KeyboardInterrupt as error:
+            return 128 + getattr(error, "number", signal.SIGINT)
 
 
 def _prepare_streams() -> None:
@@ -149,8 +154,6 @@ def _run(name: str, arguments: Sequence[str] | None, program: str | None) -> int
         if hasattr(signal, "SIGPIPE"):
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly when the reader of a pipe exits
         return int(command.run(parsed))
-    except KeyboardInterrupt as error:
-        return 128 + getattr(error, "number", signal.SIGINT)
     except VictorError as error:  # a user's mistake: one line, never a traceback
         parsed.say(str(error))
         return EXIT_USAGE

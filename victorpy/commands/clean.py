@@ -38,7 +38,7 @@ from victorpy.batch.store import settings_beside
 from victorpy.cleaner import Cleaner
 from victorpy.commands import EXIT_FAILED, Arguments, _shared
 from victorpy.dedup.base import Keep
-from victorpy.errors import ConfigError, DataError, visible
+from victorpy.errors import ConfigError, DataError, OutputError, visible
 from victorpy.labellers.base import LearnsFrom
 from victorpy.methods import Method
 from victorpy.outputs import Output, find_output
@@ -249,6 +249,8 @@ def _open_stream(target: str | None, output: Output, titled: bool) -> Iterator[W
 
     try:
         yield write
+        if path is not None and not path.exists():
+            raise OutputError(f"{path}: the file was removed during the run")
     finally:
         if path is not None:
             stream.close()

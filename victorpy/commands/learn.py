@@ -20,6 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from victorpy.commands import Arguments
 from victorpy.commands._shared import add_data, add_site_key
 from victorpy.config import Config, load_config
@@ -31,6 +33,9 @@ from victorpy.outputs import CleanPage
 from victorpy.research.datasets import parse_data, set_name
 from victorpy.research.gold import load_gold
 from victorpy.sites.grouping import SITE_KEYS
+
+FEW_ITERATIONS = 50
+"""Outside a terminal, one of this many iterations is reported."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,16 +55,21 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     began = time.perf_counter()
     pages, weights, counts = _load(arguments, config)
+    _warn_about(arguments, pages)
     if arguments.quiet:
         trained = train(pages, config, site_key=arguments.site_key, weights=weights)
     else:
-        show = partial(print, file=sys.stderr, flush=True)
+        with tqdm(desc="CRF", unit=" iterations", bar_format="{desc}: {n_fmt}{unit}{postfix}", disable=None) as bar:
 
-        def show_iteration(info: Mapping[str, Any]) -> None:
-            loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
-            show(f"iteration {info['num']:>4}  {loss}  {info.get('time', 0):.2f} s")
+            def show_iteration(info: Mapping[str, Any]) -> None:
+                loss = f"loss {info['loss']:.1f}" if "loss" in info else ""
+                bar.set_postfix_str(loss, refresh=False)
+                bar.update()
+                if bar.disable and info["num"] % FEW_ITERATIONS == 1:  # not a terminal
+                    print(f"iteration {info['num']:>4}  {loss}", file=sys.stderr, flush=True)
 
-        trained = train(pages, config, show_iteration, show, arguments.site_key, weights)
+            show = partial(tqdm.write, file=sys.stderr)
+            trained = train(pages, config, show_iteration, show, arguments.site_key, weights)
     story = trained.training
     if arguments.data:
         story["data"] = [set_name(spec) for spec in arguments.data if ":" in spec]
@@ -109,6 +119,21 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
     if not pages:
         raise DataError(f"{', '.join(specs)}: no usable page")
     return pages, weights, counts
+
+
+def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
+    """Warn if there is only one page, or if a page occurs with different labels."""
+    if len(pages) == 1:
+        arguments.say(
+            "there is only one page to learn from; the model will hardly work on others, so annotate more pages"
+        )
+    labels_by_page: dict[int, set[tuple[str, ...]]] = {}
+    for page in pages:
+        texts = hash(tuple(block.text for block in page.document.blocks))
+        labels_by_page.setdefault(texts, set()).add(tuple(page.labels))
+    disputed = sum(len(labellings) > 1 for labellings in labels_by_page.values())
+    if disputed:
+        arguments.say(f"pages that occur several times with different labels: {disputed:,}; keep one version of each")
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:

@@ -225,11 +225,11 @@ class Guard:
     def submit(self, task: Task[Any]) -> None:
         """Start a task."""
         self._pending[id(task)] = task
-        if self._pool is None:
-            self._pool = self._new_pool()
         try:
+            if self._pool is None:
+                self._pool = self._new_pool()
             self._schedule(task)
-        except RuntimeError:  # the pool is broken
+        except RuntimeError:  # the pool is broken, or could not start
             self._restart()
 
     def result(self, task: Task[Any]) -> Any:
@@ -306,16 +306,19 @@ class Guard:
 
     def _restart(self) -> None:
         """Replace a broken pool, and run its unfinished tasks again."""
-        self._restarts += 1
-        if self._restarts > MOST_RESTARTS:
-            raise VictorError("workers crash repeatedly, whatever their task; check that there is enough memory")
-        self.stop()
-        self._pool = self._new_pool()
-        for task in self._pending.values():
-            future = task.future
-            is_done = future and future.done() and not future.cancelled() and future.exception() is None
-            if not is_done:
-                self._schedule(task)
+        while True:
+            self._restarts += 1
+            if self._restarts > MOST_RESTARTS:
+                raise VictorError("workers crash repeatedly, whatever their task; check that there is enough memory")
+            self.stop()
+            with suppress(RuntimeError):  # the new pool is broken too
+                self._pool = self._new_pool()
+                for task in self._pending.values():
+                    future = task.future
+                    is_done = future and future.done() and not future.cancelled() and future.exception() is None
+                    if not is_done:
+                        self._schedule(task)
+                return
 
     def _new_pool(self) -> Any:
         import multiprocessing

@@ -200,7 +200,7 @@ class _Run:
                 if not is_other:
                     self.report_changes(store, is_reusable)
                 store.set_aside(reuse=is_reusable and not is_other)
-        if store.earlier is None:
+        if not store.is_begun:
             store.begin(plan.notes(), self.stamps.as_bytes())
 
     def report_changes(self, store: Store, is_reusable: bool) -> None:
@@ -221,7 +221,7 @@ class _Run:
         with ExitStack() as stack:
             if plan.dedup is not None:
                 store.aside = stack.enter_context(closing(Store(aside_directory(store), store.settings)))
-                if store.aside.earlier is None:
+                if not store.aside.is_begun:
                     store.aside.begin({})
             if store.safe_pages:
                 self.progress.note(f"{store.directory}: resuming after {store.safe_pages:,} pages")

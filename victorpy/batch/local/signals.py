@@ -23,15 +23,16 @@ class _State:
 
 
 @contextmanager
-def stopping_signals() -> Iterator[None]:
-    """Let SIGINT and SIGTERM raise `Stopped` where the run waits. A second signal ends the process at once."""
+def stopping_signals(anywhere: bool = False) -> Iterator[None]:
+    """Let SIGINT and SIGTERM raise `Stopped` where the run waits, or `anywhere`. A second signal ends the process."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
         _State.received = number
         check_signals(_State.is_waiting)
 
-    _State.received = None
+    was_waiting = _State.is_waiting
+    _State.received, _State.is_waiting = None, anywhere
     previous = {}
     if threading.current_thread() is threading.main_thread():
         wanted = (
@@ -41,6 +42,7 @@ def stopping_signals() -> Iterator[None]:
     try:
         yield
     finally:
+        _State.is_waiting = was_waiting
         for number, handler in previous.items():
             signal.signal(number, handler)
 
