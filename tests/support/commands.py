@@ -117,7 +117,8 @@ def refused(ended: Ended) -> str:
 
 
 def names_in(directory: Path) -> list[str]:
-    return sorted(path.name for path in directory.iterdir())
+    """Return the names of files and folders, except what plain runs remember."""
+    return sorted(path.name for path in directory.iterdir() if path.name != ".victor")
 
 
 def write_files(directory: Path, files: dict[str, bytes | str]) -> Path:

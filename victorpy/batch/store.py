@@ -264,6 +264,7 @@ class Store:
             self._begun = None
 
     def _open_part(self, sink: Sink, begun: Mapping[str, Any] | None = None) -> _Part:
+        self.check_directory()
         folder = self.directory if self._is_plain else self.directory / sink.folder
         folder.mkdir(exist_ok=True)
         name = f"{self.label}part-{len(self.parts):05d}{sink.suffix}"
@@ -305,6 +306,7 @@ class Store:
         with part.temporary.open("rb") as file:
             os.fsync(file.fileno())
         digest = _digest(part.temporary)
+        self.check_directory()
         part.temporary.replace(part.path)
         entry = {
             "part": part.path.relative_to(self.directory).as_posix(),
