@@ -16,6 +16,9 @@ from victorpy import columns as page_columns
 from victorpy.base import unicode
 from victorpy.columns import Columns
 from victorpy.columns.elements import Sums
+from victorpy.features import FEATURES, Feature, find_feature, table
+from victorpy.features.table import FeatureTable
+from victorpy.model import encode as encoding
 from victorpy.model.crf import tables
 from victorpy.model.evidence import context, inputs, lexicon, trees
 from victorpy.page import parse as parsing
@@ -54,7 +57,7 @@ HOSTILE = {
 
 
 def without_core(monkeypatch):
-    for module in (parsing, splitting, page_columns, tables, trees, lexicon, inputs, context):
+    for module in (parsing, splitting, page_columns, tables, trees, lexicon, inputs, context, table, encoding):
         monkeypatch.setattr(module, "_native", None)
 
 
@@ -124,6 +127,49 @@ def test_sample_pages_have_the_same_blocks_and_columns(path, config_name):
 def test_generated_pages_have_the_same_blocks_and_columns(page):
     for config_name in CONFIGS:
         assert_twins(page, config_name)
+
+
+STARRED = ["container.p", "container.class-header", "container.blink", "split.br", "split.class-block"]
+STARRED += ["document.elements-with.li", "document.elements-with.class-list", "document.share-in.p"]
+
+
+def all_features():
+    """The names of all features that need neither trees nor a variable of the config."""
+    return [name for name in FEATURES if not name.endswith("*") and name != "evidence"] + STARRED
+
+
+@pytest.mark.parametrize("page", [*HOSTILE.values(), *(path.read_bytes() for path in SAMPLES[::12])])
+def test_features_are_equal_bit_for_bit(page):
+    config = CONFIGS["default"]
+    features = [(name, find_feature(name)) for name in all_features()]
+    computed = FeatureTable(features, config)
+    assert len(features) > len(computed.called) + 100
+    columns = Columns(read_document(page, config), config)
+    ours = computed.compute(columns)
+    for row, (name, feature) in zip(ours, features, strict=True):
+        expected = np.empty(columns.count)
+        expected[:] = feature.column(Columns(columns.document, config), name)
+        np.testing.assert_array_equal(row, expected, name)
+
+
+def test_only_features_that_pick_or_divide_columns_are_computed_natively():
+    functions = {
+        "picked": lambda page: page.words,
+        "divided": lambda page: page.words / np.maximum(page.ancestor_sums.blocks[2], 1),
+        "subtracted": lambda page: page.words - page.link_words,
+        "compared": lambda page: page.words == page.link_words,
+        "summed": lambda page: np.full(page.count, page.words.sum()),
+        "conditional": lambda page: page.words if page.words else page.link_words,
+        "divided twice": lambda page: page.words / page.letters / page.lengths,
+        "less than": lambda page: np.maximum(page.words, 1),
+        "a list": lambda page: list(page.texts),
+    }
+    for function in functions.values():
+        function.__module__ = "victorpy.features.example"
+    features = [(name, Feature(name, "", "", function)) for name, function in functions.items()]
+    assert [features[row][0] for row in FeatureTable(features, CONFIGS["default"]).called] == list(functions)[2:]
+    functions["picked"].__module__ = "own.features"
+    assert FeatureTable(features, CONFIGS["default"]).called[0] == 0
 
 
 @pytest.mark.parametrize("model", ["default", "cleaneval", "site"])

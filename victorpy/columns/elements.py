@@ -118,6 +118,10 @@ class ElementColumns(TextColumns):
         """Return the indices of the elements with one of the tags."""
         return np.flatnonzero(self._are(self._tag_of_element, tags))
 
+    def elements_count(self, tags: Iterable[str]) -> Counts:
+        """Return, for every block, the number of the page's elements with one of the tags."""
+        return np.full(self.count, len(self.elements_with(tags)))
+
     def _are(self, tag_numbers: Counts, tags: Iterable[str]) -> Flags:
         is_wanted = np.zeros(len(self._tag_numbers) + 1, dtype=bool)  # the last entry is for -1, an unknown tag
         is_wanted[[self._tag_numbers[tag] for tag in tags if tag in self._tag_numbers]] = True
@@ -132,10 +136,18 @@ class ElementColumns(TextColumns):
         """Return which blocks are inside an element with this tag or a tag of this class."""
         if name in self._tag_numbers and self._tag_numbers[name] < _BITS:
             return self._tags_around[self._tag_numbers[name]]
-        tags = [self._tag_numbers[tag] for tag in self.tags_of(name) if tag in self._tag_numbers]
-        if max(tags, default=0) >= _BITS:
-            return self.inside(self.elements_with(self.tags_of(name))) > 0
-        return np.logical_or.reduce(self._tags_around[tags])
+        if name not in self._within:
+            tags = [self._tag_numbers[tag] for tag in self.tags_of(name) if tag in self._tag_numbers]
+            if max(tags, default=0) >= _BITS:
+                self._within[name] = self.inside(self.elements_with(self.tags_of(name))) > 0
+            else:
+                self._within[name] = np.logical_or.reduce(self._tags_around[tags])
+        return self._within[name]
+
+    @cached_property
+    def _within(self) -> dict[str, Flags]:
+        """Results of `within` for classes of tags."""
+        return {}
 
     @cached_property
     def _tags_around(self) -> Flags:
@@ -273,6 +285,21 @@ class ElementColumns(TextColumns):
             np.take(link_words, stop) - np.take(link_words, first),
             stop - first,
         )
+
+    @cached_property
+    def words_before(self) -> Floats:
+        """Return the number of words in the page before each block."""
+        return self._running_words[0][:-1]
+
+    @cached_property
+    def words_after(self) -> Floats:
+        """Return the number of words in the page after each block."""
+        return self.words.sum() - self._running_words[0][1:]
+
+    @cached_property
+    def position(self) -> Floats:
+        """Return the position of each block in the page, from 0 for the first block to 1 for the last."""
+        return np.arange(self.count) / max(self.count - 1, 1)
 
     @cached_property
     def _running_words(self) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from victorpy.features.base import feature
 @feature("position")
 def position(page: Columns) -> Column:
     """Position of the block in the page, from 0 for the first block to 1 for the last."""
-    return np.arange(page.count) / max(page.count - 1, 1)
+    return page.position
 
 
 @feature("document.word-count")

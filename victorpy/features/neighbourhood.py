@@ -149,19 +149,19 @@ def _same_as_previous(column: Column) -> Column:
 @feature("words-before")
 def words_before(page: Columns) -> Column:
     """Number of words in the page before the block."""
-    return np.cumsum(page.words) - page.words
+    return page.words_before
 
 
 @feature("words-after")
 def words_after(page: Columns) -> Column:
     """Number of words in the page after the block."""
-    return page.words.sum() - np.cumsum(page.words)
+    return page.words_after
 
 
 @feature("words-before-share")
 def words_before_share(page: Columns) -> Column:
     """Share of the page's words before the block."""
-    return words_before(page) / page.all_words
+    return page.words_before / page.all_words
 
 
 @feature("title-share")
@@ -179,7 +179,7 @@ def headline_distance(page: Columns) -> Column:
 @feature("headline-words")
 def headline_words(page: Columns) -> Column:
     """Number of words between the headline and the block. Negative before the headline."""
-    before = words_before(page)
+    before = page.words_before
     return before - before[page.headline] if page.count else before
 
 
@@ -221,12 +221,10 @@ def document_block_words(page: Columns) -> Column:
 @feature("document.elements-with.*")
 def document_elements(page: Columns, name: str) -> Column:
     """Number of elements of the page with this tag or a tag of this class."""
-    return np.full(page.count, len(page.elements_with(page.tags_of(name))))
+    return page.elements_count(page.tags_of(name))
 
 
 @feature("document.named-share")
 def document_named(page: Columns) -> Column:
     """Share of blocks whose element has a class, id, role or itemprop. Low on old pages."""
-    names, name_of_element = page.near_names
-    is_named = np.array([" " in name for name in names], dtype=bool)
-    return np.full(page.count, is_named[name_of_element[page.element]].mean() if page.count else 0.0)
+    return np.full(page.count, page.named_share)

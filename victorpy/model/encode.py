@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from victorpy import native
 from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.errors import DataError
 from victorpy.features import Feature, check_feature, check_features, load_modules
+from victorpy.features.table import FeatureTable
+
+_native = native.load("features")
 
 Codes = npt.NDArray[np.int64]
 
@@ -75,7 +80,29 @@ def _edges(bins: tuple[str, ...]) -> npt.NDArray[np.float64]:
     return np.array([float(edge) for edge in bins])
 
 
-def make_encoders(config: Config) -> list[Encoder]:
+class Encoders(list[Encoder]):
+    """The encoders of a config."""
+
+    def __init__(self, encoders: Iterable[Encoder], config: Config) -> None:
+        super().__init__(encoders)
+        self._table = FeatureTable([(encoder.name, encoder.feature) for encoder in self], config)
+        self._scales = np.array([encoder.scale for encoder in self], dtype=np.int64)
+        self._starts = np.cumsum([0, *(len(encoder.bins) for encoder in self)])
+        self._edges = np.array([float(edge) for encoder in self for edge in encoder.bins])
+
+    def codes(self, page: Columns) -> Codes | None:
+        """Encode the features of a page natively, or return None if that does not work."""
+        try:
+            table = self._table.read(page)
+            for row in self._table.called:
+                table[row] = self[row].raw(page)
+        except (AttributeError, TypeError, ValueError):
+            return None
+        codes: Codes | None = _native.codes(table, self._scales, self._starts, self._edges)
+        return codes
+
+
+def make_encoders(config: Config) -> Encoders:
     """Return an encoder for each feature of a config, with its bins and scale."""
     load_modules(config)
     check_features(config)
@@ -84,7 +111,7 @@ def make_encoders(config: Config) -> list[Encoder]:
     for name in config.features:
         scale = int(scales[name][0]) if scales.get(name) else 0
         encoders.append(Encoder(name, check_feature(config, name, "crf-features"), bins.get(name, ()), scale))
-    return encoders
+    return Encoders(encoders, config)
 
 
 def encode(page: Columns, encoders: list[Encoder]) -> Codes:
@@ -92,6 +119,9 @@ def encode(page: Columns, encoders: list[Encoder]) -> Codes:
     if not page.count or not encoders:
         return np.zeros((len(encoders), page.count), dtype=np.int64)
     with np.errstate(all="ignore"):  # raw() reports values that are not finite
+        native_codes = encoders.codes(page) if _native and isinstance(encoders, Encoders) else None
+        if native_codes is not None:
+            return native_codes
         codes = np.empty((len(encoders), page.count), dtype=np.int64)
         for row, encoder in zip(codes, encoders, strict=True):
             row[:] = encoder.codes(page)

@@ -29,7 +29,7 @@ from victorpy.labellers.base import Features, Labeller, Labels, check_labels, fi
 from victorpy.model.crf import Progress
 from victorpy.model.crf.tables import Tables, marginals
 from victorpy.model.decoder import Decoder
-from victorpy.model.encode import Codes, encode, make_encoders, show_features
+from victorpy.model.encode import Codes, Encoder, encode, make_encoders, show_features
 from victorpy.model.evidence import Evidence, Findings, block_weights, expected_f1, fit_evidence
 from victorpy.model.evidence.inputs import load_tree_template
 from victorpy.model.evidence.kinds import Kinds, fit_kinds
@@ -212,7 +212,7 @@ class ModelLabeller(Labeller):
         return labelling, show_features(codes, self.prepare().encoders)
 
     def features(self, document: Document) -> Features:
-        encoders = self.prepare().encoders
+        encoders: list[Encoder] = self.prepare().encoders
         page, findings = self._find(document)
         if findings is None:
             encoders = [encoder for encoder in encoders if encoder.name != "evidence"]

@@ -70,19 +70,21 @@ cdef str fold(str text):
 
 
 def page_columns(
-    Page page not None, const uint8_t[::1] flags not None, const uint64_t[::1] title_hashes not None, str closing not None,
-    Sums
+    Page page not None, const uint8_t[::1] flags not None, str title not None, str closing not None, Sums
 ):
     """Return the arrays of a page by the names of the properties of `Columns`."""
     if flags.shape[0] < CODE_POINTS:
         raise ValueError("the table of characters is too short")
     columns = element_columns(page)
     piece_block, piece_element = columns["_pieces"]
-    text, piece_start = text_columns(page, flags, title_hashes, closing, columns["_piece_in_link"])
+    text, piece_start = text_columns(page, flags, title, closing, columns["_piece_in_link"])
     columns["_pieces"] = piece_block, piece_start, piece_element
     columns |= text
     columns |= name_columns(page, flags, columns["ancestors"], columns["element"])
-    return columns | range_columns(columns, Sums) | look_columns(columns, Sums)
+    columns |= range_columns(columns, Sums)
+    columns |= look_columns(columns, Sums)
+    columns |= headline_columns(columns)
+    return columns
 
 
 cdef dict element_columns(Page page):
@@ -308,6 +310,31 @@ cdef dict look_columns(dict columns, object Sums):
     }
 
 
+cdef dict headline_columns(dict columns):
+    """Find the block most like a headline."""
+    cdef const double[::1] words = columns["words"], title_share = columns["title_share"]
+    cdef const uint8_t[:, ::1] around = columns["_tags_around"].view(np.uint8)
+    cdef Py_ssize_t count = words.shape[0], block, headline = 0
+    cdef int[3] tags
+    cdef int rank
+    cdef double score, best = -1
+    cdef bint in_first, in_second
+    for rank, name in enumerate(("h1", "h2", "h3")):
+        tags[rank] = columns["_tag_numbers"].get(name, -1)
+        if tags[rank] >= BITS:
+            return {}
+    for block in range(count):
+        in_first = tags[0] >= 0 and around[tags[0], block]
+        in_second = (tags[1] >= 0 and around[tags[1], block]) or (tags[2] >= 0 and around[tags[2], block])
+        score = title_share[block] * (words[block] if words[block] < 8 else 8) / 8
+        score += 0.5 * in_first + 0.2 * in_second
+        if words[block] > 40:
+            score = 0
+        if score > best:
+            best, headline = score, block
+    return {"headline": headline}
+
+
 cdef struct Counted:
     int64_t letters, capitals, digits, punctuation, white, sentences, link_characters, capitalised
     double words, link_words
@@ -322,7 +349,7 @@ cdef inline void count_token(Counted *counted, uint8_t flags, int unspaced) noex
 
 
 cdef tuple text_columns(
-    Page page, const uint8_t[::1] flags, const uint64_t[::1] title_hashes, str closing, in_link
+    Page page, const uint8_t[::1] flags, str title, str closing, in_link
 ):
     """Count the characters, words, tokens and sentences of each block, and hash its words."""
     cdef int count = <int>page.block_element.size(), pieces = <int>page.texts_.size()
@@ -466,29 +493,50 @@ cdef tuple text_columns(
         "ends_sentence": all_marks[2].view(bool),
         "_letter_group": np.asarray(letter_group),
         "word_tokens": (word_hashes, array_of(owners)),
-        "title_share": title_share(hashes, owners, title_hashes, count),
+        "title_share": title_share(hashes, owners, title, flag_of, count),
     }, np.asarray(piece_start)
 
 
 cdef object title_share(
-    vector[uint64_t] &hashes, vector[int64_t] &owners, const uint64_t[::1] title_hashes, int count
+    vector[uint64_t] &hashes, vector[int64_t] &owners, str title, const uint8_t *flag_of, int count
 ):
     """Return the share of each block's words that are in the title."""
     cdef vector[uint64_t] in_title
     cdef uint64_t last_bits = 0
-    cdef double[:, ::1] sums = np.zeros((2, count))
-    cdef size_t i
-    cdef Py_ssize_t at
-    for at in range(title_hashes.shape[0]):
-        in_title.push_back(title_hashes[at])
-        last_bits |= 1ULL << (title_hashes[at] & 63)
+    result = np.zeros(count)
+    cdef double[::1] shares = result
+    cdef size_t i, first
+    cdef Py_ssize_t known
+    cdef str lower = fold(title)
+    cdef int rank = 0
+    cdef uint64_t hash_value = 0
+    cdef bint in_word, was_in_word = False
+    cdef Py_UCS4 code
+    cdef uint8_t now
+    for at, code in enumerate(title):
+        now = flag_of[code]
+        in_word = now & (LETTER | DIGIT) and not now & UNSPACED
+        if rank and not (in_word and was_in_word):
+            in_title.push_back(hash_value)
+            rank = 0
+        if in_word or now & UNSPACED or not now:
+            hash_value = (hash_value if rank else 0) + mix(48 if now & DIGIT else lower[at], rank)
+            rank += 1
+        was_in_word = in_word
+    if rank:
+        in_title.push_back(hash_value)
+    for i in range(in_title.size()):
+        last_bits |= 1ULL << (in_title[i] & 63)
     sort(in_title.begin(), in_title.end())
-    for i in range(hashes.size()):
-        if last_bits >> (hashes[i] & 63) & 1:  # most words are not in the title
-            sums[0, owners[i]] += binary_search(in_title.begin(), in_title.end(), hashes[i])
-        sums[1, owners[i]] += 1
-    known, counted = np.asarray(sums)
-    return known / np.maximum(counted, 1)
+    i = 0
+    while i < hashes.size():
+        first, known = i, 0
+        while i < hashes.size() and owners[i] == owners[first]:
+            if last_bits >> (hashes[i] & 63) & 1:  # most words are not in the title
+                known += binary_search(in_title.begin(), in_title.end(), hashes[i])
+            i += 1
+        shares[owners[first]] = <double>known / (i - first)
+    return result
 
 
 cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
@@ -543,7 +591,15 @@ cdef dict name_columns(Page page, const uint8_t[::1] flags, ancestors, element):
             parts = [page.tag_names[page.element_tag[i]]]
             parts += [page.value(page.attributes_[values[k]]) for k in range(4) if values[k] >= 0]
             names.append(" ".join(filter(None, parts)).replace("\n", " "))
+    cdef const int64_t[::1] element_of = element
+    cdef vector[char] is_named
+    for name in names:
+        is_named.push_back(" " in name)
+    k = 0
+    for at in range(count):
+        k += is_named[name_of_element[element_of[at]]]
     return {
+        "named_share": <double>k / count if count else 0.0,
         "near_names": (names, np.asarray(name_of_element)),
         "near_name_tokens": name_tokens(names, flags),
     }

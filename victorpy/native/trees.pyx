@@ -2,6 +2,7 @@
 # distutils: language = c++
 """The native twin of parts of model/evidence/: inputs, forests, the lexicon and the context of blocks."""
 
+from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 from libcpp.algorithm cimport sort
@@ -158,16 +159,21 @@ cdef inline void store_transposed(uint64_t square, uint8_t *rows) noexcept nogil
 
 
 def shifted_rows(
-    const float[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
+    const double[:, ::1] table, const int64_t[::1] features, const int64_t[::1] offsets, float outside
 ):
-    """Return rows of a table, each moved by an offset. Twin of the end of `Inputs.matrix`."""
+    """Return rows of a table, each moved by an offset, or None if a value is not finite. Twin of `Inputs.matrix`."""
     cdef Py_ssize_t rows = features.shape[0], blocks = table.shape[1], row, block, source
-    cdef float[:, ::1] matrix = np.empty((rows, blocks), dtype=np.float32)
+    cdef float value
+    matrix = np.empty((rows, blocks), dtype=np.float32)
+    cdef float[:, ::1] filled = matrix
     for row in range(rows):
         for block in range(blocks):
             source = block + offsets[row]
-            matrix[row, block] = table[features[row], source] if 0 <= source < blocks else outside
-    return np.asarray(matrix)
+            value = <float>table[features[row], source] if 0 <= source < blocks else outside
+            if not isfinite(value):
+                return None
+            filled[row, block] = value
+    return matrix
 
 
 def look_up(const uint64_t[::1] hashes, const uint64_t[::1] known, const double[::1] odds, const int64_t[::1] starts, int shift):

@@ -9,6 +9,7 @@ from victorpy.columns import Column, Columns
 from victorpy.config import Config
 from victorpy.errors import TemplateError
 from victorpy.features import check_feature, load_modules
+from victorpy.features.table import FeatureTable
 from victorpy.model.encode import Encoder
 from victorpy.model.evidence.trees import EVIDENCE, Matrix
 from victorpy.model.template import Template, read_template
@@ -29,6 +30,7 @@ class Inputs:
         self._encoders = [
             Encoder(name, check_feature(config, name, f"{stage}-template")) for name in self.template.features
         ]
+        self._table = FeatureTable([(encoder.name, encoder.feature) for encoder in self._encoders], config)
         self._shifts = []
         """Each offset with its rows and their features."""
         references = [line[0] for line in self.template.lines]
@@ -41,18 +43,16 @@ class Inputs:
     def matrix(self, page: Columns) -> Matrix:
         """Compute the inputs of a page."""
         try:
-            with np.errstate(all="ignore"):
-                table = np.empty((len(self._encoders), page.count), dtype=np.float32)
-                for row, encoder in zip(table, self._encoders, strict=True):
-                    row[:] = encoder.feature.column(page, encoder.name)
+            table = self._table.compute(page)
         except Exception:  # a user's own feature may raise or return anything
             self._check_each(page)
             raise
-        if not np.isfinite(table).all():
-            self._check_each(page)
         if _native:
-            filled: Matrix = _native.shifted_rows(table, *self._references, OUTSIDE)
-            return filled
+            filled: Matrix | None = _native.shifted_rows(table, *self._references, OUTSIDE)
+            if filled is not None:
+                return filled
+        if not np.isfinite(table.astype(np.float32)).all():
+            self._check_each(page)
         matrix = np.empty((self.count, page.count), dtype=np.float32)
         for offset, rows, features in self._shifts:
             matrix[rows] = shifted(table[features], offset)
