@@ -104,8 +104,8 @@ class Decoder:
         is_scored[:-1] |= keep[1:]
         scored = np.flatnonzero(is_scored)
         states = crf.states(codes, scored)
-        states[np.ix_(keep[scored], crf.is_noise)] -= _NEVER
-        states[np.ix_(~keep[scored], ~crf.is_noise)] -= _NEVER
+        # Kept blocks cannot be noise, and other blocks cannot be anything else.
+        states[keep[scored, None] == crf.is_noise] -= _NEVER
         by_crf = marginals(states, crf.transitions)[keep[scored]]
         shares = np.zeros((page.count, len(crf.labels)))
         shares[:, crf.noise] = 1 - content

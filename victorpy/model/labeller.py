@@ -261,7 +261,7 @@ class ModelLabeller(Labeller):
         labels, shares, content = decoder.choose(page, codes, findings)
         if not (np.isfinite(shares).all() and np.isfinite(content).all()):
             raise DataError("the model's probabilities are not numbers, because its weights are too large")
-        names = [Label(label) for label in stages.crf.labels]
+        names = stages.crf.names
         weights = block_weights(page)
         labelling = Labelling(
             tuple([names[number] for number in labels.tolist()]),

@@ -42,9 +42,15 @@ def engine() -> str:
 
 @cache
 def why_not() -> str:
-    """Return why the core is not used, or an empty string. Warns if the core is outdated or does not fit lxml."""
-    if os.environ.get("VICTOR_ENGINE") == "python":
+    """Return why the core is not used, or an empty string.
+
+    Warns if the core is outdated or does not fit lxml, or if VICTOR_ENGINE has an unknown value.
+    """
+    chosen = os.environ.get("VICTOR_ENGINE", "")
+    if chosen == "python":
         return "switched off"
+    if chosen not in {"", "native"}:
+        warnings.warn(f"VICTOR_ENGINE={chosen!r} is ignored; set it to 'native' or 'python'", stacklevel=3)
     if is_outdated(Path(__file__).parent):
         advice = "compile it again with: pip install -e ."
         warnings.warn(f"the native core is older than its sources, so victorpy is slower; {advice}", stacklevel=3)

@@ -110,6 +110,10 @@ class Tables:
     transitions: Floats
 
     @cached_property
+    def names(self) -> list[Label]:
+        return [Label(label) for label in self.labels]
+
+    @cached_property
     def noise(self) -> int:
         """Index of the noise label, or -1 if the model has none."""
         return self.labels.index(Label.OTHER) if Label.OTHER in self.labels else -1
