@@ -1,7 +1,9 @@
 """Clean pages that were made to be expensive: CPU time and memory per megabyte, and how they grow with the page.
 
     python -m benchmarks.hostile [--size 250000] [--only WORD] [--format text]
+    python -m benchmarks.hostile --pages DIR
 
+With --pages, the ten largest pages of a directory are cleaned instead, and the most memory is printed.
 Every page is cleaned twice, at the given size and at a quarter of it, each time in a process of its own. Memory is
 the peak of the process above the loaded model. The last columns are ratios of the two sizes; 4 is linear.
 """
@@ -25,7 +27,7 @@ MOST_SECONDS = 5.0
 """Per megabyte of the page."""
 MOST_MEMORY = 30
 """Times the size of the page, above `FLOOR`."""
-FLOOR = 64_000_000
+FLOOR = 100_000_000
 TIME_LIMIT = 30
 
 FIRST = """<title>Tea</title><meta name=author content="Ann Lee"><p class=date>1 May 2020</p>
@@ -135,6 +137,7 @@ SHAPES: dict[str, Shape] = {
     # attributes
     "attributes of one tag": repeat(" a#=1", "<p", ">tea</p>"),
     "same attribute": repeat(" a=1", "<p", ">tea</p>"),
+    "letters as attributes": repeat("<p a b c d e f g h i j k l m n o p q r s t u v w x y z>x"),
     "giant class": repeat("c# ", '<p class="', '">tea</p>'),
     "giant style": repeat("display:none;", '<p style="', '">tea</p>'),
     "giant href": repeat("%20", '<p>tea <a href="', '">hot</a></p>'),
@@ -258,6 +261,20 @@ SHAPES: dict[str, Shape] = {
     "json-ld broken": json_ld('{"a":', "", ""),
     "json-ld comments": json_ld("/*", "", ""),
     "json-ld scripts": repeat('<script type="application/ld+json">{"@type":"Article"}</script>'),
+    "json-ld references": lambda size: (
+        '<script type="application/ld+json">{"@type":"Article","@id":"a","author":['
+        + '{"@id":"a"},' * (size // 24)
+        + '"x"],'
+        + ",".join(f'"k{number}":1' for number in range(size // 20))
+        + "}</script>"
+    ),
+    "250 authors": nested("<div class=author>", "<p>x", depth=250),
+    "authors in 2000 levels": nested("<i>", "<p class=author>x</p>", depth=2000),
+    "dates in 2000 levels": nested("<i>", "<p class=date>x</p>", depth=2000),
+    "authors and site names": lambda size: (
+        "<title>Tea</title>" + "<meta property=og:site_name content=x>" * (size // 80) + "<h1>a</h1>" * (size // 20)
+    ),
+    "meta date without months": repeat("1 Xay 2020 ", '<meta name=date content="', '"><p>x'),
     # DocView
     "terms": repeat("word# "),
     "sentences without end": repeat("tea, "),
@@ -267,7 +284,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def measure(cleaner: Cleaner, page: str, format: str) -> tuple[float, int]:
+def measure(cleaner: Cleaner, page: str | bytes, format: str) -> tuple[float, int]:
     """Clean a page in a child process. Return its CPU seconds and the bytes of memory that it took."""
     receiver, sender = os.pipe()
     child = os.fork()
@@ -312,20 +329,38 @@ def rows(cleaner: Cleaner, size: int, names: list[str], formats: list[str]) -> l
     return result
 
 
+def measure_largest(cleaner: Cleaner, directory: Path, formats: list[str]) -> None:
+    """Print the time and memory of the ten largest pages below a directory."""
+    pages = (path for path in directory.rglob("*") if path.suffix in {".html", ".htm"})
+    most = 0
+    for path in sorted(pages, key=lambda path: -path.stat().st_size)[:10]:
+        page = path.read_bytes()
+        for format in formats:
+            seconds, memory = measure(cleaner, page, format)
+            print(f"{path.name} {format}: {len(page) / 1e6:.1f} MB, {seconds:.2f} s, {memory / 1e6:.0f} MB", flush=True)
+            most = max(most, memory)
+    print(f"most memory above the loaded model: {most / 1e6:.0f} MB; with it: {(_memory('VmRSS') + most) / 1e6:.0f} MB")
+
+
 def main() -> None:
     """Print a table of all pages in all formats."""
     parser = make_parser(__doc__, data=False)
     parser.add_argument("--size", type=int, default=250_000, help="size of the larger page, in characters")
     parser.add_argument("--only", action="append", metavar="WORD", help="only shapes whose name contains this")
     parser.add_argument("--format", action="append", choices=FORMATS, help="only this format")
+    parser.add_argument("--pages", type=Path, metavar="DIR", help="a directory of pages")
     arguments = parser.parse_args()
+    formats = arguments.format or list(FORMATS)
     names = [name for name in SHAPES if not arguments.only or any(word in name for word in arguments.only)]
     cleaner = Cleaner.load()
-    for format in FORMATS:  # imports and first pages do not count
+    for format in formats:  # imports and first pages do not count
         cleaner.clean(FIRST, "http://tea.example/a", format)
+    if arguments.pages:
+        measure_largest(cleaner, arguments.pages, formats)
+        return
     print(f"engine {native.engine()}; memory above a floor of {FLOOR / 1e6:.0f} MB")
     head = ["page", "format", "MB", "s", "memory, MB", "s/MB", "times the page", "time, 4x", "memory, 4x", ""]
-    print(table(head, rows(cleaner, arguments.size, names, arguments.format or list(FORMATS))))
+    print(table(head, rows(cleaner, arguments.size, names, formats)))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from lxml import etree
+
 from victorpy.description.metadata.page import LONGEST_LINE, Candidate, Page, is_around, pieces_of, words
 from victorpy.description.metadata.title import Site
 
@@ -35,7 +37,7 @@ _BY_ANOTHER = re.compile(
     r"\b(?:reviewed|edited|fact[- ]checked|checked|photo\w*|image|illustrat\w+|translated|sponsored|filed|copyright)\b",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+|(?<!\w)@\w+", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|(?<!\S)\S+@\S+\.\w+|(?<!\w)@\w+", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:[;|•·●∙»›\n、，]|<[^<>]*>)\s*")
 _AND = re.compile(r"\s*,?\s+(?:and|und|et|y|e|en|og|och|и|&)\s+", re.IGNORECASE)
 _TAIL = re.compile(r"\s+[-–—/]+\s.*|\s*[(\[].*|\s+(?:on|in|at|from|via)\s.*")
@@ -59,6 +61,7 @@ _NOBODY = frozenset(
     "wordpress default by contributor writer moderator posted super".split()
 )
 _MOST_WORDS, _LONGEST, _MOST_NAMES = 6, 60, 12
+_MOST_CHARACTERS = 500  # of a field with names
 
 
 def find_author(page: Page, site: Site) -> Candidate | None:
@@ -110,13 +113,16 @@ def _marked(page: Page) -> Iterator[tuple[list[str], str]]:
         for element, _ in marked:
             if "author" not in (element.get(attribute) or ""):
                 continue
-            around = (element, *element.iterancestors())
-            if not any(_COMMENT.search(f"{node.get('class')} {node.get('id')}") for node in around):
+            if not page.any_around(element, _is_comment):
                 yield names_in_byline(pieces_of(element), handles=True), f"{attribute} author"
     for element, names in marked:
         pieces = pieces_of(element)
-        if sum(map(len, pieces)) <= LONGEST_LINE and not is_around(element):
+        if sum(map(len, pieces)) <= LONGEST_LINE and not page.any_around(element, is_around):
             yield names_in_byline(pieces, handles=bool(_HANDLES.search(names))), "byline"
+
+
+def _is_comment(element: etree._Element) -> bool:
+    return bool(_COMMENT.search(f"{element.get('class')} {element.get('id')}"))
 
 
 def clean_names(texts: Iterable[str]) -> list[str]:
@@ -182,7 +188,7 @@ def _unique(names: Iterable[str]) -> list[str]:
 def _parts(text: str) -> list[str]:
     """Return the names in a text, separated by punctuation, commas or "and"."""
     parts = []
-    for part in _BETWEEN.split(_BY.sub("", _ADDRESS.sub(" ", text).strip())):
+    for part in _BETWEEN.split(_BY.sub("", _ADDRESS.sub(" ", text[:_MOST_CHARACTERS]).strip())):
         sides = _AND.split(part)
         if not all(len(side.split()) > 1 and " for " not in side for side in sides):
             sides = [part]  # "Research and Development" is one name

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
+from itertools import islice
 
 from victorpy.description.metadata.page import Candidate, Page, is_around, text_of
 from victorpy.description.terms import import_extra, primary
@@ -39,13 +40,14 @@ _OF_OTHERS = re.compile(
 )
 _WHOLE = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
 _LONGEST = 150
+_MOST_CANDIDATES, _MOST_DATES = 100, 5  # reading a date takes a millisecond
 _LABEL = 30  # characters before a date that may describe it
 
 
 def find_date(page: Page, language: str = "", today: date | None = None) -> Candidate | None:
     """Return the date of publication as ``2024-05-17``: the first candidate from 1990 until today."""
     newest = today or datetime.now(_EASTERNMOST).date()
-    for text, source in _candidates(page):
+    for text, source in islice(_candidates(page), _MOST_CANDIDATES):
         published = read_date(text, language)
         if published and OLDEST <= published <= newest:
             return Candidate(published.isoformat(), source)
@@ -64,7 +66,7 @@ def read_date(text: str, language: str = "") -> date | None:
             return date(int(iso["y"]), int(iso["m"]), int(iso["d"]))
         except ValueError:
             return None
-    in_words = (_read_in_words(match[0], language) for match in _VISIBLE.finditer(text))
+    in_words = (_read_in_words(match[0], language) for match in islice(_VISIBLE.finditer(text), _MOST_DATES))
     return next((day for day in in_words if day), None)
 
 
@@ -90,11 +92,12 @@ def _candidates(page: Page) -> Iterator[Candidate]:
         yield from (Candidate(text, "headline") for text, is_update in near if not is_update)
         yield from (Candidate("-".join((y, m.zfill(2), d.zfill(2))), "url") for y, m, d in _IN_URL.findall(page.url))
         times = list(page.root.iter("time"))
-        own_times = [element for element in times if not is_around(element)] or (times if page.is_article else [])
+        own_times = [element for element in times if not page.any_around(element, is_around)]
+        own_times = own_times or (times if page.is_article else [])
         yield from (Candidate(element.get("datetime") or text_of(element), "time") for element in own_times[:1])
         for element, names in page.marked:
             text = text_of(element) if _MARKS.search(names) else ""
-            if 0 < len(text) <= _LONGEST and not is_around(element):
+            if 0 < len(text) <= _LONGEST and not page.any_around(element, is_around):
                 yield Candidate(text, "text")
         yield from (Candidate(text, "headline, updated") for text, is_update in near if is_update)
     yield from (Candidate(text, f"{source}, updated") for text, source in page.written_texts("dateModified"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -29,7 +29,7 @@ _LONGEST_TITLE = 300  # characters
 LONGEST_LINE = 150  # characters; a longer text is not a byline
 _AFTER, _BEFORE = 60, 40  # elements around the headline that are searched
 _MARKUP = re.compile("<|-->")
-_DEEPEST = 50
+_DEEPEST, _MOST_PIECES, _MOST_TEXT = 50, 200, 10_000
 _NO_LINE = frozenset(["script", "style", "noscript", "svg", "template"])
 _NO_TEXT = _NO_LINE | {"button"}
 _NO_HEADLINE = _NO_TEXT | {"title", "option", etree.Comment}
@@ -58,6 +58,7 @@ class Page:
     def __init__(self, tree: Tree, url: str = "") -> None:
         self.root = tree.root if tree.root is not None else etree.Element("html")
         self.url = url or tree.url
+        self._known: dict[Callable[[etree._Element], bool], dict[etree._Element, bool]] = {}
         self.title_tag = plain(tree.title)
         if len(self.title_tag) > _LONGEST_TITLE:  # a <title> that is never closed contains the page
             self.title_tag = _MARKUP.split(self.title_tag)[0].strip()[:MOST_TITLE]
@@ -141,6 +142,19 @@ class Page:
                 marked.append((element, names))
         return marked
 
+    def any_around(self, element: etree._Element, condition: Callable[[etree._Element], bool]) -> bool:
+        """Whether an element or an element around it meets a condition. Each element is examined once."""
+        known = self._known.setdefault(condition, {})
+        inner = []
+        node: etree._Element | None = element
+        while node is not None and node not in known:
+            inner.append(node)
+            node = node.getparent()
+        result = node is not None and known[node]
+        for node in reversed(inner):
+            result = known[node] = result or condition(node)
+        return result
+
     def meta(self, *names: str) -> list[Candidate]:
         """Return the values of the meta tags with these names, in the order of the names."""
         return [Candidate(value, f"meta {name}") for name in names for value in self.meta_tags.get(name, ())]
@@ -184,33 +198,36 @@ def _lines(elements: Iterable[etree._Element]) -> Iterator[Line]:
 
 
 def text_of(element: etree._Element) -> str:
-    """Return the text in an element, without scripts and pictures."""
+    """Return the text in an element, as `pieces_of` does."""
     return " ".join(pieces_of(element))
 
 
 def pieces_of(element: etree._Element) -> list[str]:
-    """Return the texts between the tags of an element, without scripts and pictures."""
+    """Return the texts between the tags of an element, without scripts and pictures.
+
+    Only the first `_MOST_PIECES` are returned, because elements that are examined may contain each other.
+    """
     pieces: list[str] = []
 
     def collect(node: etree._Element, depth: int) -> None:
-        if node.tag in _NO_TEXT or depth > _DEEPEST:
+        if node.tag in _NO_TEXT or depth > _DEEPEST or len(pieces) > _MOST_PIECES:
             return
-        pieces.append(node.text or "")
+        pieces.append((node.text or "")[:_MOST_TEXT])
         for child in node:
             collect(child, depth + 1)
-            pieces.append(child.tail or "")
+            pieces.append((child.tail or "")[:_MOST_TEXT])
+            if len(pieces) > _MOST_PIECES:
+                return
 
     collect(element, 0)
     return [" ".join(piece.split()) for piece in pieces if piece and not piece.isspace()]
 
 
 def is_around(element: etree._Element) -> bool:
-    """Whether an element is outside the main text, such as in a side column or the readers' comments."""
-    return any(
-        node.tag in _AROUND_TAGS or _AROUND.search(f"{node.get('class') or ''} {node.get('id') or ''}")
-        for node in (element, *element.iterancestors())
-        if node.tag not in {"html", "body"}
-    )
+    """Whether an element is a side column, the readers' comments, or another part outside the main text."""
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    is_named = element.tag in _AROUND_TAGS or _AROUND.search(names)
+    return element.tag not in {"html", "body"} and bool(is_named)
 
 
 def words(text: str) -> list[str]:

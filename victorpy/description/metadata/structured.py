@@ -21,6 +21,10 @@ from victorpy.description.terms import import_extra
 DEEPEST = 8
 MOST_THINGS = 500
 DEEPEST_SCOPES = 16
+MOST_PROPERTIES = 2_000  # extruct's time grows with the square of the number of properties
+MOST_VALUES = 100
+"""Maximum number of values of a property."""
+_MOST_TEXT = 10_000  # characters of a property
 
 # Properties that link a page or container to its main topic.
 _TOWARDS_TOPIC = ("@graph", "mainEntity", "mainEntityOfPage")
@@ -52,7 +56,7 @@ class Thing:
     def texts(self, name: str) -> list[str]:
         """Return the texts of a property. For a property that is an item, return its name."""
         texts = []
-        for value in _as_list(self.properties.get(name)):
+        for value in _as_list(self.properties.get(name))[:MOST_VALUES]:
             if isinstance(value, dict):
                 texts += self._names(value)
             elif isinstance(value, str | int) and not isinstance(value, bool):
@@ -105,7 +109,7 @@ def read_json_ld(root: etree._Element) -> list[Thing]:
 def read_microdata(root: etree._Element) -> list[Thing]:
     """Return the items in the attributes of a page's elements."""
     scopes = [root] * ("itemscope" in root.attrib) + root.findall(".//*[@itemscope]")
-    if not 0 < len(scopes) <= MOST_THINGS:
+    if not 0 < len(scopes) <= MOST_THINGS or len(root.findall(".//*[@itemprop]")) > MOST_PROPERTIES:
         return []
     depths: dict[etree._Element, int] = {}
     for scope in scopes:  # in document order, so that outer items come first
@@ -139,7 +143,13 @@ def _microdata_extractor() -> Any:
         """Reads an element's text directly. extruct renders each element, which costs more than cleaning the page."""
 
         def _extract_textContent(self, node: etree._Element) -> str:  # noqa: N802 (extruct's name)
-            return " ".join("".join(map(str, node.itertext("*"))).split())
+            pieces, length = [], 0
+            for piece in node.itertext("*"):
+                pieces.append(str(piece))
+                length += len(piece)
+                if length > _MOST_TEXT:  # properties may contain each other
+                    break
+            return " ".join("".join(pieces).split())
 
         def _extract_property_value(self, node: etree._Element, **around: Any) -> Any:
             """Take the text of an author's link, not its address, as the name."""

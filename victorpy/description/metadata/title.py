@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from victorpy.description.metadata.page import Candidate, Page, words
 from victorpy.page.parse import MOST_TITLE
@@ -50,6 +51,7 @@ _TITLES = tuple(
 )
 _APPLICATIONS = ("application-name", "apple-mobile-web-app-title", "al:android:app_name")
 _SLOGAN = re.compile(r"\s+[|｜│].*")
+_MOST_NAMES = 20
 _LONGEST_SITE_NAME = 60  # characters; longer texts are slogans
 _MOST_WORDS_OF_SITE = 3
 
@@ -59,7 +61,7 @@ class Site:
 
     def __init__(self, page: Page) -> None:
         self.url = page.url
-        self.names = [words(name) for name, _ in _site_names(page)]
+        self.names = [words(name) for name, _ in islice(_site_names(page), _MOST_NAMES)]
 
     def is_name(self, text: str) -> bool:
         """Whether a text is the site's name, with up to two words more or fewer at the end."""
