@@ -25,7 +25,14 @@ _LONGEST_QUOTE = 200  # characters of a value in an error message
 _FREE = (
     *USES,
     *("crf-param-", "crf-algorithm", "crf-template", "feature-modules", "style-files"),
-    *("evidence-param-", "evidence-folds", "evidence-forests", "evidence-blocks", "evidence-template"),
+    *(
+        "evidence-learner",
+        "evidence-param-",
+        "evidence-folds",
+        "evidence-forests",
+        "evidence-blocks",
+        "evidence-template",
+    ),
     *("kinds-param-", "kinds-template", "annotate-key-"),
 )
 

@@ -23,7 +23,7 @@ from victorpy.cleaner import read_document
 from victorpy.columns import Columns
 from victorpy.config import read_config
 from victorpy.errors import TemplateError, install_command
-from victorpy.model.evidence import best_cut, expected_f1, fit_evidence
+from victorpy.model.evidence import Keeping, best_cut, expected_f1, fit_evidence
 from victorpy.model.evidence import context as around
 from victorpy.model.evidence.context import COLUMNS as AROUND
 from victorpy.model.evidence.context import context
@@ -48,7 +48,10 @@ from victorpy.sites.grouping import site_of
 
 ROOT = Path(__file__).parents[2]
 ANNOS = sorted((ROOT / "data").glob("**/*.anno"))
-SMALL = "include default\nevidence-folds: 2\nevidence-param-iterations: 5\ncrf-param-max_iterations: 10\n"
+SMALL = (
+    "include default\nevidence-folds: 2\nevidence-param-iterations: 5\nevidence-param-learning_rate: 0.4\n"
+    "crf-param-max_iterations: 10\n"
+)
 
 repeatable = settings(max_examples=150)
 
@@ -258,6 +261,19 @@ def test_trees_predict_the_same_as_catboost(depth, seed):
     forest = grown(data, **given)
     for matrix in (data.matrix, unseen):
         assert forest.log_odds(matrix) == pytest.approx(raw_prediction(data, given, matrix), abs=1e-5)
+
+
+def test_trees_of_lightgbm_are_trained_with_settings_of_catboost():
+    lightgbm = pytest.importorskip("lightgbm")
+    data = random_data(1)
+    given = {"num_leaves": 15, "learning_rate": 0.2}
+    forest = grown(data, learner="lightgbm", iterations=10, border_count=30, rsm=0.5, l2_leaf_reg=2, **given)
+    others = {"n_estimators": 10, "max_bin": 30, "colsample_bytree": 0.5, "reg_lambda": 2, "random_state": 1}
+    learner = lightgbm.LGBMClassifier(**given, **others, use_missing=False, verbosity=-1)
+    learner.fit(data.matrix.T, data.content, sample_weight=data.weights / data.weights.mean())
+    expected = learner.predict(data.matrix.T, raw_score=True)
+    assert isinstance(forest, LeafwiseForest)
+    assert forest.log_odds(data.matrix) == pytest.approx(expected, abs=1e-5)
 
 
 def test_shallower_trees_predict_the_same_as_catboost():
@@ -751,10 +767,10 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
     configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
     (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
-    trees = len(alone.leaves)
-    assert len(together.leaves) == 2 * trees
-    assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
-    assert together.leaves[trees:].tolist() != together.leaves[:trees].tolist()
+    leaves, trees = len(alone.leaves), len(alone.sizes)
+    assert len(together.sizes) == 2 * trees
+    assert (together.leaves[:leaves] * 2).tolist() == alone.leaves.tolist()
+    assert together.leaves[leaves:].tolist() != together.leaves[:leaves].tolist()
 
 
 def test_training_on_a_sample_of_blocks(small, tmp_path):
@@ -804,7 +820,7 @@ def test_a_page_without_text_is_labelled(small, html):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "config", "named"),
-    [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
+    [("lightgbm", "mine.conf", "LightGBM"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
 )
 def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, package, config, named):
     code = (
@@ -853,11 +869,20 @@ def test_pages_without_information_for_trees_train_or_raise_a_clear_error(tmp_pa
     assert len(labeller.label(document).labels) == len(document.blocks)
 
 
-@pytest.mark.parametrize("line", ["evidence-param-iteratoins: 5", "evidence-param-depth: 40"])
-def test_a_parameter_that_catboost_rejects_gives_a_clear_error(tmp_path, line):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evidence-param-iteratoins: 5",
+        "evidence-learner: catboost\nevidence-param-num_leaves:\nevidence-param-min_child_samples:\n"
+        "evidence-param-subsample_freq:\nevidence-param-depth: 40",
+        "evidence-param-num_leaves: 65",
+        "evidence-param-random_strength: 2",
+    ],
+)
+def test_a_parameter_that_a_learner_rejects_gives_a_clear_error(tmp_path, line):
     config = config_of(tmp_path, SMALL + line + "\n")
     loaded = load_pages(ANNOS[:6], config)
-    with pytest.raises(VictorError, match=line.partition(":")[0].rpartition("-")[2]):
+    with pytest.raises(VictorError, match=line.splitlines()[-1].partition(":")[0]):
         train(loaded, config)
 
 
@@ -1016,6 +1041,30 @@ def test_a_mostly_kept_table_is_kept_whole(page, kept, expected):
     flags = np.isin(np.arange(columns.count), [*kept])
     assert np.flatnonzero(with_whole_tables(flags, columns)).tolist() == [*expected]
     assert np.flatnonzero(flags).tolist() == [*kept]
+
+
+WORDS = "Tea is made of leaves and hot water, and people have enjoyed it for ages in many places of the world"
+
+
+@pytest.mark.parametrize(
+    ("page", "probabilities", "expected"),
+    [
+        ("<p>tea<pre>a\nb\nc d e\n</pre><p>tea", [0.9, 0.9, 0.1, 0.9, 0.1], [0, 1, 2, 3]),
+        ("<p>tea<pre>a\nb\nc d e\n</pre><p>tea", [0.9, 0.9, 0.9, 0.01, 0.9], [0, 4]),
+        ("<p>tea<p>hot<p>old", [0.9, 0.06, 0.04], [0, 1]),  # very few blocks
+        ("<main><p>tea<p>hot<p>old</main>" + "<p>menu" * 5, [0.9, 0.06, 0.04, *[0.06] * 5], [0, 1]),
+        ("<main><p>tea<p>hot</main>" + f"<p>{WORDS}" * 4, [0.9, 0.06, *[0.01] * 4], [0]),
+        ("<title>Tea</title><h1>Tea<p>by me<p>tea is hot<p>x<p>y", [0.06, 0.01, 0.9, 0.01, 0.01], [0, 2]),
+        ("<title>Tea</title><h1>Tea<p>by me<p>tea is hot<p>x<p>y", [0.04, 0.01, 0.9, 0.01, 0.01], [2]),
+        ("<title>Tea</title><p>tea is hot<p>x<p>y<p>z<h1>Tea", [0.9, 0.01, 0.01, 0.01, 0.06], [0]),
+        (f"<p>{WORDS}<p hidden>{WORDS}" + "<p>menu" * 3, [0.9, 0.9, 0.01, 0.01, 0.01], [0]),
+        (f"<p>Menu<p hidden>{WORDS}" + "<p>menu" * 3, [0.01, 0.9, 0.01, 0.01, 0.01], [1]),  # the only copy
+    ],
+)
+def test_listings_short_pages_headlines_and_hidden_copies(page, probabilities, expected):
+    config = load_config("default")
+    kept = Keeping.of(config).kept(np.array(probabilities), Columns(read_document(page, config), config))
+    assert np.flatnonzero(kept).tolist() == expected
 
 
 def test_favoring_precision_adds_no_headings(bundled):

@@ -188,4 +188,4 @@ def test_values_are_content_and_the_frame_of_a_site_is_noise(tmp_path):
     assert len(pages) == 6
     for page in pages:
         assert [label.is_content for label in page.labels] == [False, True, False, True, False, False]
-        assert page.weights == (1, 3, 0, 3, 0, 1)
+        assert page.weights == (0.3, 1, 0, 1, 0, 0.3)

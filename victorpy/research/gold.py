@@ -26,7 +26,7 @@ _TREE_PAGES = 60
 _TREE_THRESHOLD = 0.4
 _VALUE_PAGES = 10
 """Maximum number of labelled pages of a site. Pages of a site are alike, so more of them add little."""
-_VALUE_WEIGHT = 3.0
+_FRAME_WEIGHT = 0.3
 _FIELD_NAMES = 5
 """Maximum length of a run of noise between two values that may be the names of fields."""
 
@@ -115,11 +115,13 @@ def label_values(pages: Sequence[GoldPage], data: str, config: Config) -> Iterat
         values = [f" {' '.join(words)} " for part in page.gold if (words := aligned_words(part.text))]
         texts = (f" {' '.join(aligned_words(block.text))} " for block in document.blocks)
         is_value = [kept and any(value in text for value in values) for kept, text in zip(is_kept, texts, strict=True)]
-        weights = [_VALUE_WEIGHT if value else float(not kept) for value, kept in zip(is_value, is_kept, strict=True)]
+        weights = [
+            1.0 if value else 0.0 if kept else _FRAME_WEIGHT for value, kept in zip(is_value, is_kept, strict=True)
+        ]
         inside = range(is_value.index(True), len(is_value) - is_value[::-1].index(True)) if any(is_value) else range(0)
         for weight, run in itertools.groupby(inside, weights.__getitem__):
             blocks = list(run)
-            if weight == 1 and len(blocks) <= _FIELD_NAMES:
+            if weight == _FRAME_WEIGHT and len(blocks) <= _FIELD_NAMES:
                 weights[blocks[0] : blocks[-1] + 1] = [0.0] * len(blocks)
         labels = tuple(Label.PARAGRAPH if value else Label.OTHER for value in is_value)
         yield LabelledPage(page.name, data, page.site, page.page_type, document, labels, page.gold, tuple(weights))

@@ -3,9 +3,9 @@
 Which words of a page are content is unknown, but their expected number is the sum of each block's words times its
 probability. The blocks to keep maximise the F-measure of these expected counts. The maximum is the page's confidence.
 
-Then headings directly above kept text are added, and the rest of tables that are mostly kept. The few words of a
-heading hardly count, and a number in a cell looks like noise. But readers miss a heading, and a table with gaps is
-worse than no table.
+A listing is kept as a whole or not at all. Then headings directly above kept text and the headline are added, and
+the rest of tables that are mostly kept. The few words of a heading hardly count, and a number in a cell looks like
+noise. But readers miss a heading, and a table with gaps is worse than no table. Hidden copies of kept text are dropped.
 """
 
 from __future__ import annotations
@@ -23,6 +23,20 @@ BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 
 FEWEST_BLOCKS = 5
 """Pages with fewer blocks are too short to be reported as empty because of `empty-below`."""
+
+SHORT_PAGE = 60
+"""Pages with fewer words are short. The model needs strong evidence to drop something from the main part of them."""
+
+STRONG = 0.05
+"""Below this probability there is strong evidence that a block is noise."""
+
+_TITLE_SHARE = 0.5
+"""A headline has more than this share of its words in the title of the page."""
+
+# A hidden block is a copy if it has this many words, and this share of its pairs is in the visible kept text.
+_FEWEST_COPIED = 20
+_COPIED = 0.85
+_PAIR = np.uint64(0x9E3779B97F4A7C15)
 
 LEAST_PROBABLE = 0.01
 """A page has no content if no block is more probable than this."""
@@ -103,15 +117,59 @@ class Keeping:
             # A page unlike the training pages, such as a very short page, is judged relative to its best block.
             best = float(content.max(initial=0.0))
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
+        content = pool_listings(content, page)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
         least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
         if self.favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
         if self.favor == "precision":
-            return kept
-        kept = with_whole_tables(kept, page)
-        return kept | headings_above(kept, content, page, self.heading_least)
+            return kept & ~hidden_copies(kept, page)
+        kept = with_whole_tables(kept | (in_short_pages(page) & (content >= STRONG)), page)
+        kept |= headings_above(kept, content, page, self.heading_least)
+        kept |= headline_above(kept, content, page)
+        return kept & ~hidden_copies(kept, page)
+
+
+def pool_listings(content: Floats, page: Columns) -> Floats:
+    """Give all lines of a ``<pre>`` the same probability, from the mean of their log-odds, weighted by words."""
+    listings = page.elements_with(["pre"])
+    if not len(listings):
+        return content
+    first, stop = page.block_range
+    pooled, weight = content.copy(), block_weights(page)
+    clipped = np.clip(content, 1e-6, 1 - 1e-6)
+    log_odds = np.log(clipped / (1 - clipped))
+    for start, end in zip(first[listings], stop[listings], strict=True):
+        if end > start:
+            pooled[start:end] = probabilities(np.average(log_odds[start:end], weights=weight[start:end]))
+    return pooled
+
+
+def in_short_pages(page: Columns) -> Flags:
+    """Return the blocks of pages with very few blocks, and those in the main part of pages with few words."""
+    if page.count < FEWEST_BLOCKS:
+        return np.ones(page.count, dtype=bool)
+    if page.words.sum() >= SHORT_PAGE:
+        return np.zeros(page.count, dtype=bool)
+    return page.within("article") | page.within("main")
+
+
+def hidden_copies(kept: Flags, page: Columns) -> Flags:
+    """Return the long hidden blocks whose pairs of words are nearly all in the visible kept text.
+
+    Some pages contain their text several times, for example for small screens.
+    """
+    copies = np.zeros(page.count, dtype=bool)
+    hidden = np.flatnonzero(kept & page.hidden & (page.words >= _FEWEST_COPIED))
+    if len(hidden):
+        hashes, block = page.word_tokens
+        is_pair = block[1:] == block[:-1]
+        pairs, block = (hashes[1:] * _PAIR + hashes[:-1])[is_pair], block[1:][is_pair]
+        visible = pairs[(kept & ~page.hidden)[block]]
+        for number in hidden:
+            copies[number] = np.isin(pairs[block == number], visible).mean() >= _COPIED
+    return copies
 
 
 def headings_above(kept: Flags, content: Floats, page: Columns, least: float) -> Flags:
@@ -120,6 +178,19 @@ def headings_above(kept: Flags, content: Floats, page: Columns, least: float) ->
     is_above_kept = np.zeros(len(kept), dtype=bool)
     is_above_kept[:-1] = (kept & ~is_heading)[1:]
     return is_heading & is_above_kept & (content >= least)
+
+
+def headline_above(kept: Flags, content: Floats, page: Columns) -> Flags:
+    """Return the headline, if it repeats the title of the page and kept text follows.
+
+    Gold standards contradict each other about headlines, so their probabilities are unreliable. Only strong evidence
+    against the headline drops it.
+    """
+    result = np.zeros(len(kept), dtype=bool)
+    number = page.headline
+    if kept[number:].any() and page.title_share[number] > _TITLE_SHARE and content[number] >= STRONG:
+        result[number] = True
+    return result
 
 
 def with_whole_tables(kept: Flags, page: Columns) -> Flags:

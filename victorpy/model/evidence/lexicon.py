@@ -1,8 +1,9 @@
 """Look up how often blocks with a token are content, over many sites.
 
 Tokens are looked up for the names (tag, class, id, role, itemprop) of the elements around a block, for its text, and
-for the last heading. Each site has one vote on a token: the share of content among its blocks with that token. So no
-single large site determines the value of a word.
+for the last heading. Each site has one vote on a token: the share of content among its blocks with that token, compared
+with the share of content on the site. So no single large site determines the value of a word, and the words of a
+language are not taken for content because its pages have little noise.
 """
 
 from __future__ import annotations
@@ -246,7 +247,7 @@ class Poll:
 
     def __init__(self) -> None:
         self._votes: list[dict[str, list[Vote]]] = [{} for _ in KINDS]
-        self._shares: list[float] = []
+        self._shares: dict[str, list[float]] = {}
 
     def add(self, page: Columns, content: Flags, site: str, known: Flags | None = None) -> None:
         """Count the tokens of a page. Whether a block is content may be known for some blocks only."""
@@ -254,7 +255,7 @@ class Poll:
             return
         weight = np.sqrt(np.minimum(page.words, 50) + 1) * (1.0 if known is None else known)
         if known is None or known.all():
-            self._shares.append(float((weight * content).sum() / weight.sum()))
+            self._shares.setdefault(site, []).append(float((weight * content).sum() / weight.sum()))
         for votes, pairs in zip(self._votes, _tokens_of_blocks(page), strict=True):
             hashes, block = _distinct(*pairs)
             tokens, number = np.unique(hashes, return_inverse=True)
@@ -265,8 +266,13 @@ class Poll:
 
     def votes(self) -> list[Votes]:
         """Return the votes on names, words and headings."""
-        base = float(np.clip(np.mean(self._shares or [0.5]), 0.01, 0.99))
-        return [Votes({site: _merged(votes) for site, votes in by_site.items()}, base) for by_site in self._votes]
+        shares = [share for its_shares in self._shares.values() for share in its_shares]
+        base = float(np.clip(np.mean(shares or [0.5]), 0.01, 0.99))
+        above = {site: float(np.mean(its_shares)) - base for site, its_shares in self._shares.items()}
+        return [
+            Votes({site: _merged(votes, above.get(site, 0.0)) for site, votes in by_site.items()}, base)
+            for by_site in self._votes
+        ]
 
 
 def _tokens_of_blocks(page: Columns) -> Iterator[tuple[Hashes, Counts]]:
@@ -306,11 +312,12 @@ def _sums(number: Counts, values: Floats, count: int) -> Floats:
     return np.bincount(number.reshape(-1), values, count).astype(np.float64)
 
 
-def _merged(votes: Sequence[Vote]) -> Vote:
+def _merged(votes: Sequence[Vote], above: float) -> Vote:
+    """Merge the votes of a site, and subtract `above` from the share of content."""
     hashes, where = np.unique(np.concatenate([vote.hashes for vote in votes]), return_inverse=True)
     content = _sums(where, np.concatenate([vote.content for vote in votes]), len(hashes))
     total = _sums(where, np.concatenate([vote.total for vote in votes]), len(hashes))
-    return Vote(hashes, content, total)
+    return Vote(hashes, np.clip(content - above * total, 0, total), total)
 
 
 def spell(tables: Sequence[Table], pages: Iterable[Columns]) -> str:

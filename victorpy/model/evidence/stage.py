@@ -140,12 +140,12 @@ def fit_evidence(
     layers: list[Forest] = []
     log_odds: list[Floats] = [np.zeros(0)] * len(pages)
 
-    def grow_on(chosen: Sequence[int]) -> Forest:
+    def grow_on(chosen: Sequence[int], count: int = 1) -> Forest:
         """Train forests on pages, each with its own seed and its own sample of blocks, and average them."""
         if not chosen:
             return constant(np.zeros(1))
         forests = []
-        for number in range(int(config.one("evidence-forests", "1"))):
+        for number in range(count):
             seed = int(settings["random_seed"]) + number
             random = np.random.default_rng(seed)
             samples = []
@@ -170,7 +170,8 @@ def fit_evidence(
                 if fold_of[number] == fold:
                     log_odds[number] = forest.log_odds(matrices[number])
         report(f"evidence: {name}, all pages")
-        layers.append(grow_on(range(len(pages))))
+        is_last = layer == layer_count - 1
+        layers.append(grow_on(range(len(pages)), int(config.one("evidence-forests", "1")) if is_last else 1))
     tables = make_lexicon(votes).tables
     lexicon = Lexicon(tables, spell(tables, pages))
     return Fitted(Evidence(inputs, lexicon, tuple(layers)), list(map(Findings, log_odds, matrices)))

@@ -34,6 +34,23 @@ Matrix = npt.NDArray[np.float32]
 DEEPEST = 8
 """Maximum depth of an oblivious tree. The index of a leaf is a byte."""
 
+CATBOOST, LIGHTGBM = "catboost", "lightgbm"
+"""The learners that can grow trees."""
+
+_LIGHTGBM_NAMES = {
+    "iterations": "n_estimators",
+    "depth": "max_depth",
+    "l2_leaf_reg": "reg_lambda",
+    "border_count": "max_bin",
+    "rsm": "colsample_bytree",
+}
+"""Settings that have a name in both learners. The names of CatBoost work for both."""
+
+_WHOLE = frozenset(
+    "iterations depth border_count random_seed random_state n_estimators num_leaves max_depth min_child_samples "
+    "subsample_freq".split()
+)
+
 MOST_LEAVES = 64
 """Maximum number of leaves of a leaf-wise tree."""
 
@@ -322,24 +339,28 @@ def _lightgbm_tree(root: Mapping[str, Any]) -> LeafwiseForest:
 
 
 def tree_settings(config: Config, stage: str = EVIDENCE) -> dict[str, Any]:
-    """Return CatBoost's settings for a stage. Raises an error if CatBoost is missing or does not have a setting."""
-    parameters = inspect.signature(_catboost().CatBoostClassifier.__init__).parameters
-    settings: dict[str, Any] = {"random_seed": 1}
+    """Return the learner of a stage and its settings. Raises an error if it is missing or does not have a setting."""
+    learner = config.one(f"{stage}-learner", CATBOOST)
+    classifier = _catboost().CatBoostClassifier if learner == CATBOOST else _lightgbm().LGBMClassifier
+    parameters = {*inspect.signature(classifier.__init__).parameters, *(_LIGHTGBM_NAMES if learner == LIGHTGBM else ())}
+    settings: dict[str, Any] = {"learner": learner, "random_seed": 1}
     for name, values in config.family(f"{stage}-param-").items():
         if values and name not in parameters:
-            message = f"CatBoost has no parameter {name!r}{suggest(name, parameters)}"
-            raise config.error(f"{stage}-param-{name}", message)
+            shown = "CatBoost" if learner == CATBOOST else "LightGBM"
+            raise config.error(f"{stage}-param-{name}", f"{shown} has no parameter {name!r}{suggest(name, parameters)}")
         if values:
-            is_whole = name in {"iterations", "depth", "border_count", "random_seed"}
-            settings[name] = int(float(values[0])) if is_whole else float(values[0])
-    if settings.get("depth", 1) > DEEPEST:
+            settings[name] = int(float(values[0])) if name in _WHOLE else float(values[0])
+    if learner == CATBOOST and settings.get("depth", 1) > DEEPEST:
         message = f"trees are at most {DEEPEST} levels deep, not {settings['depth']}"
         raise config.error(f"{stage}-param-depth", message)
+    if settings.get("num_leaves", 31) > MOST_LEAVES:
+        message = f"trees have at most {MOST_LEAVES} leaves, not {settings['num_leaves']}"
+        raise config.error(f"{stage}-param-num_leaves", message)
     return settings
 
 
 def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str, Any], stage: str = EVIDENCE) -> Forest:
-    """Train trees that separate content from noise. The settings are CatBoost's."""
+    """Train trees that separate content from noise. The settings are those of `tree_settings`."""
     if not content.any() or content.all() or (matrix == matrix[:, :1]).all():
         share = (float(content.sum()) + 1) / (len(content) + 2)
         return constant(np.array([np.log(share / (1 - share))]))
@@ -347,16 +368,36 @@ def grow(matrix: Matrix, content: Flags, weights: Floats, settings: Mapping[str,
 
 
 def train_forest(matrix: Matrix, target: Counts, weights: Floats, settings: Mapping[str, Any], stage: str) -> Forest:
-    """Train trees that separate two or more classes."""
+    """Train trees that separate two or more classes; LightGBM separates only two."""
+    given = {name: value for name, value in settings.items() if name != "learner"}
+    if settings.get("learner") == LIGHTGBM:
+        return _train_lightgbm(matrix, target, weights, given, stage)
+    return _train_catboost(matrix, target, weights, given, stage)
+
+
+def _train_lightgbm(matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str) -> Forest:
+    lightgbm = _lightgbm()
+    # Without missing values a question is a plain comparison. The results are the same for any number of threads.
+    fixed = {"use_missing": False, "deterministic": True, "force_row_wise": True, "verbosity": -1}
+    try:
+        learner = lightgbm.LGBMClassifier(**{_LIGHTGBM_NAMES.get(name, name): given[name] for name in given}, **fixed)
+        # The settings assume that the mean weight is 1.
+        learner.fit(matrix.T, target, sample_weight=weights / weights.mean())
+    except (TypeError, ValueError, lightgbm.basic.LightGBMError) as error:
+        raise ConfigError(f"{stage}-param-*: LightGBM rejects the settings: {str(error).splitlines()[0]}") from error
+    return from_lightgbm(learner.booster_)
+
+
+def _train_catboost(matrix: Matrix, target: Counts, weights: Floats, given: Mapping[str, Any], stage: str) -> Forest:
     import json
     import tempfile
 
     catboost = _catboost()
     try:
-        learner = catboost.CatBoostClassifier(**settings, verbose=False, allow_writing_files=False)
+        learner = catboost.CatBoostClassifier(**given, verbose=False, allow_writing_files=False)
         learner.fit(matrix.T, target, sample_weight=weights)
     except (TypeError, catboost.CatBoostError) as error:
-        named = ", ".join(f"{stage}-param-{name}" for name in settings if name in str(error))
+        named = ", ".join(f"{stage}-param-{name}" for name in given if name in str(error))
         reason = str(error).splitlines()[0]
         raise ConfigError(f"{named or f'{stage}-param-*'}: CatBoost rejects the settings: {reason}") from error
     with tempfile.TemporaryDirectory() as directory:
@@ -386,3 +427,11 @@ def _catboost() -> Any:
     except ImportError as error:
         raise missing("CatBoost", "train", "training evidence trees") from error
     return catboost
+
+
+def _lightgbm() -> Any:
+    try:
+        import lightgbm
+    except ImportError as error:
+        raise missing("LightGBM", "train", "training evidence trees") from error
+    return lightgbm
