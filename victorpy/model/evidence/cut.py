@@ -22,7 +22,7 @@ BETA = dict(zip(FAVORS, (0.5, 0.9, 2.0), strict=True))
 """The beta of the F-measure for each value of `favor`. A higher beta favours recall."""
 
 FEWEST_BLOCKS = 5
-"""Pages with fewer blocks are too short to be reported as empty because of `empty-below`."""
+"""Pages with fewer blocks are too short to be judged by `empty-below`."""
 
 SHORT_PAGE = 60
 """Pages with fewer words are short. The model needs strong evidence to drop something from the main part of them."""
@@ -119,7 +119,7 @@ class Keeping:
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
         content = pool_listings(content, page)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
-        least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
+        least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, STRONG)
         if self.favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
@@ -147,12 +147,14 @@ def pool_listings(content: Floats, page: Columns) -> Floats:
 
 
 def in_short_pages(page: Columns) -> Flags:
-    """Return the blocks of pages with very few blocks, and those in the main part of pages with few words."""
-    if page.count < FEWEST_BLOCKS:
-        return np.ones(page.count, dtype=bool)
-    if page.words.sum() >= SHORT_PAGE:
+    """Return the blocks of pages with very few blocks, and those in the main part of pages with few words.
+
+    Blocks that are mostly links are left out.
+    """
+    if page.count >= FEWEST_BLOCKS and page.words.sum() >= SHORT_PAGE:
         return np.zeros(page.count, dtype=bool)
-    return page.within("article") | page.within("main")
+    is_text = page.link_words <= 0.5 * page.words
+    return is_text if page.count < FEWEST_BLOCKS else is_text & (page.within("article") | page.within("main"))
 
 
 def hidden_copies(kept: Flags, page: Columns) -> Flags:
