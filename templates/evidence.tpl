@@ -42,6 +42,3 @@
 %x[0,document.{word,block}-count]
 %x[0,document.{link-share,prose-share,block-words,named-share}]
 %x[0,document.elements-with.{p,article,main,h2,li,a,td}]
-
-# The age of the page: elements that only old pages use, and elements that only new ones use
-%x[0,document.elements-with.{font,center,section,nav,figure,button,span,div,img,tr}]

@@ -48,10 +48,8 @@ from victorpy.sites.grouping import site_of
 
 ROOT = Path(__file__).parents[2]
 ANNOS = sorted((ROOT / "data").glob("**/*.anno"))
-SMALL = (
-    "include default\nevidence-folds: 2\nevidence-param-iterations: 5\nevidence-param-learning_rate: 0.4\n"
-    "crf-param-max_iterations: 10\n"
-)
+SMALL = "include default\nevidence-folds: 2\nevidence-param-iterations: 5\ncrf-param-max_iterations: 10\n"
+LEAFWISE = "evidence-learner: lightgbm\nevidence-param-depth:\n"
 
 repeatable = settings(max_examples=150)
 
@@ -274,6 +272,15 @@ def test_trees_of_lightgbm_are_trained_with_settings_of_catboost():
     expected = learner.predict(data.matrix.T, raw_score=True)
     assert isinstance(forest, LeafwiseForest)
     assert forest.log_odds(data.matrix) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_model_with_trees_of_lightgbm_reads_back_the_same(small, tmp_path):
+    trained = train(small.pages, config_of(tmp_path, SMALL + LEAFWISE))
+    trained.save(tmp_path / "model")
+    document = small.pages[0].document
+    again = load_model(tmp_path / "model").labeller
+    assert isinstance(again.stages_.evidence.layers[1], LeafwiseForest)
+    assert again.label(document) == trained.labeller.label(document)
 
 
 def test_shallower_trees_predict_the_same_as_catboost():
@@ -767,10 +774,10 @@ def test_weights_of_sampled_blocks_make_up_for_the_others():
 def test_a_layer_is_the_average_of_forests_that_differ(small, tmp_path):
     configs = [config_of(tmp_path, f"{SMALL}evidence-layers: 1\nevidence-forests: {forests}\n") for forests in (1, 2)]
     (alone,), (together,) = (fit_evidence(*material(small), config).evidence.layers for config in configs)
-    leaves, trees = len(alone.leaves), len(alone.sizes)
-    assert len(together.sizes) == 2 * trees
-    assert (together.leaves[:leaves] * 2).tolist() == alone.leaves.tolist()
-    assert together.leaves[leaves:].tolist() != together.leaves[:leaves].tolist()
+    trees = len(alone.leaves)
+    assert len(together.leaves) == 2 * trees
+    assert (together.leaves[:trees] * 2).tolist() == alone.leaves.tolist()
+    assert together.leaves[trees:].tolist() != together.leaves[:trees].tolist()
 
 
 def test_training_on_a_sample_of_blocks(small, tmp_path):
@@ -820,7 +827,7 @@ def test_a_page_without_text_is_labelled(small, html):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "config", "named"),
-    [("lightgbm", "mine.conf", "LightGBM"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
+    [("catboost", "mine.conf", "CatBoost"), ("sklearn_crfsuite", "crf", "sklearn-crfsuite"), ("sklearn", "crf", "")],
 )
 def test_learning_without_a_package_tells_how_to_install_it(small, tmp_path, package, config, named):
     code = (
@@ -873,10 +880,9 @@ def test_pages_without_information_for_trees_train_or_raise_a_clear_error(tmp_pa
     "line",
     [
         "evidence-param-iteratoins: 5",
-        "evidence-learner: catboost\nevidence-param-num_leaves:\nevidence-param-min_child_samples:\n"
-        "evidence-param-subsample_freq:\nevidence-param-depth: 40",
-        "evidence-param-num_leaves: 65",
-        "evidence-param-random_strength: 2",
+        "evidence-param-depth: 40",
+        f"{LEAFWISE}evidence-param-num_leaves: 65",
+        f"{LEAFWISE}evidence-param-random_strength: 2",
     ],
 )
 def test_a_parameter_that_a_learner_rejects_gives_a_clear_error(tmp_path, line):

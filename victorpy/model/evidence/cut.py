@@ -119,7 +119,7 @@ class Keeping:
             return content >= (self.threshold * best if best > LEAST_PROBABLE else float("inf"))
         content = pool_listings(content, page)
         cut, expected = best_cut(content, block_weights(page), BETA[self.favor])
-        least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, STRONG)
+        least = self.empty_below if page.count >= FEWEST_BLOCKS else min(self.empty_below, LEAST_PROBABLE)
         if self.favor != "recall" and expected < least:
             return np.zeros(len(content), dtype=bool)
         kept = content >= cut
