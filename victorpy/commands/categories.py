@@ -4,7 +4,7 @@ examples:
   victor categories train topics/ -o topics.model            train on a directory with one folder per category
   victor categories train topics/ -o topics.model --classifier linear-svm --by-site
   victor categories train topics/ -o topics.model --levels 2     folders in folders: sport/football
-  victor categories predict topics.model page.html more/     print the name and category of each page
+  victor categories predict topics.model page.html more/     print the name, category and score of each page
   victor clean --format 'docview(categories=topics.model)' page.html
 
 Pages are cleaned first, unless you give --method everything. After training, a table shows the precision, recall and F1
@@ -51,6 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--weights", default=default.weights, metavar="NAME", help=weights)
     add_number(parser, "--levels", default=1, help="levels of folders that are categories")
     add_number(parser, "-k", default=default.k, help="number of neighbours that vote, for knn")
+    threshold = "predict none if the score is below (default: 0, which gives every page with a known term a category)"
+    add("--threshold", type=float, default=0.0, metavar="X", help=threshold)
     add_number(parser, "--folds", default=5, help="folds of the cross-validation; 0 for none")
     add("--by-site", action="store_true", help="keep the pages of a site or sub-folder in one fold")
     add_site_key(parser)
@@ -132,7 +134,8 @@ def _predict(arguments: Arguments) -> int:
     cleaner = load_method(*split_name(arguments.method or model.method), arguments.allow_code)
     failed: list[str] = []
     for record, page in _clean(arguments, find_records(pages), cleaner, failed):
-        print(record.name, model.category(page), sep="\t")
+        category, score = model.judge(page)
+        print(record.name, category if category and score >= arguments.threshold else "none", f"{score:.2f}", sep="\t")
     return EXIT_FAILED if failed else 0
 
 

@@ -100,6 +100,19 @@ class CategoryModel:
         """Return the category of a page, or "" if it has no known term."""
         return self.category_of(bag_of(page, self.settings.weights))
 
+    def judge(self, page: CleanPage) -> tuple[str, float]:
+        """Return the category of a page and a score from 0 to 1, or "" and 0 if the page has no known term.
+
+        The score is the share of the neighbours' votes, or of the exponentials of a linear model's scores.
+        """
+        bag = bag_of(page, self.settings.weights)
+        category = self.category_of(bag)
+        if not category:
+            return "", 0.0
+        scores = self.scores(self.vector(bag))
+        shares = scores if self.settings.classifier == "knn" else np.exp(scores - scores.max())
+        return category, float(shares[self.categories.index(category)] / max(shares.sum(), 1e-12))
+
     def category_of(self, bag: Bag) -> str:
         """Return the category of a page's terms, or "" if no term is known.
 
