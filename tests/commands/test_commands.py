@@ -385,13 +385,21 @@ def small_conf(tmp_path, iterations=8):
     return path
 
 
+def test_learn_warns_about_one_page_and_about_disputed_labels(tmp_path):
+    page = ARTICLES[0].read_text()
+    write_files(tmp_path, {"a.anno": page, "b.anno": page.replace("paragraph", "header", 1)})
+    ended = learn("--config", small_conf(tmp_path), "a.anno", "-o", "model", cwd=tmp_path, text=True)
+    assert "learn: there is only one page to learn from" in ended.stderr
+    ended = learn("--config", small_conf(tmp_path), "a.anno", "b.anno", "-o", "model", cwd=tmp_path, text=True)
+    assert "learn: pages that occur several times with different labels: 1; keep one version of each" in ended.stderr
+
+
 @pytest.mark.slow
 def test_learn_shows_iterations_and_a_summary_and_clean_uses_the_model(tmp_path):
     ended = learn_process("--config", small_conf(tmp_path), *ARTICLES[:4], cwd=tmp_path)
     assert ended.returncode == 0
-    iterations = ended.stderr.decode().splitlines()
-    assert len(iterations) == 8
-    assert all(line.startswith("iteration") and "loss" in line and line.endswith(" s") for line in iterations)
+    (iteration,) = ended.stderr.decode().splitlines()  # the first of eight; a terminal shows all in one line
+    assert iteration.startswith("iteration    1  loss ")
     for part in ("trained on 4 pages", "attributes have weights", "of labels are right", "models/small"):
         assert part in ended.stdout.decode()
     cleaned = clean("--model", "small", PAGE, cwd=tmp_path)

@@ -135,7 +135,7 @@ def _files_below(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name != HIDDEN and not is_output(path):
                 yield from _files_below(path, suffixes)
-        elif entry.name.lower().endswith(suffixes) and path.suffix and not path.is_dir():
+        elif entry.name.lower().endswith(suffixes) and path.suffix and not (entry.is_symlink() and path.is_dir()):
             yield path  # a pipe or a broken link fails when it is read
 
 

@@ -7,10 +7,11 @@ examples:
   victor clean 'pages/*.html' --format jsonl -o pages.jsonl
   victor clean --favor recall page.html              keep more text, even if some of it is noise
   victor clean --site crawl/example.org/ -o clean/   learn from the pages of a site, then clean them
-  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume
+  victor clean crawl-*.warc.gz -o corpus.jsonl.gz/   clean a crawl on all cores; repeat the command to resume, or
+                                                     to clean what has changed
   victor clean --retry corpus.jsonl.gz/failed.jsonl --timeout 60
 
-exit codes: 0 success, 1 some pages failed (named on stderr), 2 wrong usage
+exit codes: 0 success, 1 some pages failed (named on stderr), 2 wrong usage, 130 or 143 stopped by a signal
 """
 
 from __future__ import annotations

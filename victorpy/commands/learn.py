@@ -55,7 +55,6 @@ def run(arguments: Arguments) -> int:
     check_target(target)
     began = time.perf_counter()
     pages, weights, counts = _load(arguments, config)
-    _warn_about(arguments, pages)
     if arguments.quiet:
         trained = train(pages, config, site_key=arguments.site_key, weights=weights)
     else:
@@ -76,6 +75,7 @@ def run(arguments: Arguments) -> int:
     if arguments.site_key != SITE_KEYS[0]:
         story["site_key"] = arguments.site_key
     trained.save(target)
+    _warn_about(arguments, pages)
     if not arguments.quiet:
         stages = trained.labeller.stages_
         labels = ", ".join(f"{count:,} {label}" for label, count in story["labels"].items())
@@ -124,7 +124,7 @@ def _load(arguments: Arguments, config: Config) -> tuple[list[CleanPage], Weight
 def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
     """Warn if there is only one page, or if a page occurs with different labels."""
     if len(pages) == 1:
-        arguments.say(
+        arguments.note(
             "there is only one page to learn from; the model will hardly work on others, so annotate more pages"
         )
     labels_by_page: dict[int, set[tuple[str, ...]]] = {}
@@ -133,7 +133,7 @@ def _warn_about(arguments: Arguments, pages: Sequence[CleanPage]) -> None:
         labels_by_page.setdefault(texts, set()).add(tuple(page.labels))
     disputed = sum(len(labellings) > 1 for labellings in labels_by_page.values())
     if disputed:
-        arguments.say(f"pages that occur several times with different labels: {disputed:,}; keep one version of each")
+        arguments.note(f"pages that occur several times with different labels: {disputed:,}; keep one version of each")
 
 
 def _load_annotations(arguments: Arguments, files: Sequence[Path], config: Config) -> list[CleanPage]:
