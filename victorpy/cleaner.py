@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from victorpy.base.memory import trim_memory
 from victorpy.base.variables import FAVORS
 from victorpy.config import USES, Config
 from victorpy.document import Document, Metadata
@@ -19,6 +20,7 @@ from victorpy.model.store import DEFAULT, load_model
 from victorpy.outputs.base import CleanPage, find_output
 from victorpy.page.decode import decode
 from victorpy.page.parse import MOST_TITLE, Tree, parse_whole, prune
+from victorpy.page.sections import MOST_BLOCKS
 from victorpy.page.split import split
 
 if TYPE_CHECKING:
@@ -192,7 +194,12 @@ class Cleaner:
         """
         document, about, markup = _read(*(page, self.config, url, content_type, source, metadata, layout, annotation))
         labeller = self.labeller
+        is_large = len(document.texts) > MOST_BLOCKS
+        if is_large:
+            trim_memory()  # of the tree
         found, shown = labeller.label_with_features(document) if features else (labeller.label(document), ())
+        if is_large:
+            trim_memory()  # of arrays
         return CleanPage(
             *(document, found.labels, found.probabilities, found.content, found.confidence, shown, about),
             spans=found.spans,

@@ -27,7 +27,7 @@ _MAX_MULTI_SEGMENT_CELLS = 0.4
 _MIN_ROWS_OF_COMMON_WIDTH = 0.6
 _MIN_ROWS_WITH_TWO_CELLS = 0.5
 
-MOST_CELLS = 20_000
+MOST_CELLS = 10_000
 """Maximum number of cells of a table. A larger table is written as several; one with a longer row is not a table."""
 
 _CELL_TAGS = frozenset(["td", "th"])
