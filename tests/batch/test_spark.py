@@ -255,12 +255,14 @@ def test_replicas_of_sites_are_those_of_the_local_run(session, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="executors are found in /proc")
-def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
+@pytest.mark.slow
+@pytest.mark.parametrize("cluster", ["local-cluster", "standalone"])
+def test_resumed_job_with_bad_pages_and_a_killed_executor_gives_lines_of_the_local_run(cluster, tmp_path, monkeypatch):
     (tmp_path / "poison").mkdir()
     model = poison_model(tmp_path / "poison")
-    for number in range(2):
-        crawl(tmp_path / "in" / f"{number}.warc.gz", 20, {1: ("HANGS", "CRASHES")[number], 15: "RAISES"})
-    program = [sys.executable, str(ROOT / "tests" / "support" / "spark_cluster.py"), "in", "out", str(model)]
+    for number, poison in enumerate(["EATS", "RAISES", "HANGS", "CRASHES"]):
+        crawl(tmp_path / "in" / f"{number}.warc.gz", 10, {1: poison})
+    program = [sys.executable, ROOT / "tests" / "support" / "spark_cluster.py", "in", "out", model, cluster]
     variables = {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}",
         "PYSPARK_PYTHON": sys.executable,
@@ -275,7 +277,7 @@ def test_killed_executor_changes_nothing(tmp_path, monkeypatch):
         cwd=tmp_path,
         text=True,
     )
-    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40"], ended.stderr[-3000:]
+    assert ended.stdout.splitlines()[-1:] == ["killed 1 pages 40 of them now 20"], ended.stderr[-3000:]
     monkeypatch.chdir(tmp_path)
     expected, _ = run_locally(
         ["in"], tmp_path / "local", method=Method(model=str(model), allow_code=True), limits=LIMITS

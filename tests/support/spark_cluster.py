@@ -1,6 +1,6 @@
-"""What the tests of Spark share; run as a program, a job on two executors, one of which is killed in the middle.
+"""What the tests of Spark share; run as a program, a resumed job on two executors, one of which is killed.
 
-Arguments of the program: the inputs' directory, the output, the model.
+Arguments of the program: the inputs' directory, the output, the model, and ``local-cluster`` or ``standalone``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import io
 import os
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,8 @@ pytest.importorskip("pyarrow")
 
 if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
     pytest.skip("no Java here, which Spark needs", allow_module_level=True)
+
+import pyspark
 
 from victorpy.batch import spark
 from victorpy.batch.local.run import run_plan
@@ -107,17 +112,59 @@ def kill_one_when_busy(killed):
         time.sleep(0.1)
 
 
-def main(inputs, output, model):
-    path = os.environ["PYTHONPATH"]
-    started = spark.session("local-cluster[2,1,1024]", **{**SMALL, "spark.executorEnv.PYTHONPATH": path})
-    plan = Plan((inputs,), output, "jsonl", method=Method(model=model, allow_code=True), limits=LIMITS)
-    killed = []
-    threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
+@contextmanager
+def standalone_cluster():
+    """Start a master and two workers, each in a process of its own, and return the master's address."""
+    home = Path(pyspark.__file__).parent
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    master = f"spark://127.0.0.1:{port}"
+    worker = [
+        "worker.Worker",
+        master,
+        "--cores",
+        "1",
+        "--memory",
+        "1g",
+        "--work-dir",
+        str(Path("spark-work").resolve()),
+    ]
+    commands = [["master.Master", "--port", str(port)], worker, worker]
+    processes = []
     try:
-        summary = spark.run_plan(started, plan, print)
+        for name, *options in commands:
+            command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{name}", *options]
+            variables = {**os.environ, "SPARK_HOME": str(home), "SPARK_DAEMON_JAVA_OPTS": QUICK}
+            processes.append(subprocess.Popen([*command, "--host", "127.0.0.1", "--webui-port", "0"], env=variables))
+        yield master
     finally:
-        started.stop()
-    print("killed", len(killed), "pages", summary["pages"])
+        for process in processes:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def local_cluster():
+    """Return the address of a cluster inside the driver; only its executors are separate processes."""
+    yield "local-cluster[2,1,1024]"
+
+
+def main(inputs, output, model, kind):
+    settings = {**SMALL, "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"], "spark.executor.memory": "512m"}
+    method = Method(model=model, allow_code=True)
+    plan = Plan((inputs,), output, "jsonl", method=method, limits=LIMITS, shard_files=2)
+    killed = []
+    with standalone_cluster() if kind == "standalone" else local_cluster() as master:
+        started = spark.session(master, **settings)
+        try:
+            with suppress(InterruptedRunError):
+                spark.run_plan(started, plan, stop_after(0))
+            threading.Thread(target=kill_one_when_busy, args=(killed,), daemon=True).start()
+            summary = spark.run_plan(started, plan, print)
+        finally:
+            started.stop()
+    print("killed", len(killed), "pages", summary["pages"], "of them now", summary["pages-now"])
 
 
 if __name__ == "__main__":
