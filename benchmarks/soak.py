@@ -241,7 +241,7 @@ def run_twice(soak: Soak, process: Process, directory: Path) -> None:
 
 FAULTS = {
     "KILL main process": Fault(to_main(signal.SIGKILL), (-9,)),
-    "TERM main process": Fault(to_main(signal.SIGTERM), (143,)),
+    "TERM main process": Fault(to_main(signal.SIGTERM), (143, -15)),  # -15 while the program is still starting
     "INT main process": Fault(to_main(signal.SIGINT), (130,)),
     "STOP and CONT main process": Fault(to_main(signal.SIGSTOP)),
     "KILL another process": Fault(to_worker(signal.SIGKILL)),

@@ -120,16 +120,8 @@ def standalone_cluster():
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     master = f"spark://127.0.0.1:{port}"
-    worker = [
-        "worker.Worker",
-        master,
-        "--cores",
-        "1",
-        "--memory",
-        "1g",
-        "--work-dir",
-        str(Path("spark-work").resolve()),
-    ]
+    directory = str(Path("spark-work").resolve())
+    worker = ["worker.Worker", master, "--cores", "1", "--memory", "1g", "--work-dir", directory]
     commands = [["master.Master", "--port", str(port)], worker, worker]
     processes = []
     try:

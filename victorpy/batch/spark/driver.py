@@ -105,11 +105,12 @@ def with_model(spark: SparkSession, plan: Plan) -> Plan:
     if directory is None or directory.is_relative_to(shipped("models").resolve()):
         return plan
     name = f"victor-{method.identity()['model'].rpartition(':')[2][:16]}"
-    packed = Path(tempfile.mkdtemp(prefix="victor-model-"), f"{name}.zip")
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in (META, *verify_directory(directory, read_meta(directory))):  # no other file leaves this machine
-            archive.write(directory / file, file)
-    spark.sparkContext.addArchive(f"{packed}#{name}")
+    if not any(name in sent for sent in spark.sparkContext.listArchives):  # Spark refuses to send a name twice
+        packed = Path(tempfile.mkdtemp(prefix="victor-model-"), f"{name}.zip")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in (META, *verify_directory(directory, read_meta(directory))):  # no other file leaves this machine
+                archive.write(directory / file, file)
+        spark.sparkContext.addArchive(f"{packed}#{name}")
     return replace(plan, method=replace(method, method=None, model=f"{task.SENT}{name}"))
 
 
