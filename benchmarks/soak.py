@@ -294,6 +294,7 @@ def main() -> None:
     parser.add_argument("--many", type=int, default=0, help="also measure memory over this many small pages")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, as do its children
     chosen = arguments.fault or [*FAULTS, *DAMAGES]
     if os.geteuid() != 0 and "disk full" in chosen:
         chosen.remove("disk full")

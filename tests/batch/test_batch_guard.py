@@ -1,13 +1,18 @@
 """Guarded workers: a poisoned page fails on its own, is reported with a reason, and can be retried."""
 
 import json
+import multiprocessing
+import os
+import signal
 from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
 from support.batchpages import crawl, failed, page, poison_model, response, rows, tree, url, write_warc
 from support.commands import ENVIRONMENT, ROOT, clean, clean_process
 
+from victorpy.batch.local import guard
 from victorpy.batch.local.guard import MOST_RESTARTS, Guard, Task, clean_batch, cleaning_guard
 from victorpy.batch.plan import Limits, Plan
 from victorpy.batch.record import Kind, Problem, Record, Status
@@ -16,7 +21,7 @@ from victorpy.methods import Method
 
 pytestmark = pytest.mark.processes
 
-pytest.importorskip("pebble")
+process = pytest.importorskip("pebble.pool.process")
 pytest.importorskip("fastwarc")
 
 KINDS = {"RAISES": "internal", "HANGS": "timeout", "CRASHES": "crash", "EATS": "memory"}
@@ -162,6 +167,30 @@ def test_a_pool_is_replaced_between_tasks(tmp_path):
         workers.stop()  # as if all workers had died
         workers.submit(third)
         assert [workers.result(second), workers.result(third)] == [[2], [4]]
+
+
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no fork server")
+def test_killed_server_that_starts_workers_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "PATIENCE", 3)
+    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1, deadline=3)) as workers:
+        for number in range(3):
+            task = Task(double, [number])
+            workers.submit(task)
+            os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
+            assert workers.result(task) == [2 * number]
+
+
+def test_pool_that_cannot_start_at_once_is_started_again(tmp_path, monkeypatch):
+    launch, failures = process.launch_process, [EOFError(), OSError()]
+
+    def launch_later(*arguments):
+        if failures:
+            raise failures.pop()
+        return launch(*arguments)
+
+    monkeypatch.setattr(process, "launch_process", launch_later)
+    with Guard(partial(start_badly, tmp_path / "starts", 0), Limits(jobs=1)) as workers:
+        assert [outcomes for _, outcomes in workers.map([Task(double, [1])])] == [[2]]
 
 
 def test_workers_that_never_start_end_the_run(tmp_path):

@@ -122,6 +122,8 @@ class Task(Generic[Item]):
     outcomes: Sequence[Outcome] | None = None
     """Outcomes that are known already, so that no worker is needed."""
     future: Any = field(default=None, repr=False)
+    is_unanswered: bool = False
+    """Whether a pool has not answered in time, although it stops tasks that take too long."""
 
     @property
     def is_ready(self) -> bool:
@@ -246,6 +248,10 @@ class Guard:
             except Exception as error:
                 if task.future.done():
                     result = self._problem(error)
+                elif not task.is_unanswered:  # the server that starts workers may have been killed
+                    task.is_unanswered = True
+                    self._restart()
+                    continue
                 else:
                     self._pool.stop()
                     result = Problem(Kind.CRASH, "the worker did not answer")
@@ -321,7 +327,9 @@ class Guard:
                 return
 
     def _new_pool(self) -> Any:
+        """Start a pool. Try again if the server that starts workers is killed meanwhile."""
         import multiprocessing
+        from concurrent.futures.process import BrokenProcessPool
 
         from pebble import ProcessPool
 
@@ -329,16 +337,18 @@ class Guard:
         context = multiprocessing.get_context("forkserver" if has_forkserver else "spawn")
         if has_forkserver:
             context.set_forkserver_preload([__name__])  # new workers start faster
-        with _worker_environment():
-            pool = ProcessPool(
-                max_workers=self.limits.jobs,
-                max_tasks=self.limits.recycle,
-                initializer=self._start,
-                initargs=(self.limits.memory,),
-                context=context,
-            )
-            assert pool.active  # starts the workers
-        return pool
+        for _ in range(MOST_RESTARTS):
+            with _worker_environment(), suppress(BrokenProcessPool):
+                pool = ProcessPool(
+                    max_workers=self.limits.jobs,
+                    max_tasks=self.limits.recycle,
+                    initializer=self._start,
+                    initargs=(self.limits.memory,),
+                    context=context,
+                )
+                assert pool.active  # starts the workers
+                return pool
+        raise VictorError("workers cannot be started; check the limits on processes and open files")
 
 
 Workers = Guard | Unguarded
